@@ -1,0 +1,100 @@
+# Gatehouse in one word each. Nothing but Python 3.11 or newer has to be there first; `make` alone explains itself.
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check verify bench format lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/runtime ## Start Gatehouse and its demo application; Ctrl-C stops both
+	@DEBUG=$${DEBUG:-true} $(BIN)/python manage.py run
+
+test: $(VENV)/development ## Run the tests on SQLite and, where it is running, on PostgreSQL
+	@tests/run
+
+check: $(VENV)/development ## Check style, types, import order, settings and migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py check --settings config.settings_test
+	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
+
+verify: check ## Check, then run every test with the long rounds: many minutes
+	@GATEHOUSE_THOROUGH=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
+
+bench: $(VENV)/development ## Measure requests per second, latency and CPU against the machine's own limits
+	@$(BIN)/python bench/run.py
+
+format: $(VENV)/development ## Put the code into its canonical form
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest allowed
+	@command -v uv >/dev/null || { echo "make lock needs uv: python3 -m pip install uv"; exit 1; }
+	$(COMPILE) --group demo --output-file requirements.lock
+	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+# No index address, no annotation, no machine's path: the locks are the same wherever they are made.
+COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
+
+clean: ## Remove the environment and all caches; the data in var/ stays
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+
+# ── The environment ──────────────────────────────────────────────────────────────────────────────────────────────────
+# A stamp per lock: a second `make run` starts at once, and a changed lock is installed by whatever is typed next.
+# uv is used where it is there, because it is quick; pip does the same, hashes and all. Stamps of an environment whose
+# Python went away (an upgrade of the machine does that) count for nothing.
+
+_ := $(shell test -x $(BIN)/python || rm -f $(VENV)/runtime $(VENV)/development)
+
+$(VENV)/runtime: requirements.lock | $(BIN)/python
+	@$(call install,$<)
+	@touch $@
+
+$(VENV)/development: requirements-dev.lock | $(BIN)/python
+	@$(call install,$<)
+	@touch $@ $(VENV)/runtime
+
+$(BIN)/python:
+	@rm -rf $(VENV)
+	@$(find_python); \
+	echo "Making $(VENV) with $$("$$python" --version)"; \
+	if command -v uv >/dev/null; then exec uv venv --quiet --python "$$python" $(VENV); fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo "This Python cannot make virtual environments: its venv module is packed separately."; \
+	    echo "On Debian or Ubuntu: apt install python3-venv. Elsewhere: install uv, or Python from python.org."; \
+	    exit 1; \
+	fi; \
+	"$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# Sets $python to the real path of the first suitable interpreter; make PYTHON=/path/to/python says which one to take.
+define find_python
+python=""; \
+for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python); do \
+    python=$$("$$candidate" -c 'import sys; print(sys.executable if sys.version_info >= (3, 11) else "")' \
+        2>/dev/null) && [ -n "$$python" ] && break; \
+done; \
+if [ -z "$$python" ]; then \
+    echo "Gatehouse needs Python 3.11 or newer; $(or $(PYTHON),python3) is$$($(or $(PYTHON),python3) --version 2>/dev/null \
+        | sed 's/^Python/ only/' | grep . || echo ' not there')."; \
+    echo "On Debian 12 or Ubuntu 24.04 and newer: apt install python3 python3-venv. Elsewhere: python.org, or uv python install."; \
+    exit 1; \
+fi
+endef
+
+define install
+echo "Installing what $(1) lists"; \
+if command -v uv >/dev/null; then \
+    uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1); \
+else \
+    $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r $(1); \
+fi
+endef

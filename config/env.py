@@ -1,0 +1,211 @@
+"""Readers of environment variables that refuse a bad value and say which one and why."""
+
+import ipaddress
+import os
+import re
+import secrets
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+import phonenumbers
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+_MINIMUM_SECRET = 32
+# A host as browsers spell it in Origin: ASCII, with nothing around it.
+_HOST = re.compile(r"[a-z0-9_.-]+|\[[0-9a-f:.]+\]")
+
+
+def refuse(name: str, rule: str) -> ImproperlyConfigured:
+    """Return the error that names the variable and the rule it breaks."""
+    return ImproperlyConfigured(f"{name}: {rule}")
+
+
+def text(name: str, default: str = "") -> str:
+    """Read a string; surrounding white space does not count, and an empty one is none."""
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, *, default: bool = False) -> bool:
+    """Read a yes or no."""
+    value = text(name).lower()
+    if not value:
+        return default
+    if value in _TRUE:
+        return True
+    if value in _FALSE:
+        return False
+    raise refuse(name, f"must be true or false, not {value!r}")
+
+
+def integer(name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
+    """Read a whole number within bounds, both included."""
+    value = text(name, str(default))
+    try:
+        number = int(value)
+    except ValueError:
+        raise refuse(name, f"must be a whole number, not {value!r}") from None
+    if not least <= number <= most:
+        raise refuse(name, f"must be from {least} to {most}, not {number}")
+    return number
+
+
+def listing(name: str) -> list[str]:
+    """Read a comma-separated list."""
+    return [part.strip() for part in text(name).split(",") if part.strip()]
+
+
+def addresses(name: str) -> set[str]:
+    """Read a comma-separated list of IP addresses, each in the spelling that a connection has."""
+    try:
+        return {str(ipaddress.ip_address(part)) for part in listing(name)}
+    except ValueError as error:
+        raise refuse(name, f"must be IP addresses parted by commas: {error}") from None
+
+
+def base_url(name: str, default: str, *, development: bool) -> str:
+    """Read the public origin: scheme, host and port, nothing else.
+
+    Production asks for https; http is for development and for loopback hosts.
+    """
+    value = text(name, default).rstrip("/")
+    if not value:
+        raise refuse(name, "is required in production, as in https://id.example.com")
+    parts = _split(name, value)
+    host = parts.netloc.lower().removesuffix(f":{parts.port}")
+    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
+        raise refuse(name, f"must look like https://id.example.com, not {value!r}")
+    if parts.port == {"http": 80, "https": 443}[parts.scheme]:
+        raise refuse(name, f"must leave out port {parts.port}, as browsers do; got {value!r}")
+    if parts.path or parts.query or parts.fragment:
+        raise refuse(name, f"must not have a path: tenants live below it, at /t/…; got {value!r}")
+    if parts.scheme == "http" and not (development or host in {"localhost", "127.0.0.1", "[::1]"}):
+        raise refuse(name, "must be https in production")
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def _split(name: str, value: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        _ = parts.port, parts.hostname  # both raise on what is not a port or an address
+    except ValueError:
+        raise refuse(name, "is not a URL") from None
+    return parts
+
+
+def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> str:
+    """Read a secret of 32 characters or more.
+
+    Development makes one up of ``size`` bytes at the first start and keeps it in the file,
+    readable by its owner alone; production refuses to start without one.
+    """
+    value = text(name)
+    if not value and development:
+        return _remembered(name, kept_in, size)
+    if not value:
+        raise refuse(name, "is required in production")
+    if not _looks_random(value) or re.search(r"change.?me|insecure|secret.?key", value, re.IGNORECASE):
+        raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more, and not a default")
+    return value
+
+
+def _looks_random(value: str) -> bool:
+    return len(value) >= _MINIMUM_SECRET and len(set(value)) >= _MINIMUM_SECRET // 4
+
+
+def _remembered(name: str, path: Path, size: int) -> str:
+    """Return what the file holds, written whole by whichever process came first."""
+    _make_folder(name, path)
+    if not path.exists():
+        descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(size) + "\n")
+        with suppress(FileExistsError):
+            path.hardlink_to(draft)
+        Path(draft).unlink()
+    value = path.read_text(encoding="ascii", errors="replace").strip()
+    if not _looks_random(value):
+        raise refuse(name, f"what is kept in {path} is no secret: delete that file")
+    return value
+
+
+def _make_folder(name: str, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refuse(name, f"{path} cannot be made: {error.strerror}") from None
+
+
+def database(name: str, default: str) -> dict[str, object]:
+    """Read ``sqlite:///relative``, ``sqlite:////absolute`` or ``postgres://user:password@host:port/name``.
+
+    What follows a ``?`` goes to libpq: ``postgres://host/name?sslmode=verify-full``.
+    """
+    parts = _split(name, text(name, default))
+    if parts.fragment:
+        raise refuse(name, "must have # written as %23")
+    if parts.scheme == "sqlite":
+        if parts.netloc or parts.query:
+            raise refuse(name, "must look like sqlite:///relative/path or sqlite:////absolute/path")
+        return _sqlite(name, Path(unquote(parts.path[1:])))
+    if parts.scheme in {"postgres", "postgresql"}:
+        return _postgresql(name, parts)
+    raise refuse(name, f"must begin with sqlite:/// or postgres://, not {parts.scheme!r}")
+
+
+def cache(name: str) -> dict[str, str]:
+    """Read ``redis://host:port/number``; without one each worker has a cache of its own."""
+    value = text(name)
+    if not value:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    if _split(name, value).scheme not in {"redis", "rediss"}:
+        raise refuse(name, "must begin with redis:// or rediss://")
+    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+
+
+def region(name: str) -> str:
+    """Read an ISO 3166-1 alpha-2 region, or nothing."""
+    value = text(name).upper()
+    if value and value not in phonenumbers.SUPPORTED_REGIONS:
+        raise refuse(name, f"must be the two letters of a region, as in DE or GB, not {value!r}")
+    return value
+
+
+def _sqlite(name: str, path: Path) -> dict[str, object]:
+    if not path.name:
+        raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")
+    _make_folder(name, path)
+    try:
+        # SQLite would let everybody read it; what it lays beside it gets the rights of the file itself.
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "OPTIONS": {
+            # An acknowledged write survives a power cut, and writers queue instead of failing.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+        },
+    }
+
+
+def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
+    if not parts.path.strip("/"):
+        raise refuse(name, "must name a database: postgres://host/name")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path[1:]),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": parts.port or "",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 5} | dict(parse_qsl(parts.query)),
+    }

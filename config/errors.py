@@ -1,0 +1,123 @@
+"""What is answered where no view answers: unknown paths, malformed requests, failures.
+
+The shape follows the path: an envelope below ``/api/``, OAuth's JSON at its endpoints, a
+page for people everywhere else.
+"""
+
+import sys
+from typing import Final
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+
+from identity.core.error_page import error_page
+from management.envelope import plain_refusal
+from oidc.provider.errors import oauth_error
+
+_OAUTH: Final = ("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/")
+_RETRY_AFTER: Final = "2"  # seconds
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that cannot be understood."""
+    return _answer(
+        request,
+        400,
+        word="invalid_request",
+        title="That request makes no sense",
+        message="Your browser sent something that cannot be read.",
+        next_step="Go back and try again.",
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer what is not allowed."""
+    return _answer(
+        request,
+        403,
+        word="invalid_request",
+        title="This is not allowed",
+        message="You may not see this page.",
+        next_step="Go back to where you came from.",
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an unknown path."""
+    return _answer(
+        request,
+        404,
+        word="invalid_request",
+        title="There is nothing here",
+        message="The address may be mistyped, or what was here is gone.",
+        next_step="Check the address, or go back to the application you came from.",
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer a failure of ours, and say to come back when it is the database that is away."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        response = _answer(
+            request,
+            503,
+            word="temporarily_unavailable",
+            title="We will be right back",
+            message="The service cannot reach its database at this moment.",
+            next_step="Wait a few seconds and try again.",
+        )
+        response["Retry-After"] = _RETRY_AFTER
+        return response
+    return _answer(
+        request,
+        500,
+        word="server_error",
+        title="Something went wrong on our side",
+        message="It is not your fault, and nothing you did is lost.",
+        next_step="Try again. If it happens again, tell those who run this service the reference below.",
+    )
+
+
+def wrong_method(request: HttpRequest) -> HttpResponse:
+    """Answer a method that the address does not know."""
+    return _answer(
+        request,
+        405,
+        word="invalid_request",
+        title="That cannot be done here",
+        message="The address is right, but what was asked of it is not possible.",
+        next_step="Go back to the application you came from.",
+    )
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    """Answer a body that is larger than anything we take."""
+    return _answer(
+        request,
+        413,
+        word="invalid_request",
+        title="That is too much",
+        message="the body is larger than 1 MiB",
+        next_step="Send less.",
+    )
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form that did not come from our own page, or from one that is too old."""
+    return _answer(
+        request,
+        403,
+        word="invalid_request",
+        title="This page was open for too long",
+        message="For your safety the form was not sent.",
+        next_step="Go back, reload the page and try again. Your browser must accept cookies.",
+    )
+
+
+def _answer(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest, status: int, *, word: str, title: str, message: str, next_step: str
+) -> HttpResponse:
+    if request.path_info.startswith("/api/"):
+        return plain_refusal(status, title.lower())
+    if request.path_info.startswith(_OAUTH):
+        return oauth_error(word, f"{title}.", status=status)
+    return error_page(request, status, title=title, message=message, next_step=next_step)

@@ -1,0 +1,30 @@
+"""gunicorn's settings, used by every way of starting Gatehouse."""
+
+from django.conf import settings
+
+bind = f"{settings.HOST}:{settings.PORT}"
+workers = settings.WEB_CONCURRENCY
+threads = settings.THREADS
+worker_class = "gthread"
+wsgi_app = "config.wsgi:application"
+# A header must never become SCRIPT_NAME or PATH_INFO: they would pick the tenant.
+forwarder_headers = ""
+# Nothing is believed of a proxy at this level: BASE_URL says scheme and host.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
+limit_request_line = 8_190
+limit_request_fields = 64
+limit_request_field_size = 8_190
+# What is written is for this user alone: the database, its log, keys, the outbox.
+umask = 0o077
+keepalive = 15
+graceful_timeout = 30
+timeout = 60
+# Loaded once and shared by fork: less memory, faster start.
+preload_app = True
+worker_tmp_dir = None
+accesslog = None
+errorlog = "-"
+loglevel = "warning"
+# Its socket would lie in the home directory, one for all gunicorns of a user.
+control_socket_disable = True

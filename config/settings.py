@@ -1,0 +1,242 @@
+"""Settings: one page, read from the environment, refused loudly when they are wrong.
+
+Also the plug board: what plugs into what is named here by dotted path, so that no app has
+to import the app that uses it.
+"""
+
+import os
+from pathlib import Path
+
+from config import encryption_keys, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
+
+# ── Where and how it runs ─────────────────────────────────────────────────────────────
+# DEVELOPMENT is what DEBUG=true asks for: conveniences for a first start. Django's own
+# DEBUG, which shows traces to visitors, stays off for ever.
+DEVELOPMENT = env.flag("DEBUG")
+DEBUG = False
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000, least=1, most=65535)
+DEMO_PORT = env.integer("DEMO_PORT", min(PORT + 1, 65535), least=1, most=65535)
+BASE_URL = env.base_url(
+    "BASE_URL", f"http://localhost:{PORT}" if DEVELOPMENT else "", development=DEVELOPMENT
+)
+SECRET_KEY = env.secret("SECRET_KEY", development=DEVELOPMENT, kept_in=VAR / "secret-key", size=48)
+ENCRYPTION_KEYS = encryption_keys.ring(
+    "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"
+)
+TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
+ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
+ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
+ADMIN_PASSWORD_FILE = VAR / "admin-password"
+OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
+OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
+PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
+
+# ── Apps, from the floor up ───────────────────────────────────────────────────────────
+INSTALLED_APPS = [
+    "audit",
+    "identity.tenants",
+    "identity.users",
+    "identity.sessions",
+    "identity.resources",
+    "identity.roles",
+    "identity.organizations",
+    "oidc.keys",
+    "oidc.applications",
+    "oidc.grants",
+    "interaction.experience",
+    "interaction.connectors",
+    "interaction.pages",
+    "management",
+    "management.administrators",
+    "oauth2_provider",
+    "rest_framework",
+    "drf_spectacular",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+]
+TENANT_PROVISIONERS = [
+    "identity.resources.services.provision",
+    "identity.roles.services.provision",
+    "oidc.keys.services.provision",
+    "interaction.experience.services.provision",
+]
+
+# ── HTTP ──────────────────────────────────────────────────────────────────────────────
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+# The Host header decides nothing here: issuer, links and tenant come from BASE_URL and path.
+ALLOWED_HOSTS = ["*"]
+FORCE_SCRIPT_NAME = ""
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_HANDLERS: list[str] = []
+MIDDLEWARE = [
+    "audit.middleware.OriginMiddleware",
+    "config.headers.SecurityHeadersMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "identity.tenants.middleware.TenantMiddleware",
+    "config.wrong_method.WrongMethodMiddleware",
+    "config.body_limits.BodyLimitMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+]
+_SECURE = BASE_URL.startswith("https:")
+CSRF_COOKIE_NAME = "__Host-gatehouse-csrf" if _SECURE else "gatehouse-csrf"
+CSRF_COOKIE_SECURE = _SECURE
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+SILENCED_SYSTEM_CHECKS = [
+    "security.W001",  # config.headers sets what SecurityMiddleware would, and more
+    "security.W002",  # as W001
+    *([] if _SECURE else ["security.W016"]),  # a Secure cookie would never come back over http
+]
+HSTS_SECONDS = env.integer("HSTS_SECONDS", 63_072_000 if _SECURE else 0)
+
+# ── Pages and static files ────────────────────────────────────────────────────────────
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "interaction.pages.context.page",
+            ],
+        },
+    },
+]
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+LANGUAGE_CODE = "en"
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# ── Database and cache ────────────────────────────────────────────────────────────────
+DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR / 'gatehouse.sqlite3'}")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {"default": env.cache("CACHE_URL")}
+
+# ── Passwords ─────────────────────────────────────────────────────────────────────────
+AUTH_USER_MODEL = "administrators.Administrator"
+PASSWORD_HASHERS = [
+    "identity.users.passwords.Argon2id",
+    # What passwords that come from elsewhere may be hashed with, until their first sign-in here.
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
+    "django.contrib.auth.hashers.BCryptPasswordHasher",
+    "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+]
+# Each thread holds a database connection: by default not more than PostgreSQL lets in.
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
+THREADS = env.integer("THREADS", 16, least=4, most=256)
+# Hashes that run at once in a worker, and sign-ins that wait for one. Together fewer than
+# the threads, so that a flood of sign-ins leaves threads for everything else.
+HASHING_CONCURRENCY = env.integer(
+    "HASHING_CONCURRENCY",
+    min(max(1, (os.cpu_count() or 1) // WEB_CONCURRENCY), THREADS // 2),
+    least=1,
+    most=THREADS // 2,
+)
+HASHING_QUEUE = env.integer(
+    "HASHING_QUEUE",
+    max(0, THREADS - HASHING_CONCURRENCY - 4),
+    least=0,
+    most=THREADS - HASHING_CONCURRENCY - 1,
+)
+
+# ── Lifetimes, in seconds ─────────────────────────────────────────────────────────────
+ACCESS_TOKEN_SECONDS = 3600
+ID_TOKEN_SECONDS = 3600
+AUTHORIZATION_CODE_SECONDS = 60
+ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
+SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
+SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
+REFRESH_TOKEN_IDLE_SECONDS = env.integer("REFRESH_TOKEN_IDLE_SECONDS", 14 * 24 * 3600, least=60)
+REFRESH_TOKEN_ABSOLUTE_SECONDS = env.integer("REFRESH_TOKEN_ABSOLUTE_SECONDS", 180 * 24 * 3600, least=60)
+REFRESH_TOKEN_GRACE_SECONDS = 10
+
+# ── The toolkit ───────────────────────────────────────────────────────────────────────
+# Its models are swapped from the first migration on. It has none of its own left.
+OAUTH2_PROVIDER_APPLICATION_MODEL = "applications.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "grants.AuthorizationCode"
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "grants.RefreshFamily"  # noqa: S105 - a model
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "grants.RevokedToken"  # noqa: S105 - a model
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "grants.Unstored"  # noqa: S105 - a model
+OAUTH2_PROVIDER_DEVICE_GRANT_MODEL = "grants.Unstored"
+OAUTH2_PROVIDER = {
+    "OAUTH2_VALIDATOR_CLASS": "oidc.provider.validator.Validator",
+    "OIDC_ENABLED": True,
+    "PKCE_REQUIRED": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
+    "DEFAULT_SCOPES": [],
+    **{
+        f"COMPLIANT_BCP_RFC9700_{gate}": True
+        for gate in (
+            "IMPLICIT_GRANT",
+            "PASSWORD_GRANT",
+            "PKCE_METHOD",
+            "ACCESS_TOKEN_TRANSPORT",
+            "AUTHZ_RESPONSE_ISS",
+            "TOKEN_STORAGE",
+            "REFRESH_TOKEN",
+            "REDIRECT_URI_SCHEME",
+            "REDIRECT_URI_MATCHING",
+            "PKCE_REQUIRED",
+        )
+    },
+}
+
+# ── The API ───────────────────────────────────────────────────────────────────────────
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["management.envelope.EnvelopeRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["management.parsers.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "management.errors.handle",
+    "DEFAULT_AUTHENTICATION_CLASSES": ["management.authentication.ManagementAuthentication"],
+    # The default is to deny: a view that forgets to say who may come in lets nobody in.
+    "DEFAULT_PERMISSION_CLASSES": ["management.permissions.ManagesTenant"],
+    "DEFAULT_PAGINATION_CLASS": "management.pagination.EnvelopePagination",
+    "DEFAULT_METADATA_CLASS": "management.metadata.Nothing",
+    "DEFAULT_SCHEMA_CLASS": "management.openapi.operations.OperationSchema",
+    "UNAUTHENTICATED_USER": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Gatehouse",
+    "VERSION": "1",
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+    "OAS_VERSION": "3.1.0",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SORT_OPERATION_PARAMETERS": False,
+    "SORT_OPERATIONS": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "PREPROCESSING_HOOKS": ["management.openapi.routes.with_ids"],
+    "POSTPROCESSING_HOOKS": ["management.openapi.document.complete"],
+}
+
+# ── Logs ──────────────────────────────────────────────────────────────────────────────
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # At DEBUG these write codes, secrets and grants into the log.
+        "oauthlib": {"level": "INFO"},
+        "oauth2_provider": {"level": "INFO"},
+    },
+}

@@ -1,0 +1,53 @@
+"""Settings of the tests: those of production, with a throw-away place for everything.
+
+The test server is a process of its own; it finds the same values in its environment.
+"""
+
+import atexit
+import base64
+import logging
+import os
+import shutil
+import socket
+import tempfile
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+if "TEST_VAR_DIR" not in os.environ:
+    os.environ["TEST_VAR_DIR"] = tempfile.mkdtemp(prefix="gatehouse-test-")
+    atexit.register(shutil.rmtree, os.environ["TEST_VAR_DIR"], ignore_errors=True)
+
+_VAR = os.environ["TEST_VAR_DIR"]
+_PORT = os.environ.setdefault("TEST_PORT", str(_free_port()))
+_POSTGRES = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+
+os.environ |= {
+    "DEBUG": "false",
+    "VAR_DIR": _VAR,
+    "HOST": "127.0.0.1",
+    "PORT": _PORT,
+    "BASE_URL": f"http://127.0.0.1:{_PORT}",
+    "SECRET_KEY": base64.urlsafe_b64encode(os.urandom(48)).decode(),
+    "ENCRYPTION_KEYS": base64.urlsafe_b64encode(os.urandom(32)).decode(),
+    "ADMIN_USERNAME": "admin",
+    "ADMIN_PASSWORD": "correct horse battery staple",
+    "WEB_CONCURRENCY": "2",
+    "HASHING_CONCURRENCY": "1",
+    "DATABASE_URL": (
+        f"{_POSTGRES.rpartition('/')[0]}/gatehouse_test_{_PORT}"
+        if os.environ.get("TEST_ENGINE") == "postgres"
+        else f"sqlite:///{_VAR}/test.sqlite3"
+    ),
+}
+for _name in ("TRUSTED_PROXIES", "CACHE_URL", "PHONE_DEFAULT_REGION"):
+    os.environ.pop(_name, None)
+
+from config.settings import *  # noqa: E402, F403 - they read the environment that stands above
+
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)

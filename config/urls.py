@@ -1,0 +1,212 @@
+"""The whole HTTP surface on one page. Tenants have the same below ``/t/{slug}``."""
+
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from audit.viewsets import EntryViewSet
+from identity.core.viewsets import CrudViewSet
+from identity.organizations.viewsets import (
+    MemberRoles,
+    MemberViewSet,
+    OrganizationPermissionViewSet,
+    OrganizationRoleResourceScopes,
+    OrganizationRoleScopes,
+    OrganizationRoleViewSet,
+    OrganizationViewSet,
+    UserOrganizations,
+)
+from identity.resources.viewsets import ResourceViewSet, ScopeViewSet
+from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRoles
+from identity.tenants.viewsets import TenantsViewSet
+from identity.users.viewsets import UserViewSet
+from interaction.api import views as interaction
+from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
+from interaction.experience.viewsets import SignInExperienceView
+from interaction.pages import views as pages
+from management.administrators import views as administrators
+from management.administrators.viewsets import AdministratorViewSet
+from management.members import viewsets as m2m
+from management.openapi import views as openapi
+from management.permissions import IsSuperuser
+from oidc.applications.viewsets import (
+    ApplicationRoles,
+    ApplicationViewSet,
+    OrganizationApplicationRoles,
+    OrganizationApplicationViewSet,
+    RoleApplications,
+)
+from oidc.context.views import SessionContext
+from oidc.keys.views import jwks
+from oidc.keys.viewsets import SigningKeyViewSet
+from oidc.provider.discovery import discovery
+from oidc.provider.views.authorize import authorize, resume
+from oidc.provider.views.end_session import end_session
+from oidc.provider.views.revoke import revoke
+from oidc.provider.views.token import token
+from oidc.provider.views.userinfo import userinfo
+
+oidc = [
+    path(".well-known/openid-configuration", discovery, name="discovery"),
+    path(".well-known/jwks.json", jwks, name="jwks"),
+    path("oidc/authorize", authorize, name="authorize"),
+    path("oidc/authorize/<uuid:request_id>", resume, name="resume"),
+    path("oidc/token", token, name="token"),
+    path("oidc/revoke", revoke, name="revoke"),
+    path("oidc/userinfo", userinfo, name="userinfo"),
+    path("oidc/end-session", end_session, name="end-session"),
+]
+
+
+def crud(prefix: str, viewset: type[CrudViewSet], name: str, **options: Any) -> list[URLPattern]:
+    """Return the two addresses of a kind of row: all of them, and one."""
+    many = viewset.as_view({"get": "list", "post": "create"}, **options)
+    methods: dict[str, Any] = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
+    return [
+        path(prefix, many, name=f"{name}-list"),
+        path(f"{prefix}/<str:pk>", viewset.as_view(methods, **options), name=name),
+    ]
+
+
+v1 = [
+    *crud("users", UserViewSet, "user"),
+    path("users/<str:pk>/password", UserViewSet.as_view({"patch": "password"}), name="user-password"),
+    path("users/<str:pk>/suspend", UserViewSet.as_view({"patch": "suspend"}), name="user-suspend"),
+    path("users/<str:pk>/roles", UserRoles.as_view(), name="user-roles"),
+    path(
+        "users/<str:pk>/organizations",
+        UserOrganizations.as_view({"get": "list"}),
+        name="user-organizations",
+    ),
+    *crud("roles", RoleViewSet, "role"),
+    path("roles/<str:pk>/scopes", RoleScopes.as_view(), name="role-scopes"),
+    path("roles/<str:pk>/users", RoleUsers.as_view(), name="role-users"),
+    path("roles/<str:pk>/applications", RoleApplications.as_view(), name="role-applications"),
+    *crud("resources", ResourceViewSet, "resource"),
+    path(
+        "resources/<str:resource_pk>/scopes",
+        ScopeViewSet.as_view({"get": "list", "post": "create"}),
+        name="scope-list",
+    ),
+    path(
+        "resources/<str:resource_pk>/scopes/<str:pk>",
+        ScopeViewSet.as_view({"delete": "destroy"}),
+        name="scope",
+    ),
+    *crud("organizations", OrganizationViewSet, "organization"),
+    path(
+        "organizations/<str:pk>/users",
+        MemberViewSet.as_view({"get": "list", "post": "create"}),
+        name="member-list",
+    ),
+    path(
+        "organizations/<str:pk>/users/<str:user_pk>",
+        MemberViewSet.as_view({"patch": "partial_update", "delete": "destroy"}),
+        name="member",
+    ),
+    path("organizations/<str:pk>/users/<str:user_pk>/roles", MemberRoles.as_view(), name="member-roles"),
+    path(
+        "organizations/<str:pk>/applications",
+        OrganizationApplicationViewSet.as_view({"get": "list", "post": "create"}),
+        name="organization-application-list",
+    ),
+    path(
+        "organizations/<str:pk>/applications/<str:application_pk>",
+        OrganizationApplicationViewSet.as_view({"delete": "destroy"}),
+        name="organization-application",
+    ),
+    path(
+        "organizations/<str:pk>/applications/<str:application_pk>/roles",
+        OrganizationApplicationRoles.as_view(),
+        name="organization-application-roles",
+    ),
+    *crud("organization-roles", OrganizationRoleViewSet, "organization-role"),
+    path(
+        "organization-roles/<str:pk>/scopes",
+        OrganizationRoleScopes.as_view(),
+        name="organization-role-scopes",
+    ),
+    path(
+        "organization-roles/<str:pk>/resource-scopes",
+        OrganizationRoleResourceScopes.as_view(),
+        name="organization-role-resource-scopes",
+    ),
+    path(
+        "organization-permissions",
+        OrganizationPermissionViewSet.as_view({"get": "list", "post": "create"}),
+        name="organization-permission-list",
+    ),
+    path(
+        "organization-permissions/<str:pk>",
+        OrganizationPermissionViewSet.as_view({"delete": "destroy"}),
+        name="organization-permission",
+    ),
+    *crud("applications", ApplicationViewSet, "application"),
+    path(
+        "applications/<str:pk>/secret",
+        ApplicationViewSet.as_view({"post": "secret"}),
+        name="application-secret",
+    ),
+    path("applications/<str:pk>/roles", ApplicationRoles.as_view(), name="application-roles"),
+    path("signing-keys", SigningKeyViewSet.as_view({"get": "list"}), name="signing-key-list"),
+    path(
+        "signing-keys/rotate",
+        SigningKeyViewSet.as_view({"post": "rotate"}),
+        name="signing-key-rotate",
+    ),
+    path("signing-keys/<str:pk>", SigningKeyViewSet.as_view({"delete": "destroy"}), name="signing-key"),
+    *crud("connectors", ConnectorViewSet, "connector"),
+    path("connectors/<str:pk>/test", ConnectorViewSet.as_view({"post": "test"}), name="connector-test"),
+    path("connector-factories", ConnectorFactories.as_view(), name="connector-factories"),
+    path("sign-in-experience", SignInExperienceView.as_view(), name="sign-in-experience"),
+    path("logs", EntryViewSet.as_view({"get": "list"}), name="log-list"),
+    path("logs/<str:pk>", EntryViewSet.as_view({"get": "retrieve"}), name="log"),
+    *crud("tenants", TenantsViewSet, "tenant", permission_classes=(IsSuperuser,)),
+    *crud("administrators", AdministratorViewSet, "administrator", permission_classes=(IsSuperuser,)),
+    path(
+        "m2m/organizations/<str:organization_pk>/members",
+        m2m.MemberViewSet.as_view({"get": "list", "post": "create"}),
+        name="m2m-member-list",
+    ),
+    path(
+        "m2m/organizations/<str:organization_pk>/members/<str:user_pk>",
+        m2m.MemberViewSet.as_view({"delete": "destroy"}),
+        name="m2m-member",
+    ),
+    path(
+        "m2m/organizations/<str:organization_pk>/members/<str:user_pk>/roles",
+        m2m.MemberRoles.as_view({"get": "list", "put": "update"}),
+        name="m2m-member-roles",
+    ),
+]
+
+api: list[URLPattern | URLResolver] = [
+    path("api/interaction/sign-in-experience", interaction.Experience.as_view(), name="experience"),
+    path("api/interaction/sign-in", interaction.SignIn.as_view(), name="sign-in"),
+    path("api/admin/sign-in", administrators.SignIn.as_view(), name="admin-sign-in"),
+    path("api/admin/me", administrators.Me.as_view(), name="admin-me"),
+    path("api/session/context", SessionContext.as_view(), name="session-context"),
+    path("api/openapi.json", openapi.Document.as_view(), name="openapi"),
+    path("api/docs", openapi.Reference.as_view(), name="docs"),
+    path("api/v1/", include(v1)),
+]
+
+people = [
+    path("sign-in", pages.sign_in, name="sign-in"),
+    path("select-account", pages.select_account, name="select-account"),
+    path("consent", pages.consent, name="consent"),
+    path("account", pages.account, name="account"),
+    path("brand.css", pages.brand, name="brand"),
+    path("", pages.home, name="home"),
+]
+
+urlpatterns = [
+    path("", include((oidc, "oidc"))),
+    path("", include((api, "api"))),
+    path("", include((people, "pages"))),
+]
+
+handler400 = "config.errors.bad_request"
+handler403 = "config.errors.forbidden"
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.server_error"

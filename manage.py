@@ -1,0 +1,21 @@
+#!/usr/bin/env python
+"""Django's command line for Gatehouse."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run one management command. What it writes is for this user alone."""
+    os.umask(0o077)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.management import execute_from_command_line  # noqa: PLC0415 - settings first
+
+    try:
+        execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(130)  # as shells say of a program that Ctrl-C ended
+
+
+if __name__ == "__main__":
+    main()
