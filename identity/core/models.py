@@ -1,0 +1,84 @@
+"""What every row of a tenant has, and the manager that never forgets whose row it is."""
+
+from typing import Self, TypeVar
+
+from django.db import models
+from django.utils import timezone
+
+from identity.core import ids, tenancy
+
+M_co = TypeVar("M_co", bound=models.Model, covariant=True)
+
+
+class TenantManager(models.Manager[M_co]):
+    """Sees the active tenant's rows only, and raises ``NoActiveTenant`` without one."""
+
+    def get_queryset(self) -> models.QuerySet[M_co]:
+        """Return the rows of the active tenant."""
+        queryset = super().get_queryset()
+        scope = tenancy.scope()
+        if isinstance(scope, tenancy.Everywhere):
+            return queryset
+        return queryset.filter(tenant_id=scope.id)
+
+
+class Timestamped(models.Model):
+    """When a row came to be and when somebody last edited it, UTC."""
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Versioned(Timestamped):
+    """A row that administrators edit. Each edit moves ``version`` on, so that none is lost."""
+
+    version = models.PositiveIntegerField(default=1, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class TenantModel(Timestamped):
+    """A row that belongs to exactly one tenant, for ever."""
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    tenant = models.ForeignKey(
+        "tenants.Tenant",
+        on_delete=models.CASCADE,
+        related_name="+",
+        default=tenancy.active_id,
+        editable=False,
+    )
+
+    objects: models.Manager[Self] = TenantManager()
+
+    class Meta:
+        abstract = True
+
+
+class EditableModel(TenantModel, Versioned):
+    """A row of a tenant that administrators edit."""
+
+    class Meta:
+        abstract = True
+
+
+class Link(models.Model):
+    """A row that ties two rows of one tenant together, and nothing more."""
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    tenant = models.ForeignKey(
+        "tenants.Tenant",
+        on_delete=models.CASCADE,
+        related_name="+",
+        default=tenancy.active_id,
+        editable=False,
+    )
+
+    objects: models.Manager[Self] = TenantManager()
+
+    class Meta:
+        abstract = True

@@ -1,0 +1,182 @@
+"""Fields that every API of ours shares: what a text, an object, a moment may be."""
+
+import unicodedata
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final
+
+import orjson
+from rest_framework import serializers
+
+_LARGEST_OBJECT: Final = 64 * 1024  # bytes
+_LINE_BREAKS: Final = {"\t", "\n", "\r"}
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a moment as UTC with milliseconds and ``Z``."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Timestamp(serializers.DateTimeField):
+    """A moment in an answer."""
+
+    def to_representation(self, value: datetime) -> str:
+        """Write it as ``timestamp`` does."""
+        return timestamp(value)
+
+
+class Flag(serializers.BooleanField):
+    """True or false, and nothing that only looks like it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Return the flag, checked."""
+        if not isinstance(data, bool):
+            raise serializers.ValidationError("must be true or false")
+        return data
+
+
+class FlagText(serializers.BooleanField):
+    """True or false in a query, where everything is text."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Return the flag, checked."""
+        if data not in {"true", "false"}:
+            raise serializers.ValidationError("must be true or false")
+        return bool(data == "true")
+
+
+class WholeNumber(serializers.IntegerField):
+    """A whole number, and nothing that only looks like one."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Return the number, checked."""
+        if not isinstance(data, int) or isinstance(data, bool):
+            raise serializers.ValidationError("must be a whole number")
+        return super().to_internal_value(data)
+
+
+class Line(serializers.CharField):
+    """Text of one line: no control characters. ``null`` stands for nothing where it may be blank.
+
+    ``pattern`` tells readers of the API's documentation what the check lets through.
+    """
+
+    allowed: ClassVar[set[str]] = set()
+    pattern: ClassVar[str] = r"^[^\u0000-\u001f\u007f-\u009f]*$"
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("max_length", 256)
+        options.setdefault("trim_whitespace", False)
+        self.clearable = options.get("allow_blank", False) and not options.get("allow_null", False)
+        if self.clearable:
+            options["allow_null"] = True
+        super().__init__(**options)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text, checked."""
+        if not isinstance(data, str):
+            raise serializers.ValidationError("must be a string")
+        text = super().to_internal_value(data)
+        if any(unicodedata.category(c) == "Cc" and c not in self.allowed for c in text):
+            raise serializers.ValidationError("must not contain control characters")
+        return text
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Take ``null`` for an empty text where that clears the field."""
+        if data is None and self.clearable:
+            return True, ""
+        return super().validate_empty_values(data)
+
+
+class Name(Line):
+    """What something is called: not empty, not only white space."""
+
+    pattern = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$"
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the name, checked."""
+        name = super().to_internal_value(data)
+        if not name.strip():
+            raise serializers.ValidationError("must not be blank")
+        return name
+
+
+class Description(Line):
+    """A longer text, which may have tabs and line breaks."""
+
+    allowed = _LINE_BREAKS
+    pattern = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": 1024, "required": False, "allow_blank": True, **options})
+
+
+class Url(Line):
+    """An ``https`` address of something that browsers fetch; never fetched by us."""
+
+    pattern = r"^(https://[^\s\"'<>\\\u0000-\u001f\u007f-\u009f]*)?$"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": 2048, "required": False, "allow_blank": True, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the address, checked."""
+        url = super().to_internal_value(data)
+        if url and not url.startswith("https://"):
+            raise serializers.ValidationError("must be an https URL")
+        if any(c.isspace() or c in "\"'<>\\" for c in url):
+            raise serializers.ValidationError("must be an https URL")
+        return url
+
+
+class JSONObject(serializers.DictField):
+    """A JSON object of at most 64 KiB."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Return the object, checked."""
+        value: dict[str, Any] = super().to_internal_value(data)
+        if len(orjson.dumps(value)) > _LARGEST_OBJECT:
+            raise serializers.ValidationError("must have at most 64 KiB of JSON")
+        return value
+
+
+class Record(serializers.Serializer[Any]):
+    """A row that administrators edit. Unknown fields are ignored.
+
+    ``create_only`` are fields that a PATCH may repeat but not change, ``not_patched`` those
+    that have no meaning in one.
+    """
+
+    id = serializers.UUIDField(read_only=True)
+    created_at = Timestamp(read_only=True)
+    updated_at = Timestamp(read_only=True)
+
+    create_only: ClassVar[tuple[str, ...]] = ()
+    not_patched: ClassVar[tuple[str, ...]] = ()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse to change what is fixed for ever; sending the stored value is no change."""
+        if self.instance is None:
+            return attrs
+        for name in self.not_patched:
+            attrs.pop(name, None)
+        for name in self.create_only:
+            if name in attrs and attrs.pop(name) != getattr(self.instance, name):
+                raise serializers.ValidationError({name: "cannot be changed"})
+        return attrs
+
+
+class IdsSerializer(serializers.Serializer[Any]):
+    """A list of ids under the name that the endpoint gives it."""
+
+    def __init__(self, *args: Any, ids_field: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.ids_field = ids_field
+        self.fields[ids_field] = serializers.ListField(
+            child=serializers.CharField(max_length=64), max_length=10_000
+        )
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids as they were sent."""
+        given: list[str] = self.validated_data[self.ids_field]
+        return given

@@ -1,0 +1,92 @@
+"""Which tenant the work of this moment belongs to.
+
+Managers of tenant models read it from here and refuse to work without it. The way
+out is explicit: ``with tenancy.using(tenancy.EVERYWHERE)``.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+
+from audit import context
+
+DEFAULT_ID: Final = "default"
+
+
+class NoActiveTenant(RuntimeError):
+    """A query on tenant data was about to run without a tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveTenant:
+    """A tenant by id and slug, without the row behind it."""
+
+    id: str
+    slug: str
+
+    @property
+    def prefix(self) -> str:
+        """The path that its addresses begin with, empty for the default tenant."""
+        return "" if self.id == DEFAULT_ID else f"/t/{self.slug}"
+
+    @property
+    def issuer(self) -> str:
+        """The issuer identifier: configured, never taken from a request."""
+        return f"{settings.BASE_URL}{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """All tenants at once: for operators' commands and for look-ups before a tenant is known."""
+
+
+DEFAULT: Final = ActiveTenant(DEFAULT_ID, DEFAULT_ID)
+EVERYWHERE: Final = Everywhere()
+
+_current: ContextVar[ActiveTenant | Everywhere | None] = ContextVar("tenant", default=None)
+
+
+@contextmanager
+def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
+    """Do the work of the block for a tenant (or for all of them)."""
+    token = _current.set(tenant)
+    try:
+        with context.tenant(tenant.id if isinstance(tenant, ActiveTenant) else DEFAULT_ID):
+            yield
+    finally:
+        _current.reset(token)
+
+
+def scope() -> ActiveTenant | Everywhere:
+    """Return what queries may see now.
+
+    Raises:
+        NoActiveTenant: nothing was activated.
+
+    """
+    current = _current.get()
+    if current is None:
+        raise NoActiveTenant("no tenant is active: wrap the work in tenancy.using(…)")
+    return current
+
+
+def active() -> ActiveTenant:
+    """Return the one active tenant.
+
+    Raises:
+        NoActiveTenant: none is active, or all are.
+
+    """
+    current = scope()
+    if isinstance(current, Everywhere):
+        raise NoActiveTenant("this work belongs to one tenant, and all are active")
+    return current
+
+
+def active_id() -> str:
+    """Return the id of the active tenant: the default of every tenant column."""
+    return active().id

@@ -1,0 +1,254 @@
+"""The kit that endpoints are declared with: CRUD and assignment over the active tenant's rows.
+
+Input goes through serializers, which also describe answers for the API's documentation.
+Answers are rows of plain values in the order of ``columns``, which is many times cheaper
+than building an object a row.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from audit.events import Event
+from identity.core import assignments, ids, records
+from identity.core.assignments import Assignment
+from identity.core.models import EditableModel
+from identity.core.serializers import IdsSerializer
+
+Row = dict[str, Any]
+Filter = Callable[[str], Q]
+
+# A weak tag never matches here (RFC 9110 section 13.1.1).
+_ETAG: Final = re.compile(r'(?<!W/)"([0-9a-z-]{1,36})-([0-9]{1,9})"')
+
+
+def exactly(column: str) -> Filter:
+    """Filter by the value of a column."""
+    return lambda value: Q(**{column: value})
+
+
+def by_id(value: str) -> Q:
+    """Filter by id; what is no id matches nothing."""
+    pk = ids.parse(value)
+    return Q(pk=pk) if pk else Q(pk__in=[])
+
+
+def etag(pk: object, version: int) -> str:
+    """Return the strong validator of a row's version (RFC 9110 section 8.8.1)."""
+    return f'"{pk}-{version}"'
+
+
+def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
+    """Return the versions that ``If-Match`` names of a row; nothing when any will do."""
+    header = request.headers.get("If-Match")
+    if header is None or header.strip() == "*":
+        return None
+    named = (_ETAG.fullmatch(tag.strip()) for tag in header.split(","))
+    return frozenset(int(tag[2]) for tag in named if tag and tag[1] == str(pk))
+
+
+class TenantViewSet(GenericViewSet[Any]):
+    """Rows of one model in the active tenant.
+
+    For the API's documentation ``takes`` and ``gives`` name, by action, the serializers of
+    what is not the row itself (``None``: nothing); ``tagged`` are the actions that answer
+    with an ETag, ``guarded`` those that heed ``If-Match``.
+    """
+
+    takes: ClassVar[Mapping[str, Any]] = {}
+    gives: ClassVar[Mapping[str, Any]] = {}
+    tagged: ClassVar[frozenset[str]] = frozenset()
+    guarded: ClassVar[frozenset[str]] = frozenset()
+    model: type[Any]
+    columns: tuple[str, ...]
+    computed: ClassVar[Mapping[str, Any]] = {}
+    filters: ClassVar[Mapping[str, Filter]] = {}
+    thing: str
+    lookup_value_regex = "[^/]+"
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the model's rows, newest first."""
+        queryset: QuerySet[Any] = self.model._default_manager.order_by("-created_at", "-pk")
+        return queryset
+
+    def rows(self) -> QuerySet[Any, Row]:
+        """Return what answers are made of."""
+        rows: QuerySet[Any, Row] = self.get_queryset().annotate(**self.computed)
+        return rows.values(*self.columns, "version")
+
+    def shape(self, row: Row) -> Row:
+        """Return a row as the answer shows it."""
+        row.pop("version")
+        return row
+
+    def filtered(self, rows: QuerySet[Any, Row]) -> QuerySet[Any, Row]:
+        """Apply the filters that the query names."""
+        for name, condition in self.filters.items():
+            if value := self.request.query_params.get(name):
+                rows = rows.filter(condition(value))
+        return rows
+
+    def get_object(self) -> Any:
+        """Return the row of the path.
+
+        Raises:
+            NotFound: the tenant has none of this id.
+
+        """
+        row = self.get_queryset().filter(pk=self.pk()).first()
+        if row is None:
+            raise NotFound(f"{self.thing} not found")
+        return row
+
+    def pk(self) -> Any:
+        """Return the id of the path.
+
+        Raises:
+            NotFound: it is no id at all.
+
+        """
+        pk = self.parsed(self.kwargs["pk"])
+        if pk is None:
+            raise NotFound(f"{self.thing} not found")
+        return pk
+
+    def parsed(self, text: str) -> Any:
+        """Return an id from its text; nothing for what is no id."""
+        return ids.parse(text)
+
+    def shown(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
+        """Answer with a row and its ETag, or 404."""
+        row = self.rows().filter(pk=pk).first()
+        if row is None:
+            raise NotFound(f"{self.thing} not found")
+        headers = {"ETag": etag(pk, row["version"])}
+        if secret:
+            headers["Cache-Control"] = "no-store"
+        return Response({**self.shape(row), **(secret or {})}, headers=headers)
+
+    def validated(self, request: Request, instance: EditableModel | None = None) -> Row:
+        """Return what was sent, checked; a PATCH need not send everything."""
+        serializer: BaseSerializer[Any] = self.get_serializer(
+            instance, data=request.data, partial=instance is not None
+        )
+        serializer.is_valid(raise_exception=True)
+        checked: Row = serializer.validated_data
+        return checked
+
+
+class ListMixin(TenantViewSet):
+    """GET a page of rows, newest first."""
+
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with a page."""
+        page = self.paginate_queryset(self.filtered(self.rows()))
+        return self.get_paginated_response([self.shape(row) for row in page or []])
+
+
+class ReadViewSet(ListMixin):
+    """GET a page, GET one."""
+
+    tagged = frozenset({"retrieve"})
+
+    def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with one row."""
+        return self.shown(self.pk())
+
+
+class CrudViewSet(ReadViewSet):
+    """The five things that are done to rows, each atomic and audited."""
+
+    tagged = frozenset({"create", "retrieve", "partial_update"})
+    guarded = frozenset({"partial_update", "destroy"})
+
+    def create(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Create a row."""
+        return self.shown(self.perform_create(self.validated(request)))
+
+    def partial_update(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Change the fields that were sent."""
+        row = self.get_object()
+        self.perform_update(row, self.validated(request, row), expected_versions(request, row.pk))
+        return self.shown(row.pk)
+
+    def destroy(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Delete a row."""
+        row = self.get_object()
+        self.perform_destroy(row, expected_versions(request, row.pk))
+        return Response(None)
+
+    def perform_create(self, fields: Row) -> Any:
+        """Create a row of checked fields and return its id. Services stand in for it."""
+        row = self.model(**fields)
+        records.create(row, event=self.event("Create"), name=fields.get("name", ""))
+        return row.pk
+
+    def perform_update(self, row: Any, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change a row by checked fields. Services stand in for it."""
+        records.change(row, fields, event=self.event("Update"), expected=expected)
+
+    def perform_destroy(self, row: Any, expected: frozenset[int] | None) -> None:
+        """Delete a row. Services stand in for it."""
+        records.remove(row, event=self.event("Delete"), expected=expected)
+
+    def event(self, verb: str) -> Event:
+        """Return the audit key of what is done to this kind of row."""
+        return Event(f"{self.model.__name__}.{verb}")
+
+
+class AssignmentView(APIView):
+    """GET the items of a parent; PUT replaces the whole set."""
+
+    assignment: Assignment
+    columns: tuple[str, ...]
+    parent_thing: str
+    serializer_class: type[BaseSerializer[Any]]
+    tagged: ClassVar[frozenset[str]] = frozenset({"get"})
+    guarded: ClassVar[frozenset[str]] = frozenset({"put"})
+
+    def get(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with the items, newest first."""
+        parent = self.parent_id()
+        versions = self.assignment.parents._default_manager.filter(pk=parent).values_list("version")
+        if (found := versions.first()) is None:
+            raise NotFound(f"{self.parent_thing} not found")
+        items = [self.shape(row) for row in self.assignment.of(parent).values(*self.columns)]
+        return Response(items, headers={"ETag": etag(parent, found[0])})
+
+    def put(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Replace the set by the ids that were sent."""
+        parent = self.parent_id()
+        sent = IdsSerializer(data=request.data, ids_field=self.assignment.ids_field)
+        sent.is_valid(raise_exception=True)
+        self.replace(parent, sent.ids, expected_versions(request, parent))
+        return Response(None)
+
+    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
+        """Replace the set. Services stand in for it."""
+        if not assignments.replace(self.assignment, parent, given, expected=expected):
+            raise NotFound(f"{self.parent_thing} not found")
+
+    def shape(self, row: Row) -> Row:
+        """Return an item as the answer shows it."""
+        return row
+
+    def parent_id(self) -> UUID:
+        """Return the parent's id.
+
+        Raises:
+            NotFound: the path has no id there.
+
+        """
+        parent = ids.parse(self.kwargs["pk"])
+        if parent is None:
+            raise NotFound(f"{self.parent_thing} not found")
+        return parent

@@ -1,0 +1,139 @@
+"""Organizations, their members, and the tenant-wide templates of roles and permissions."""
+
+from django.db import models
+
+from identity.core.models import EditableModel, Link, TenantManager
+from identity.resources.models import Scope
+from identity.users.models import User
+
+
+class Organization(EditableModel):
+    """A group of users that applications treat as one customer."""
+
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+    logo_url = models.CharField(max_length=2048, blank=True)
+    metadata = models.JSONField(default=dict)
+
+    objects = TenantManager()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="organization_newest_first")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(EditableModel):
+    """A user belongs to an organization, perhaps as its administrator. Joined when created."""
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    is_admin = models.BooleanField(default=False)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "user"], name="membership_unique"),
+        ]
+        indexes = [
+            models.Index(fields=["organization", "-created_at", "-id"], name="membership_newest_first"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.organization_id}"
+
+
+class OrganizationPermission(EditableModel):
+    """A permission that role templates can hold, the same in all organizations."""
+
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="organization_permission_name_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OrganizationRole(EditableModel):
+    """A role that members or bound applications can have, in any organization."""
+
+    class Type(models.TextChoices):
+        """Whom a role can be given to."""
+
+        USER = "User"
+        MACHINE = "MachineToMachine"
+
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+    type = models.CharField(max_length=16, choices=Type, default=Type.USER)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="organization_role_name_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OrganizationRolePermission(Link):
+    """A role template holds a permission."""
+
+    role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
+    permission = models.ForeignKey(OrganizationPermission, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["role", "permission"], name="organization_role_permission_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role_id} {self.permission_id}"
+
+
+class OrganizationRoleScope(Link):
+    """A role template carries a scope of an API resource."""
+
+    role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
+    scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["role", "scope"], name="organization_role_scope_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role_id} {self.scope_id}"
+
+
+class MemberRole(Link):
+    """A member has a role in the organization of the membership."""
+
+    membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="role_links")
+    role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["membership", "role"], name="member_role_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.membership_id} {self.role_id}"

@@ -1,0 +1,64 @@
+"""Organizations, members and templates as the API takes and shows them."""
+
+from rest_framework import serializers
+
+from identity.core.serializers import Description, Flag, JSONObject, Name, Record, Timestamp, Url
+from identity.organizations.models import OrganizationRole
+
+
+class OrganizationSerializer(Record):
+    """An organization. Its metadata is replaced as a whole."""
+
+    name = Name()
+    description = Description()
+    logo_url = Url()
+    metadata = JSONObject(required=False)
+    member_count = serializers.IntegerField(read_only=True)
+
+
+class BriefOrganizationSerializer(serializers.Serializer[None]):
+    """An organization as its members' lists show it."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    member_count = serializers.IntegerField()
+    created_at = Timestamp()
+
+
+class MemberSerializer(serializers.Serializer[None]):
+    """A member as administrators see one."""
+
+    id = serializers.UUIDField(read_only=True)
+    username = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    email = serializers.CharField(read_only=True)
+    avatar = serializers.CharField(read_only=True, allow_null=True)
+    joined_at = Timestamp(read_only=True)
+    is_admin = Flag()
+
+
+class OrganizationRoleSerializer(Record):
+    """A role template."""
+
+    name = Name()
+    description = Description()
+    type = serializers.ChoiceField(choices=OrganizationRole.Type.choices, required=False)
+
+    create_only = ("type",)
+
+
+class OrganizationPermissionSerializer(Record):
+    """A permission template."""
+
+    name = Name()
+    description = Description()
+    updated_at = None  # type: ignore[assignment]  # the interface shows no such field
+
+
+class NamedSerializer(serializers.Serializer[None]):
+    """Something by id, name and description."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField()

@@ -1,0 +1,222 @@
+"""/organizations, /organization-roles and /organization-permissions."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.core import ids
+from identity.core.serializers import IdsSerializer
+from identity.core.viewsets import (
+    AssignmentView,
+    CrudViewSet,
+    ListMixin,
+    Row,
+    TenantViewSet,
+    etag,
+    expected_versions,
+)
+from identity.organizations import services
+from identity.organizations.models import (
+    Membership,
+    Organization,
+    OrganizationPermission,
+    OrganizationRole,
+)
+from identity.organizations.serializers import (
+    BriefOrganizationSerializer,
+    MemberSerializer,
+    NamedSerializer,
+    OrganizationPermissionSerializer,
+    OrganizationRoleSerializer,
+    OrganizationSerializer,
+)
+from identity.resources.serializers import BriefScopeSerializer
+from identity.users.models import User
+
+
+def _member_count() -> Coalesce:
+    """Count the members of each organization of a page, and of no other."""
+    counted = Membership.objects.filter(organization=OuterRef("pk")).order_by().values("organization")
+    return Coalesce(Subquery(counted.annotate(count=Count("pk")).values("count")), 0)
+
+
+class OrganizationViewSet(CrudViewSet):
+    """Organizations."""
+
+    model = Organization
+    thing = "organization"
+    serializer_class = OrganizationSerializer
+    columns = (
+        "id",
+        "name",
+        "description",
+        "logo_url",
+        "metadata",
+        "member_count",
+        "created_at",
+        "updated_at",
+    )
+
+    def rows(self) -> QuerySet[Any, Row]:
+        """Return organizations with their number of members."""
+        counted = self.get_queryset().annotate(member_count=_member_count())
+        rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
+        return rows
+
+    def perform_destroy(self, row: Organization, expected: frozenset[int] | None) -> None:
+        """Delete an organization with its memberships."""
+        services.remove(row, expected=expected)
+
+
+class UserOrganizations(ListMixin):
+    """The organizations of a user."""
+
+    model = Organization
+    thing = "user"
+    serializer_class = BriefOrganizationSerializer
+    columns = ("id", "name", "description", "member_count", "created_at")
+
+    def rows(self) -> QuerySet[Any, Row]:
+        """Return them, with their number of members.
+
+        Raises:
+            NotFound: there is no such user.
+
+        """
+        user = self.pk()
+        if not User.objects.filter(pk=user).exists():
+            raise NotFound("user not found")
+        joined = Membership.objects.filter(user=user).values("organization_id")
+        counted = self.get_queryset().filter(pk__in=joined).annotate(member_count=_member_count())
+        rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
+        return rows
+
+
+class MemberViewSet(TenantViewSet):
+    """The members of an organization."""
+
+    model = Membership
+    thing = "organization member"
+    serializer_class = MemberSerializer
+    takes = {"create": IdsSerializer(ids_field="user_ids"), "partial_update": MemberSerializer}
+    gives = {"create": None}
+    tagged = frozenset({"partial_update"})
+    guarded = frozenset({"partial_update"})
+    columns = (
+        "user_id",
+        "user__username",
+        "user__name",
+        "user__email",
+        "user__avatar",
+        "created_at",
+        "is_admin",
+    )
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the members of the organization of the path.
+
+        Raises:
+            NotFound: there is no such organization.
+
+        """
+        organization = ids.parse(self.kwargs["pk"])
+        if organization is None or not Organization.objects.filter(pk=organization).exists():
+            raise NotFound("organization not found")
+        return super().get_queryset().filter(organization=organization)
+
+    def shape(self, row: Row) -> Row:
+        """Show the user of a membership, and when it began."""
+        return {
+            "id": row["user_id"],
+            "username": row["user__username"],
+            "name": row["user__name"],
+            "email": row["user__email"],
+            "avatar": row["user__avatar"],
+            "joined_at": row["created_at"],
+            "is_admin": row["is_admin"],
+        }
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Answer with a page of members."""
+        page = self.paginate_queryset(self.rows())
+        return self.get_paginated_response([self.shape(row) for row in page or []])
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Add users."""
+        sent = IdsSerializer(data=request.data, ids_field="user_ids")
+        sent.is_valid(raise_exception=True)
+        services.add_members(self.pk(), sent.ids)
+        return Response(None)
+
+    def partial_update(self, request: Request, pk: str, user_pk: str) -> Response:
+        """Make a member an administrator of the organization, or no longer."""
+        member = services.membership(pk, user_pk)
+        sent = MemberSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        services.change_member(
+            member,
+            is_admin=sent.validated_data["is_admin"],
+            expected=expected_versions(request, member.pk),
+        )
+        row = self.rows().filter(user=member.user_id).get()
+        return Response(self.shape(row), headers={"ETag": etag(member.pk, row["version"])})
+
+    def destroy(self, request: Request, pk: str, user_pk: str) -> Response:
+        """Take a member out."""
+        member = services.membership(pk, user_pk)
+        services.remove_member(member, expected=expected_versions(request, member.pk))
+        return Response(None)
+
+
+class MemberRoles(AssignmentView):
+    """The roles of a member in the organization."""
+
+    assignment = services.MEMBER_ROLES
+    parent_thing = "organization member"
+    columns = ("id", "name", "description")
+    serializer_class = NamedSerializer
+
+    def parent_id(self) -> UUID:
+        """Return the membership's id."""
+        return services.membership(self.kwargs["pk"], self.kwargs["user_pk"]).pk
+
+
+class OrganizationRoleViewSet(CrudViewSet):
+    """Role templates."""
+
+    model = OrganizationRole
+    thing = "organization role"
+    serializer_class = OrganizationRoleSerializer
+    columns = ("id", "name", "description", "type", "created_at", "updated_at")
+
+
+class OrganizationRoleScopes(AssignmentView):
+    """The permission templates that a role template holds."""
+
+    assignment = services.PERMISSIONS
+    parent_thing = "organization role"
+    columns = ("id", "name", "description")
+    serializer_class = NamedSerializer
+
+
+class OrganizationRoleResourceScopes(AssignmentView):
+    """The API resource scopes that a role template carries."""
+
+    assignment = services.RESOURCE_SCOPES
+    parent_thing = "organization role"
+    columns = ("id", "name", "description", "resource_id")
+    serializer_class = BriefScopeSerializer
+
+
+class OrganizationPermissionViewSet(CrudViewSet):
+    """Permission templates."""
+
+    model = OrganizationPermission
+    thing = "organization permission"
+    serializer_class = OrganizationPermissionSerializer
+    columns = ("id", "name", "description", "created_at")

@@ -1,0 +1,46 @@
+"""API resources and their scopes."""
+
+from django.db import models
+
+from identity.core.models import EditableModel, TenantManager
+
+
+class Resource(EditableModel):
+    """An API, known by its indicator (RFC 8707): the audience of tokens that are for it."""
+
+    name = models.CharField(max_length=256)
+    indicator = models.CharField(max_length=2048)
+    access_token_ttl = models.PositiveIntegerField(default=3600)
+    is_default = models.BooleanField(default=False)
+    is_protected = models.BooleanField(default=False, editable=False)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "indicator"], name="resource_indicator_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="resource_newest_first")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Scope(EditableModel):
+    """Something that may be done with a resource."""
+
+    resource = models.ForeignKey(Resource, on_delete=models.CASCADE, related_name="scopes")
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+    is_protected = models.BooleanField(default=False, editable=False)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["resource", "name"], name="scope_name_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "name"], name="scope_by_name")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,69 @@
+"""API resources and scopes as the API takes and shows them."""
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from identity.core.serializers import Description, Flag, Line, Name, Record, WholeNumber
+
+_SHORTEST_TTL: Final = 60
+_LONGEST_TTL: Final = 30 * 24 * 3600
+
+
+class Indicator(Line):
+    """An absolute URI without a fragment (RFC 8707 section 2)."""
+
+    pattern = r"^[A-Za-z0-9][A-Za-z0-9+.-]*:[^#\s\u0000-\u001f\u007f-\u009f]+$"
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the indicator, checked."""
+        uri = super().to_internal_value(data)
+        scheme, colon, rest = uri.partition(":")
+        if not colon or not rest or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
+            raise serializers.ValidationError("must be an absolute URI")
+        if "#" in uri or any(c.isspace() for c in uri):
+            raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
+        return uri
+
+
+class ResourceSerializer(Record):
+    """An API resource."""
+
+    name = Name()
+    indicator = Indicator(max_length=2048)
+    access_token_ttl = WholeNumber(required=False, min_value=_SHORTEST_TTL, max_value=_LONGEST_TTL)
+    is_default = Flag(required=False)
+    scope_count = serializers.IntegerField(read_only=True)
+
+    create_only = ("indicator",)
+
+
+class ScopeName(Name):
+    """A scope token (RFC 6749 section 3.3): printable ASCII without space, quote and backslash."""
+
+    pattern = r"^[!#-\[\]-~]+$"
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the name, checked."""
+        name = super().to_internal_value(data)
+        if not all("!" <= c <= "~" and c not in '"\\' for c in name):
+            raise serializers.ValidationError("must be printable ASCII without space, quote, backslash")
+        return name
+
+
+class ScopeSerializer(Record):
+    """A scope of an API resource."""
+
+    name = ScopeName()
+    description = Description()
+    resource_id = serializers.UUIDField(read_only=True)
+    updated_at = None  # type: ignore[assignment]  # the interface shows no such field
+
+
+class BriefScopeSerializer(serializers.Serializer[None]):
+    """A scope as a role template shows it."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    resource_id = serializers.UUIDField()

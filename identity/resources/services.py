@@ -1,0 +1,126 @@
+"""What is done to resources, and the management API as a resource of its own."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from audit.events import Event
+from identity.core import records, tenancy
+from identity.core.errors import ServiceError
+from identity.core.records import Protected
+from identity.resources.models import Resource, Scope
+from identity.tenants.models import Tenant
+
+ALL: Final = "all"
+MANAGE_ORGANIZATIONS: Final = "manage:organizations"
+
+
+class NoSuchResource(ServiceError):
+    """The resource is unknown in this tenant."""
+
+    status = 404
+    reason = "resource_not_found"
+    message = "resource not found"
+
+
+def management_indicator(tenant_id: str) -> str:
+    """Return the indicator of a tenant's management API."""
+    return f"urn:service:management-api:{tenant_id}"
+
+
+def provision() -> None:
+    """Give a new tenant the resource and the scopes of its management API."""
+    resource = Resource.objects.create(
+        name="Management API",
+        indicator=management_indicator(tenancy.active_id()),
+        is_protected=True,
+    )
+    for name, description in (
+        (ALL, "Everything the management API can do"),
+        (MANAGE_ORGANIZATIONS, "Members of an organization"),
+    ):
+        Scope.objects.create(resource=resource, name=name, description=description, is_protected=True)
+
+
+@transaction.atomic
+def create(**fields: Any) -> Resource:
+    """Create a resource. At most one of a tenant is its default.
+
+    Raises:
+        Invalid: the indicator is taken.
+
+    """
+    resource = Resource(**fields)
+    if resource.is_default:
+        _make_room_for_default(resource)
+    records.create(resource, event=Event.RESOURCE_CREATE, name=resource.name)
+    return resource
+
+
+def _make_room_for_default(resource: Resource) -> None:
+    """Take the flag from whichever has it, one request at a time."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenancy.active_id())
+    others = Resource.objects.filter(is_default=True).exclude(pk=resource.pk)
+    others.update(is_default=False, version=F("version") + 1)
+
+
+@transaction.atomic
+def change(resource: Resource, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
+    """Change a resource. At most one of a tenant is its default.
+
+    Raises:
+        Protected: the management API cannot be renamed.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    if resource.is_protected and fields.get("name", resource.name) != resource.name:
+        raise Protected
+    if fields.get("is_default"):
+        _make_room_for_default(resource)
+    records.change(resource, fields, event=Event.RESOURCE_UPDATE, expected=expected)
+
+
+@transaction.atomic
+def add_scope(resource_id: UUID, **fields: Any) -> Scope:
+    """Add a scope to a resource.
+
+    Raises:
+        NoSuchResource: it is unknown, or was deleted at this moment.
+        Invalid: the resource has a scope of that name.
+
+    """
+    if not records.touch(Resource, resource_id, None):
+        raise NoSuchResource
+    scope = Scope(resource_id=resource_id, **fields)
+    records.create(scope, event=Event.SCOPE_CREATE, name=scope.name, resource_id=resource_id)
+    return scope
+
+
+def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
+    """Delete a resource with its scopes; roles lose what they held of it.
+
+    Raises:
+        Protected: it is the management API itself.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    if resource.is_protected:
+        raise Protected
+    records.remove(resource, event=Event.RESOURCE_DELETE, expected=expected, name=resource.name)
+
+
+@transaction.atomic
+def remove_scope(scope: Scope, *, expected: frozenset[int] | None) -> None:
+    """Delete a scope; roles lose it.
+
+    Raises:
+        Protected: it is the management API's own.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    if scope.is_protected:
+        raise Protected
+    records.touch(Resource, scope.resource_id, None)
+    records.remove(scope, event=Event.SCOPE_DELETE, expected=expected, name=scope.name)

@@ -1,0 +1,89 @@
+"""/resources and /resources/:id/scopes."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.core import ids
+from identity.core.viewsets import CrudViewSet, Row, by_id, exactly
+from identity.resources import services
+from identity.resources.models import Resource, Scope
+from identity.resources.serializers import ResourceSerializer, ScopeSerializer
+
+
+class ResourceViewSet(CrudViewSet):
+    """API resources."""
+
+    model = Resource
+    thing = "resource"
+    serializer_class = ResourceSerializer
+    columns = (
+        "id",
+        "name",
+        "indicator",
+        "access_token_ttl",
+        "is_default",
+        "scope_count",
+        "created_at",
+        "updated_at",
+    )
+    computed = {"scope_count": Count("scopes")}
+    filters = {
+        "search": lambda text: Q(name__icontains=text) | Q(indicator__icontains=text),
+        "name": exactly("name"),
+        "indicator": exactly("indicator"),
+        "id": by_id,
+    }
+
+    def perform_create(self, fields: Row) -> UUID:
+        """Create a resource."""
+        return services.create(**fields).pk
+
+    def perform_update(self, row: Resource, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change a resource."""
+        services.change(row, fields, expected=expected)
+
+    def perform_destroy(self, row: Resource, expected: frozenset[int] | None) -> None:
+        """Delete a resource with its scopes."""
+        services.remove(row, expected=expected)
+
+
+class ScopeViewSet(CrudViewSet):
+    """The scopes of one resource."""
+
+    model = Scope
+    thing = "scope"
+    serializer_class = ScopeSerializer
+    pagination_class = None
+    columns = ("id", "name", "description", "resource_id", "created_at")
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the scopes of the resource of the path.
+
+        Raises:
+            NotFound: there is no such resource.
+
+        """
+        resource = ids.parse(self.kwargs["resource_pk"])
+        if resource is None or not Resource.objects.filter(pk=resource).exists():
+            raise NotFound("resource not found")
+        return super().get_queryset().filter(resource=resource)
+
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with all of them: a resource has few."""
+        return Response([self.shape(row) for row in self.rows()])
+
+    def perform_create(self, fields: Row) -> UUID:
+        """Create a scope of the resource."""
+        resource = ids.parse(self.kwargs["resource_pk"])
+        if resource is None:
+            raise NotFound("resource not found")
+        return services.add_scope(resource, **fields).pk
+
+    def perform_destroy(self, row: Scope, expected: frozenset[int] | None) -> None:
+        """Delete a scope; roles lose it."""
+        services.remove_scope(row, expected=expected)

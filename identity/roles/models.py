@@ -1,0 +1,63 @@
+"""System roles, and who and what they are tied to."""
+
+from django.db import models
+
+from identity.core.models import EditableModel, Link, TenantManager
+from identity.resources.models import Scope
+from identity.users.models import User
+
+
+class Role(EditableModel):
+    """A named bundle of scopes, for end users or for machine applications."""
+
+    class Type(models.TextChoices):
+        """Whom a role can be given to."""
+
+        USER = "User"
+        MACHINE = "MachineToMachine"
+
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+    type = models.CharField(max_length=16, choices=Type)
+    is_protected = models.BooleanField(default=False, editable=False)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="role_name_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="role_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.type})"
+
+
+class RoleScope(Link):
+    """A role holds a scope."""
+
+    role = models.ForeignKey(Role, on_delete=models.CASCADE, related_name="+")
+    scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["role", "scope"], name="role_scope_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.role_id} {self.scope_id}"
+
+
+class UserRole(Link):
+    """A user has a role."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    role = models.ForeignKey(Role, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "role"], name="user_role_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.role_id}"

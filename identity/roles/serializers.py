@@ -1,0 +1,36 @@
+"""System roles as the API takes and shows them."""
+
+from rest_framework import serializers
+
+from identity.core.serializers import Description, Name, Record
+from identity.roles.models import Role
+
+
+class RoleSerializer(Record):
+    """A system role."""
+
+    name = Name()
+    description = Description()
+    type = serializers.ChoiceField(choices=Role.Type.choices)
+
+    create_only = ("type",)
+
+
+class RoleScopeSerializer(serializers.Serializer[None]):
+    """A scope as a role shows it."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    resource_id = serializers.UUIDField()
+    resource_name = serializers.CharField()
+
+
+class RoleUserSerializer(serializers.Serializer[None]):
+    """A user as a role shows it."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    name = serializers.CharField()
+    email = serializers.CharField()
+    avatar = serializers.CharField(allow_null=True)

@@ -1,0 +1,53 @@
+"""A browser in which an end user is signed in."""
+
+from datetime import timedelta
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Now
+
+from identity.core.models import TenantManager, TenantModel
+from identity.users.models import User
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    """Reads of sessions."""
+
+    def live(self) -> Self:
+        """Return sessions that still count: by database time, whatever a clean-up did."""
+        return self.filter(
+            ended_at=None,
+            expires_at__gt=Now(),
+            last_used_at__gt=Now() - timedelta(seconds=settings.SESSION_IDLE_SECONDS),
+            user__is_suspended=False,
+            user__epoch=F("epoch"),
+        )
+
+
+class Session(TenantModel):
+    """Its id is the ``sid`` of tokens. The cookie's secret is stored only as a hash."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
+    token_hash = models.CharField(max_length=64)
+    epoch = models.PositiveIntegerField()
+    # How and when the user proved who they are (RFC 8176, OpenID Connect Core 2).
+    amr = models.JSONField(default=list)
+    auth_time = models.DateTimeField()
+    last_used_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    ip = models.CharField(max_length=64)
+    user_agent = models.CharField(max_length=512)
+
+    objects = TenantManager.from_queryset(SessionQuerySet)()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "token_hash"], name="session_token_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "expires_at"], name="session_expiry")]
+
+    def __str__(self) -> str:
+        return str(self.pk)

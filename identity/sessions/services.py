@@ -1,0 +1,65 @@
+"""Starting, finding and ending browser sessions."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from audit import context, log
+from audit.events import Event
+from identity.sessions.models import Session
+from identity.users.models import User
+
+_TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tuple[Session, str]:
+    """Open a session and return it with the secret for the browser's cookie (256 bits).
+
+    The browser's session so far goes on under a new secret when it is the same user's, so
+    that what applications know by its ``sid`` stays true; another user's is ended.
+    """
+    if replacing is not None and replacing.user_id != user.pk:
+        end(replacing)
+        replacing = None
+    token = secrets.token_urlsafe(32)
+    now = timezone.now()
+    origin = context.current()
+    facts = {
+        "token_hash": _hash(token),
+        "epoch": user.epoch,
+        "amr": amr,
+        "auth_time": now,
+        "last_used_at": now,
+        "expires_at": now + timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS),
+        "ip": origin.ip,
+        "user_agent": origin.user_agent,
+    }
+    # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
+    if replacing and Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
+        return Session(pk=replacing.pk, user=user, **facts), token
+    return Session.objects.create(user=user, **facts), token
+
+
+def find(token: str) -> Session | None:
+    """Return the live session of a cookie, with its user, and note that it was used."""
+    session = Session.objects.live().filter(token_hash=_hash(token)).select_related("user").first()
+    if session is not None and timezone.now() - session.last_used_at > _TOUCH_AFTER:
+        Session.objects.filter(pk=session.pk).update(last_used_at=Now())
+    return session
+
+
+@transaction.atomic
+def end(session: Session) -> None:
+    """End a session: its cookie and the access tokens that hang on it stop working."""
+    if Session.objects.filter(pk=session.pk, ended_at=None).update(ended_at=Now()):
+        log.record(Event.SESSION_END, user_id=session.user_id, session_id=session.pk)

@@ -1,0 +1,59 @@
+"""``/t/{slug}`` becomes the script prefix, so that every address below it is written once."""
+
+import re
+import time
+from collections.abc import Callable
+from typing import Final
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import set_script_prefix
+
+from identity.core import tenancy
+from identity.tenants.models import Tenant
+
+_PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")
+_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
+_REMEMBERED_FOR: Final = 5.0  # seconds that a worker may still serve a tenant that was deleted elsewhere
+
+_known: dict[str, tuple[float, tenancy.ActiveTenant]] = {}
+
+
+class TenantMiddleware:
+    """Activates the tenant that the path names, the default one without a prefix."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Serve the request inside its tenant; an unknown tenant is a page not found."""
+        if not request.path_info.startswith("/t/"):
+            with tenancy.using(tenancy.DEFAULT):
+                return self.get_response(request)
+        match = _PREFIX.match(request.path_info)
+        if match is None:
+            raise Http404
+        # Cut first: a refusal has the shape of the path below the tenant, known or not.
+        request.path_info = request.path_info[match.end() :]
+        tenant = _find(match[1])
+        set_script_prefix(f"{tenant.prefix}/")
+        try:
+            with tenancy.using(tenant):
+                return self.get_response(request)
+        finally:
+            set_script_prefix("/")
+
+
+def _find(slug: str) -> tenancy.ActiveTenant:
+    """Return the tenant of a slug; the default tenant has no prefix, hence no slug here."""
+    if not _SLUG.fullmatch(slug):
+        raise Http404
+    now = time.monotonic()
+    remembered = _known.get(slug)
+    if remembered is not None and remembered[0] > now:
+        return remembered[1]
+    tenant = Tenant.objects.filter(slug=slug).exclude(pk=tenancy.DEFAULT_ID).first()
+    if tenant is None:
+        _known.pop(slug, None)
+        raise Http404
+    _known[slug] = (now + _REMEMBERED_FOR, tenant.activated())
+    return _known[slug][1]

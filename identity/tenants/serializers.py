@@ -1,0 +1,33 @@
+"""Tenants as the API takes and shows them."""
+
+import re
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from identity.core.serializers import Line, Name, Record
+
+_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
+
+
+class Slug(Line):
+    """Lower-case letters, digits and dashes."""
+
+    pattern = r"^[a-z0-9-]{1,63}$"
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the slug, checked."""
+        slug = super().to_internal_value(data)
+        if not _SLUG.fullmatch(slug):
+            raise serializers.ValidationError("must be 1 to 63 lower-case letters, digits or dashes")
+        return slug
+
+
+class TenantSerializer(Record):
+    """A tenant."""
+
+    id = serializers.CharField(read_only=True)  # type: ignore[assignment]
+    slug = Slug(max_length=63)
+    name = Name()
+
+    create_only = ("slug",)

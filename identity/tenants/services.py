@@ -1,0 +1,79 @@
+"""Bringing tenants into being."""
+
+import re
+from typing import Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
+
+from audit import log
+from audit.events import Event
+from identity.core import records, tenancy
+from identity.core.errors import Invalid, ServiceError
+from identity.tenants.models import RetiredTenant, Tenant
+
+_SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
+
+
+class DefaultStays(ServiceError):
+    """The default tenant cannot be deleted."""
+
+    reason = "default_tenant"
+    message = "the default tenant cannot be deleted"
+
+
+@transaction.atomic
+def provision(*, slug: str, name: str) -> Tenant:
+    """Create a tenant with all that it is born with.
+
+    What it is born with is a list in the settings (``TENANT_PROVISIONERS``): functions that
+    run inside the new tenant, so that this app need not know the apps above it.
+
+    Raises:
+        Invalid: the slug is taken or is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
+
+    """
+    if not _SLUG.fullmatch(slug):
+        raise Invalid("slug", "must be 1 to 63 lower-case letters, digits or dashes")
+    identity = {"id": tenancy.DEFAULT_ID} if slug == tenancy.DEFAULT_ID else {}
+    if RetiredTenant.objects.filter(slug=slug).exists():
+        raise Invalid("slug", "belonged to a tenant that was deleted, and is never used again")
+    try:
+        with transaction.atomic():
+            tenant = Tenant.objects.create(slug=slug, name=name, **identity)
+    except IntegrityError:
+        raise Invalid("slug", "already exists") from None
+    with tenancy.using(tenant.activated()):
+        for path in settings.TENANT_PROVISIONERS:
+            import_string(path)()
+        log.record(Event.TENANT_CREATE, slug=slug, name=name)
+    return tenant
+
+
+def rename(tenant: Tenant, *, name: str, expected: frozenset[int] | None = None) -> None:
+    """Give a tenant another name. Its slug stays for ever.
+
+    Raises:
+        records.Stale: it was changed since the caller read it.
+
+    """
+    records.change(tenant, {"name": name}, event=Event.TENANT_UPDATE, expected=expected)
+
+
+@transaction.atomic
+def remove(tenant: Tenant, *, expected: frozenset[int] | None = None) -> None:
+    """Delete a tenant with all that is in it, save its audit log.
+
+    Raises:
+        DefaultStays: it is the default tenant.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    if tenant.pk == tenancy.DEFAULT_ID:
+        raise DefaultStays
+    RetiredTenant.objects.create(pk=tenant.pk, slug=tenant.slug)
+    with tenancy.using(tenancy.EVERYWHERE):
+        records.remove(
+            tenant, event=Event.TENANT_DELETE, expected=expected, slug=tenant.slug, name=tenant.name
+        )

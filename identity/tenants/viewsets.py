@@ -1,0 +1,31 @@
+"""/tenants, at the root."""
+
+from identity.core.viewsets import CrudViewSet, Row
+from identity.tenants import services
+from identity.tenants.models import Tenant
+from identity.tenants.serializers import TenantSerializer
+
+
+class TenantsViewSet(CrudViewSet):
+    """Tenants. Whoever mounts it says who may come in."""
+
+    model = Tenant
+    thing = "tenant"
+    serializer_class = TenantSerializer
+    columns = ("id", "slug", "name", "created_at", "updated_at")
+
+    def parsed(self, text: str) -> str | None:
+        """Take any text that can be stored: ``default`` is an id too."""
+        return None if "\0" in text else text
+
+    def perform_create(self, fields: Row) -> str:
+        """Create a tenant with all that it is born with."""
+        return services.provision(**fields).pk
+
+    def perform_update(self, row: Tenant, fields: Row, expected: frozenset[int] | None) -> None:
+        """Rename a tenant."""
+        services.rename(row, name=fields.get("name", row.name), expected=expected)
+
+    def perform_destroy(self, row: Tenant, expected: frozenset[int] | None) -> None:
+        """Delete a tenant with all that is in it."""
+        services.remove(row, expected=expected)

@@ -1,0 +1,71 @@
+"""The end user."""
+
+from typing import Self
+
+from django.db import models
+
+from identity.core.models import EditableModel, TenantManager
+from identity.users import identifiers
+from identity.users.identifiers import Kind
+
+
+class UserQuerySet(models.QuerySet["User"]):
+    """Reads of users."""
+
+    def known_as(self, identifier: str) -> Self:
+        """Return the user whom a typed identifier means, or nobody."""
+        kind, key = identifiers.key_of(identifier)
+        return self.filter(**{f"{kind}_key": key})
+
+
+class User(EditableModel):
+    """A person who signs in to applications. Never staff of Gatehouse itself."""
+
+    username = models.CharField(max_length=128, blank=True)
+    username_key = models.CharField(max_length=512, null=True, editable=False)
+    email = models.CharField(max_length=254, blank=True)
+    email_key = models.CharField(max_length=1024, null=True, editable=False)
+    email_verified = models.BooleanField(default=False)
+    phone = models.CharField(max_length=32, blank=True)
+    phone_key = models.CharField(max_length=32, null=True, editable=False)
+    phone_verified = models.BooleanField(default=False)
+    name = models.CharField(max_length=256, blank=True)
+    avatar = models.CharField(max_length=2048, null=True, blank=True)
+    password = models.CharField(max_length=256, blank=True)
+    is_suspended = models.BooleanField(default=False)
+    # Sessions, codes and refresh families remember the epoch they began in. Moving it on
+    # ends all of them in the same statement, however many there are.
+    epoch = models.PositiveIntegerField(default=0)
+    last_sign_in_at = models.DateTimeField(null=True, editable=False)
+    login_count = models.PositiveIntegerField(default=0, editable=False)
+    custom_data = models.JSONField(default=dict, blank=True)
+    # Username, email, phone and name, folded: what a search looks into.
+    search_text = models.TextField(blank=True, editable=False)
+
+    objects = TenantManager.from_queryset(UserQuerySet)()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", f"{kind}_key"], name=f"user_{kind}_unique")
+            for kind in Kind
+        ]
+        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="user_newest_first")]
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    def fold_for_search(self) -> str:
+        """Return what ``search_text`` has to be."""
+        return "\n".join(
+            identifiers.fold(text) for text in (self.username, self.email, self.phone, self.name)
+        )
+
+    @property
+    def display_name(self) -> str:
+        """What to call this person."""
+        return self.name or self.identifier
+
+    @property
+    def identifier(self) -> str:
+        """The first identifier this person has."""
+        return self.username or self.email or self.phone

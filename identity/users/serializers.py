@@ -1,0 +1,102 @@
+"""Users as administrators see and write them."""
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from identity.core.serializers import Flag, JSONObject, Line, Record, Timestamp, Url
+
+_TWO_NAMES: Final = {"primary_email": "email", "primary_phone": "phone"}
+
+
+class Password(serializers.CharField):
+    """A password, to the last space."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"trim_whitespace": False, "max_length": 256, "write_only": True, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the password, checked to be text."""
+        if not isinstance(data, str):
+            raise serializers.ValidationError("must be a string")
+        return super().to_internal_value(data)
+
+
+class Username(Line):
+    """What people sign in with: no white space, no ``@``."""
+
+    pattern = r"^[^\s@\u0000-\u001f\u007f-\u009f]+$"
+
+
+class Email(Line):
+    """An email address, or nothing."""
+
+    format = "email"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": 254, "required": False, "allow_blank": True, **options})
+
+
+class UserSerializer(Record):
+    """A user. ``email`` may also be sent as ``primary_email``, and ``phone`` as ``primary_phone``."""
+
+    username = Username(max_length=128)
+    password = Password(required=False)
+    password_hash = Password(required=False)
+    name = Line(required=False, allow_blank=True)
+    email = Email()
+    phone = Line(max_length=64, required=False, allow_blank=True)
+    avatar = Url(allow_null=True)
+    custom_data = JSONObject(required=False)
+    is_suspended = serializers.BooleanField(read_only=True)
+    email_verified = serializers.BooleanField(read_only=True)
+    phone_verified = serializers.BooleanField(read_only=True)
+    login_count = serializers.IntegerField(read_only=True)
+    last_sign_in_at = Timestamp(read_only=True, allow_null=True)
+
+    not_patched = ("username", "password", "password_hash")
+    second_names = _TWO_NAMES
+    one_of = ("password", "password_hash")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Read the second names of email and phone.
+
+        Raises:
+            serializers.ValidationError: both names were sent and differ.
+
+        """
+        merged = dict(data)
+        for second, first in _TWO_NAMES.items():
+            if second in merged:
+                value = merged.pop(second)
+                if merged.setdefault(first, value) != value:
+                    raise serializers.ValidationError({first: f"{first} and {second} differ"})
+        checked: dict[str, Any] = super().to_internal_value(merged)
+        return checked
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for one of password and hash at creation."""
+        if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
+            raise serializers.ValidationError({"password": "is required, or else password_hash"})
+        return super().validate(attrs)
+
+
+class PasswordSerializer(serializers.Serializer[Any]):
+    """A new password."""
+
+    password = Password()
+
+
+class SuspensionSerializer(serializers.Serializer[Any]):
+    """Whether a user is suspended."""
+
+    is_suspended = Flag()
+
+
+class SuspendedSerializer(serializers.Serializer[Any]):
+    """What a suspension shows of its user."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    is_suspended = serializers.BooleanField()
+    updated_at = Timestamp()

@@ -1,0 +1,205 @@
+"""What is done to users."""
+
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from audit.events import Event
+from identity.core import records
+from identity.core.errors import Invalid, ServiceError
+from identity.users import identifiers, imported_hashes, passwords
+from identity.users.models import User
+
+SHORTEST_PASSWORD: Final = 6
+LONGEST_PASSWORD: Final = 256
+
+
+class InvalidCredentials(ServiceError):
+    """Nobody is known by this identifier and password. It does not say which is wrong."""
+
+    status = 401
+    reason = "invalid_credentials"
+    message = "the identifier or the password is wrong"
+
+
+class Suspended(ServiceError):
+    """The password is right, but the account is suspended."""
+
+    status = 403
+    reason = "suspended"
+    message = "this account is suspended"
+
+
+def create(  # noqa: PLR0913 - one parameter a field
+    *,
+    username: str,
+    password: str = "",
+    password_hash: str = "",
+    name: str = "",
+    email: str = "",
+    phone: str = "",
+    avatar: str | None = None,
+    custom_data: dict[str, object] | None = None,
+) -> User:
+    """Create a user whom an administrator vouches for; email and phone stay unverified.
+
+    Instead of a password its hash may be given, as another system stored it.
+
+    Raises:
+        Invalid: a field breaks a rule or belongs to somebody else in this tenant.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    user = User(name=name, avatar=avatar, custom_data=custom_data or {})
+    _identify(user, username=identifiers.username(username), email=email, phone=phone)
+    user.password = (
+        imported_hashes.acceptable(password_hash)
+        if password_hash
+        else passwords.hashed(acceptable_password(password))
+    )
+    records.create(user, event=Event.USER_CREATE, username=user.username)
+    return user
+
+
+@transaction.atomic
+def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> None:
+    """Change what an administrator may change of a user. A new email or phone is unverified.
+
+    Raises:
+        Invalid: a field breaks a rule or belongs to somebody else in this tenant.
+        records.Stale: the user was changed since the caller read it.
+
+    """
+    # What is derived of several fields is derived of the row as it is now.
+    records.hold(user, expected)
+    user.refresh_from_db()
+    before = {"email": user.email_key, "phone": user.phone_key}
+    _identify(
+        user,
+        username=user.username,
+        email=fields.get("email", user.email),
+        phone=fields.get("phone", user.phone),
+    )
+    for name in ("name", "avatar", "custom_data"):
+        if name in fields:
+            setattr(user, name, fields[name])
+    columns = {name: getattr(user, name) for name in fields}
+    for kind in ("email", "phone"):
+        columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
+        if columns[f"{kind}_key"] != before[kind]:
+            columns[f"{kind}_verified"] = False
+    columns["search_text"] = user.fold_for_search()
+    records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
+
+
+def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
+    """Return the user of a phone, created when nobody has it. Of several at once, one creates.
+
+    Raises:
+        Invalid: the phone breaks a rule, or a new user's email does or is somebody else's.
+
+    """
+    user = User(name=name)
+    _identify(user, username="", email=email, phone=phone)
+    if not user.phone:
+        raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
+    known = User.objects.filter(phone_key=user.phone_key).first()
+    if known is not None:
+        return known
+    try:
+        records.create(user, event=Event.USER_CREATE, phone=user.phone)
+    except Invalid:
+        known = User.objects.filter(phone_key=user.phone_key).first()
+        if known is None:
+            raise
+        return known
+    return user
+
+
+def _identify(user: User, *, username: str, email: str, phone: str) -> None:
+    """Set identifiers with their keys, and what a search finds the user by."""
+    user.username = username
+    user.username_key = identifiers.fold(username) if username else None
+    user.email = identifiers.email(email) if email else ""
+    user.email_key = identifiers.fold(email) if email else None
+    user.phone = identifiers.phone(phone) if phone else ""
+    user.phone_key = identifiers.phone_key(user.phone) if phone else None
+    user.search_text = user.fold_for_search()
+
+
+def acceptable_password(password: str) -> str:
+    """Return a password that an administrator may set: 6 to 256 characters.
+
+    Raises:
+        Invalid: it is shorter or longer, or cannot be stored.
+
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise Invalid("password", f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    if "\0" in password:
+        raise Invalid("password", "must not contain a NUL character")
+    return password
+
+
+def authenticate(*, identifier: str, password: str) -> User:
+    """Return the user whom identifier and password prove. Takes the same time for nobody.
+
+    Raises:
+        InvalidCredentials: no such user, no password, or the wrong one: never told which.
+        Suspended: right, but the account is suspended.
+        passwords.Busy: too many sign-ins at this moment.
+
+    """
+    user = User.objects.known_as(identifier).first()
+    right, renewed = passwords.verify(password, user.password if user else None)
+    if user is None or not right:
+        raise InvalidCredentials
+    if user.is_suspended:
+        raise Suspended
+    if renewed is not None:
+        User.objects.filter(pk=user.pk, password=user.password).update(password=renewed)
+        user.password = renewed
+    return user
+
+
+def signed_in(user: User) -> None:
+    """Count a sign-in, holding the row: a suspension or a new password either sees it or stops it.
+
+    Raises:
+        Suspended: the account was suspended meanwhile.
+        InvalidCredentials: its password was changed meanwhile.
+
+    """
+    unchanged = User.objects.filter(pk=user.pk, epoch=user.epoch, is_suspended=False)
+    if unchanged.update(last_sign_in_at=Now(), login_count=F("login_count") + 1):
+        return
+    if User.objects.filter(pk=user.pk, is_suspended=True).exists():
+        raise Suspended
+    raise InvalidCredentials
+
+
+def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:
+    """Suspend a user, or let the user in again. Suspending ends sessions and refresh tokens at once."""
+    fields: dict[str, Any] = {"is_suspended": suspended}
+    if suspended:
+        fields["epoch"] = F("epoch") + 1
+    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["is_suspended"])
+
+
+def set_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
+    """Give a user a new password, which ends sessions and refresh tokens at once.
+
+    Raises:
+        Invalid: the password is too short or too long.
+
+    """
+    encoded = passwords.hashed(acceptable_password(password))
+    fields = {"password": encoded, "epoch": F("epoch") + 1}
+    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["password"])
+
+
+def remove(user: User, *, expected: frozenset[int] | None = None) -> None:
+    """Delete a user with all that is theirs; sessions and tokens die with it."""
+    records.remove(user, event=Event.USER_DELETE, expected=expected, username=user.username)

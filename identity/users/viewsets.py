@@ -1,0 +1,103 @@
+"""/users, a user's password and suspension."""
+
+from uuid import UUID
+
+from django.db.models import Q
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.core.viewsets import CrudViewSet, Row, by_id, expected_versions
+from identity.users import identifiers, services
+from identity.users.models import User
+from identity.users.serializers import (
+    PasswordSerializer,
+    SuspendedSerializer,
+    SuspensionSerializer,
+    UserSerializer,
+)
+
+
+def _truth(value: str) -> Q:
+    if value not in {"true", "false"}:
+        raise ValidationError({"is_suspended": "must be true or false"})
+    return Q(is_suspended=value == "true")
+
+
+class UserViewSet(CrudViewSet):
+    """End users."""
+
+    model = User
+    thing = "user"
+    serializer_class = UserSerializer
+    takes = {"password": PasswordSerializer, "suspend": SuspensionSerializer}
+    gives = {"password": None, "suspend": SuspendedSerializer}
+    guarded = CrudViewSet.guarded | {"password", "suspend"}
+    columns = (
+        "id",
+        "username",
+        "name",
+        "email",
+        "phone",
+        "avatar",
+        "custom_data",
+        "is_suspended",
+        "email_verified",
+        "phone_verified",
+        "login_count",
+        "last_sign_in_at",
+        "created_at",
+        "updated_at",
+    )
+    filters = {
+        "search": lambda text: Q(search_text__contains=identifiers.fold(text)),
+        "username": lambda text: Q(username_key=identifiers.fold(text)),
+        "primary_email": lambda text: Q(email_key=identifiers.fold(text)),
+        "primary_phone": lambda text: Q(phone_key=identifiers.phone_filter(text)),
+        "id": by_id,
+        "is_suspended": _truth,
+    }
+
+    def perform_create(self, fields: Row) -> UUID:
+        """Create a user."""
+        return services.create(**fields).pk
+
+    def perform_update(self, row: User, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change a user."""
+        services.change(row, fields, expected=expected)
+
+    def perform_destroy(self, row: User, expected: frozenset[int] | None) -> None:
+        """Delete a user."""
+        services.remove(row, expected=expected)
+
+    @action(methods=["patch"], detail=True)
+    def password(self, request: Request, pk: str) -> Response:
+        """Give a user a new password."""
+        user = self.get_object()
+        sent = PasswordSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        services.set_password(
+            user, sent.validated_data["password"], expected=expected_versions(request, user.pk)
+        )
+        return Response(None)
+
+    @action(methods=["patch"], detail=True)
+    def suspend(self, request: Request, pk: str) -> Response:
+        """Suspend a user, or let the user in again."""
+        user = self.get_object()
+        sent = SuspensionSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        services.suspend(
+            user,
+            suspended=sent.validated_data["is_suspended"],
+            expected=expected_versions(request, user.pk),
+        )
+        return Response(
+            {
+                "id": user.pk,
+                "username": user.username,
+                "is_suspended": user.is_suspended,
+                "updated_at": user.updated_at,
+            }
+        )
