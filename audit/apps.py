@@ -1,0 +1,16 @@
+"""The audit log: what happened, who did it, from where."""
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AuditConfig(AppConfig):
+    """Keeps the triggers that make the log append-only in place."""
+
+    name = "audit"
+
+    def ready(self) -> None:
+        """Create the triggers after every migrate, and check that they are there."""
+        from audit import checks, triggers  # noqa: F401, PLC0415 - models are ready only now
+
+        post_migrate.connect(triggers.after_migrate, sender=self)

@@ -1,0 +1,92 @@
+"""Writing down what happened: ``record`` inside a transaction, ``attempt`` around a journey."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from uuid import UUID
+
+from audit import context
+from audit.events import Event
+from audit.models import Entry
+
+_LONGEST_TEXT: Final = 256
+
+
+def record(
+    event: Event,
+    *,
+    user_id: UUID | str | None = None,
+    application_id: UUID | str | None = None,
+    **facts: object,
+) -> None:
+    """Write one entry in the transaction of what it speaks of.
+
+    Facts are JSON values and never secrets. Text from outside is cut at 256 characters.
+    """
+    origin = context.current()
+    if origin.administrator_id is not None:
+        facts["administrator_id"] = origin.administrator_id
+    application_id = application_id or origin.application_id
+    Entry.objects.create(
+        tenant_id=origin.tenant_id,
+        key=event.value,
+        payload={name: _tame(value) for name, value in facts.items()},
+        user_id=None if user_id is None else str(user_id),
+        application_id=None if application_id is None else str(application_id),
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+        request_id=origin.request_id,
+    )
+
+
+def _tame(value: object) -> object:
+    if isinstance(value, str):
+        # PostgreSQL stores no NUL, and UTF-8 has no lone surrogates.
+        return value.replace("\0", "").encode(errors="replace").decode()[:_LONGEST_TEXT]
+    return str(value) if isinstance(value, UUID) else value
+
+
+class Attempt:
+    """An attempt under way: ends with exactly one entry."""
+
+    def __init__(self, event: Event, facts: dict[str, object]) -> None:
+        self.event = event
+        self.facts = facts
+        self.user_id: UUID | str | None = None
+        self.application_id: UUID | str | None = None
+        self.recorded = False
+
+    def succeeded(self) -> None:
+        """Write the entry of success, inside the transaction that makes it true."""
+        self._write(result="success")
+
+    def failed(self, error: str) -> None:
+        """Write the entry of failure, outside of any transaction that is rolled back."""
+        self._write(result="failed", error=error)
+
+    def _write(self, **outcome: str) -> None:
+        record(
+            self.event,
+            user_id=self.user_id,
+            application_id=self.application_id,
+            **self.facts,
+            **outcome,
+        )
+        self.recorded = True
+
+
+@contextmanager
+def attempt(event: Event, **facts: object) -> Iterator[Attempt]:
+    """Write down how the block ends, also when what it did is rolled back.
+
+    The block calls ``succeeded()`` in its own transaction. When it raises, the entry says
+    ``failed`` with the error's ``reason``, and the error goes on.
+    """
+    entry = Attempt(event, dict(facts))
+    try:
+        yield entry
+    except Exception as error:
+        entry.failed(str(getattr(error, "reason", "server_error")))
+        raise
+    if not entry.recorded:
+        entry.succeeded()

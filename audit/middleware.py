@@ -1,0 +1,45 @@
+"""Says where a request comes from, and gives it the id by which people can ask about it."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from uuid_utils.compat import uuid7
+
+from audit import context
+
+
+class OriginMiddleware:
+    """Notes address, user agent and correlation id; answers carry the id as ``X-Request-Id``."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Serve the request inside its own context."""
+        request_id = str(uuid7())
+        with context.request(
+            ip=client_address(request),
+            user_agent=request.META.get("HTTP_USER_AGENT", ""),
+            request_id=request_id,
+        ):
+            response = self.get_response(request)
+        response["X-Request-Id"] = request_id
+        return response
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the peer's address, or what trusted proxies say it was.
+
+    ``X-Forwarded-For`` is believed only from a trusted proxy, and then up to the
+    right-most address that is not one itself.
+    """
+    address = str(request.META.get("REMOTE_ADDR", ""))
+    if address not in settings.TRUSTED_PROXIES:
+        return address
+    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    for hop in reversed([hop for hop in hops if hop]):
+        address = hop[:64]
+        if address not in settings.TRUSTED_PROXIES:
+            break
+    return address

@@ -1,0 +1,61 @@
+"""The audit entry. Append-only: here, and by triggers in the database."""
+
+from typing import NoReturn
+
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from audit.clock import DatabaseNow
+from audit.events import Event
+
+
+class AppendOnly(TypeError):
+    """The code tried to change or delete what was written down."""
+
+
+class EntryQuerySet(models.QuerySet["Entry"]):
+    """Reads; every write but an insert is refused."""
+
+    def update(self, **_: object) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly
+
+    def delete(self) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly
+
+
+class Entry(models.Model):
+    """One thing that happened. Ids are text: an entry outlives what it speaks of."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.CharField(max_length=36)
+    key = models.CharField(max_length=64, choices=Event)
+    payload = models.JSONField(default=dict)
+    user_id = models.CharField(max_length=36, null=True)
+    application_id = models.CharField(max_length=36, null=True)
+    ip = models.CharField(max_length=64)
+    user_agent = models.CharField(max_length=512)
+    request_id = models.CharField(max_length=36)
+    created_at = models.DateTimeField(db_default=DatabaseNow())
+
+    objects = EntryQuerySet.as_manager()
+
+    class Meta:
+        db_table = "audit_entry"
+        verbose_name_plural = "entries"
+        indexes = [models.Index(fields=["tenant_id", "-created_at", "-id"], name="audit_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.created_at:%Y-%m-%d %H:%M:%S}"
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        """Insert. A second save is refused."""
+        if not self._state.adding:
+            raise AppendOnly
+        kwargs["force_insert"] = True
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+
+    def delete(self, *_: object, **__: object) -> NoReturn:
+        """Refuse."""
+        raise AppendOnly

@@ -1,0 +1,103 @@
+"""/logs: the audit log, read-only."""
+
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.dateparse import parse_datetime
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from audit import context
+from audit.models import Entry
+
+_COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
+
+
+class EntrySerializer(serializers.Serializer[Entry]):
+    """An audit entry."""
+
+    id = serializers.UUIDField()
+    key = serializers.CharField()
+    payload = serializers.DictField()
+    user_id = serializers.CharField(allow_null=True)
+    application_id = serializers.CharField(allow_null=True)
+    ip = serializers.CharField()
+    user_agent = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class EntryQuerySerializer(serializers.Serializer[Any]):
+    """What the log can be narrowed by, for the API's documentation."""
+
+    key = serializers.CharField(required=False)
+    user_id = serializers.CharField(required=False)
+    application_id = serializers.CharField(required=False)
+    start_time = serializers.DateTimeField(required=False)
+    end_time = serializers.DateTimeField(required=False)
+    tenant_id = serializers.CharField(required=False)
+
+
+class EntryViewSet(GenericViewSet[Entry]):
+    """The entries of the tenant, newest first."""
+
+    serializer_class = EntrySerializer
+    queries = {"list": EntryQuerySerializer}
+    thing = "log entry"
+    exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
+
+    def get_queryset(self) -> QuerySet[Entry]:
+        """Return the entries of the tenant of this request."""
+        entries = Entry.objects.filter(tenant_id=self._tenant_id())
+        return entries.order_by("-created_at", "-id")
+
+    def list(self, request: Request) -> Response:
+        """Answer with a page; ``start_time`` counts in, ``end_time`` does not."""
+        given = request.query_params
+        entries = self.get_queryset().filter(**{n: given[n] for n in self.exact if given.get(n)})
+        if start := self._time("start_time"):
+            entries = entries.filter(created_at__gte=start)
+        if end := self._time("end_time"):
+            entries = entries.filter(created_at__lt=end)
+        return self.get_paginated_response(self.paginate_queryset(entries.values(*_COLUMNS)))
+
+    def retrieve(self, request: Request, pk: str) -> Response:
+        """Answer with one entry."""
+        row = None
+        if (entry := _id(pk)) is not None:
+            row = self.get_queryset().filter(pk=entry).values(*_COLUMNS).first()
+        if row is None:
+            raise NotFound("log entry not found")
+        return Response(row)
+
+    def _tenant_id(self) -> str:
+        """Return whose entries are meant: superusers may name any tenant, deleted ones too."""
+        named = self.request.query_params.get("tenant_id")
+        if named and "\0" not in named and getattr(self.request.user, "is_superuser", False):
+            return named
+        return context.current().tenant_id
+
+    def _time(self, name: str) -> datetime | None:
+        text = self.request.query_params.get(name)
+        if text is None:
+            return None
+        try:
+            moment = parse_datetime(text)
+        except ValueError:
+            moment = None
+        if moment is None:
+            raise ValidationError({name: "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"})
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _id(text: str) -> UUID | None:
+    """Read an id in its canonical text; anything else is no id at all."""
+    try:
+        value = UUID(text)
+    except ValueError:
+        return None
+    return value if str(value) == text else None
