@@ -1,0 +1,137 @@
+"""The application: the toolkit's client model, swapped for one of our own."""
+
+import secrets
+from typing import Self
+
+from django.db import models
+
+from identity.core.models import EditableModel, Link, TenantManager, TenantModel
+from identity.organizations.models import Organization, OrganizationRole
+from identity.roles.models import Role
+
+
+def new_client_id() -> str:
+    """Make a client id: 96 random bits in hexadecimal digits."""
+    return secrets.token_hex(12)
+
+
+class ApplicationQuerySet(models.QuerySet["Application"]):
+    """Reads of applications."""
+
+    def at_home_on(self, origin: str) -> Self:
+        """Return the applications that have a redirect URI on this origin."""
+        return self.filter(origins__origin=origin).distinct()
+
+
+class Application(EditableModel):
+    """An OAuth client. Its type says how it may authenticate and what it may ask for."""
+
+    class Type(models.TextChoices):
+        """Where the application runs, hence whether it can keep a secret (RFC 6749 section 2.1)."""
+
+        TRADITIONAL = "Traditional"
+        SPA = "SPA"
+        NATIVE = "Native"
+        MACHINE = "MachineToMachine"
+
+    name = models.CharField(max_length=256)
+    description = models.TextField(blank=True)
+    type = models.CharField(max_length=16, choices=Type)
+    client_id = models.CharField(max_length=64, default=new_client_id, editable=False)
+    secret_digest = models.CharField(max_length=128, editable=False)
+    redirect_uris = models.JSONField(default=list)
+    post_logout_redirect_uris = models.JSONField(default=list)
+    grant_types = models.JSONField(default=list)
+    is_third_party = models.BooleanField(default=False)
+
+    objects = TenantManager.from_queryset(ApplicationQuerySet)()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "client_id"], name="application_client_id_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="application_newest_first")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def must_present_secret(self) -> bool:
+        """Whether it is confidential: it authenticates with its secret, always."""
+        return self.type in {self.Type.TRADITIONAL, self.Type.MACHINE}
+
+    @property
+    def must_use_pkce(self) -> bool:
+        """Whether a code is bound to a verifier even when the application would rather not."""
+        return self.type in {self.Type.SPA, self.Type.NATIVE}
+
+
+class ApplicationOrigin(TenantModel):
+    """An origin of an application's redirect URIs, so that an origin finds its applications."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="origins")
+    origin = models.CharField(max_length=2048)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["application", "origin"], name="application_origin_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "origin"], name="application_by_origin")]
+
+    def __str__(self) -> str:
+        return self.origin
+
+
+class ApplicationRole(Link):
+    """A machine application has a system role."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="+")
+    role = models.ForeignKey(Role, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["application", "role"], name="application_role_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.application_id} {self.role_id}"
+
+
+class OrganizationApplication(EditableModel):
+    """A machine application is bound to an organization, whose tokens it may ask for."""
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="bindings")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "application"], name="organization_application_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.application_id} in {self.organization_id}"
+
+
+class OrganizationApplicationRole(Link):
+    """A bound application has a role in the organization of the binding."""
+
+    binding = models.ForeignKey(OrganizationApplication, on_delete=models.CASCADE, related_name="+")
+    role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["binding", "role"], name="organization_application_role_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.binding_id} {self.role_id}"

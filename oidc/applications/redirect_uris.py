@@ -1,0 +1,123 @@
+"""Redirect URIs: which may be registered, and when a request's is one of them. Pure functions."""
+
+import ipaddress
+import re
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+from identity.core.errors import Invalid
+from oidc.applications.models import Application
+
+_LONGEST: Final = 2048
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_DANGEROUS: Final = {"javascript", "data", "file", "vbscript", "about", "blob", "ws", "wss", "ftp"}
+# RFC 8252 section 7.1: a private-use scheme is a domain name in reverse order, so it has a dot.
+_PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
+_HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+_URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
+
+
+def acceptable(uri: str, application_type: str, field: str = "redirect_uris") -> str:
+    """Return a URI that an application of this type may register.
+
+    Raises:
+        Invalid: it is relative, has a fragment or user information, or a scheme it may not have.
+
+    """
+    if len(uri) > _LONGEST:
+        raise Invalid(field, f"must have at most {_LONGEST} characters")
+    if not _URI_CHARACTERS.fullmatch(uri) or "*" in uri.partition("?")[0]:
+        raise Invalid(field, f"not a URI, or one with a wildcard: {uri[:200]}")
+    parts = _split(uri)
+    if parts is None or not parts.scheme:
+        raise Invalid(field, f"must be an absolute URI: {uri[:200]}")
+    if "#" in uri:
+        # RFC 6749 section 3.1.2: the endpoint URI MUST NOT include a fragment component.
+        raise Invalid(field, f"must not have a fragment: {uri[:200]}")
+    if parts.scheme in _DEFAULT_PORTS:
+        _check_web(parts, uri, field)
+    elif application_type != Application.Type.NATIVE:
+        raise Invalid(field, f"must be https: {uri[:200]}")
+    elif parts.scheme in _DANGEROUS or not _PRIVATE_SCHEME.fullmatch(parts.scheme):
+        raise Invalid(field, f"a private scheme is a reversed domain name, as com.example.app: {uri[:200]}")
+    return uri
+
+
+def _check_web(parts: SplitResult, uri: str, field: str) -> None:
+    host = parts.hostname or ""
+    if not _HOST.fullmatch(host) or "@" in parts.netloc:
+        raise Invalid(field, f"must name a host and no user: {uri[:200]}")
+    if parts.scheme == "http" and not (settings.DEVELOPMENT or _is_loopback(host)):
+        raise Invalid(field, f"must be https, or http on a loopback host: {uri[:200]}")
+
+
+def matches(uri: str, registered: list[str], application_type: str) -> bool:
+    """Tell whether a request's URI is a registered one.
+
+    RFC 9700 section 2.1: compared character for character, except that the port of a
+    native application's loopback IP address may differ (RFC 8252 section 7.3).
+    """
+    if uri in registered:
+        return True
+    if application_type != Application.Type.NATIVE:
+        return False
+    wanted = _without_loopback_port(uri)
+    return wanted is not None and any(wanted == _without_loopback_port(known) for known in registered)
+
+
+def origin_of(uri: str) -> str | None:
+    r"""Return scheme, host and port as a browser's ``Origin`` spells them; none for private schemes.
+
+    None either for what browsers read otherwise than we do (``https://evil\@host/`` goes to
+    ``evil``), or cut differently: user information, spaces, control characters.
+    """
+    if not _URI_CHARACTERS.fullmatch(uri):
+        return None
+    parts = _split(uri)
+    if parts is None or "@" in parts.netloc or parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        return None
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    port = parts.port
+    return f"{parts.scheme}://{host}" + ("" if port in {None, _DEFAULT_PORTS[parts.scheme]} else f":{port}")
+
+
+def form_targets(uri: str) -> tuple[str, ...]:
+    """Return what a page must name for its form to lead to a URI, besides ``https:``.
+
+    For Content Security Policy ``form-action``, which browsers hold against redirects too.
+    """
+    parts = urlsplit(uri)
+    if parts.scheme == "https":
+        return ()
+    host = parts.hostname or ""
+    if parts.scheme != "http" or ":" in host:
+        return (f"{parts.scheme}:",)  # a source list has no spelling for an IPv6 address
+    return (f"http://{host}:*",)  # any port: development servers hand browsers on to each other
+
+
+def _split(uri: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port, parts.hostname  # both raise on what is not a port or an address
+    except ValueError:
+        return None
+    return parts
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _without_loopback_port(uri: str) -> str | None:
+    """Return the URI less its port, if it is ``http`` on a loopback IP literal."""
+    if not _URI_CHARACTERS.fullmatch(uri):
+        return None
+    match = re.fullmatch(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::([0-9]{1,5}))?((?:[/?].*)?)", uri)
+    return None if match is None else match[1] + match[3]

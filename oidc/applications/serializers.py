@@ -1,0 +1,60 @@
+"""Applications as the API takes and shows them."""
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from identity.core.serializers import Description, Flag, Line, Name, Record
+from oidc.applications.models import Application
+
+
+class MetadataSerializer(serializers.Serializer[Any]):
+    """OAuth settings of an application. In a PATCH what is left out stays."""
+
+    redirect_uris = serializers.ListField(child=Line(max_length=2048), required=False, max_length=100)
+    grant_types = serializers.ListField(child=Line(max_length=64), required=False, max_length=3)
+    post_logout_redirect_uris = serializers.ListField(
+        child=Line(max_length=2048), required=False, max_length=100
+    )
+
+
+class ApplicationSerializer(Record):
+    """An application."""
+
+    name = Name()
+    type = serializers.ChoiceField(choices=Application.Type.choices)
+    description = Description()
+    client_id = serializers.CharField(read_only=True)
+    oidc_client_metadata = MetadataSerializer(required=False)
+    is_third_party = Flag(required=False)
+
+    create_only: ClassVar[tuple[str, ...]] = ("type",)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Lay the metadata out as the columns it is kept in."""
+        checked = super().validate(attrs)
+        metadata = checked.pop("oidc_client_metadata", {})
+        return {**checked, **metadata}
+
+
+class SecretSerializer(serializers.Serializer[Any]):
+    """The credentials of an application, shown once."""
+
+    client_id = serializers.CharField()
+    client_secret = serializers.CharField()
+
+
+class RegisteredApplicationSerializer(ApplicationSerializer):
+    """An application with its secret, which no other answer shows."""
+
+    client_secret = serializers.CharField(read_only=True)
+
+
+class OrganizationApplicationSerializer(serializers.Serializer[Any]):
+    """An application as its organization shows it."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    type = serializers.CharField()
+    description = serializers.CharField()
+    client_id = serializers.CharField()

@@ -1,0 +1,147 @@
+"""Registering applications and their secrets."""
+
+import secrets
+from typing import Any, Final
+
+from django.db import transaction
+
+from audit.events import Event
+from identity.core import keyring, records
+from identity.core.errors import Invalid
+from oidc.applications import redirect_uris as uris
+from oidc.applications.models import Application, ApplicationOrigin
+
+_PURPOSE: Final = "client secrets"
+
+_MACHINE_GRANTS: Final = ["client_credentials"]
+_BROWSER_GRANTS: Final = ["authorization_code", "refresh_token"]
+
+
+def register(  # noqa: PLR0913 - one parameter a field
+    *,
+    name: str,
+    type: Application.Type | str,  # noqa: A002 - the interface's name
+    description: str = "",
+    redirect_uris: list[str] | None = None,
+    post_logout_redirect_uris: list[str] | None = None,
+    grant_types: list[str] | None = None,
+    is_third_party: bool = False,
+) -> tuple[Application, str]:
+    """Register an application and return it with its secret, which is shown this once.
+
+    Raises:
+        Invalid: a URI or a grant type is not for applications of this type.
+
+    """
+    application = Application(
+        name=name,
+        type=Application.Type(type),
+        description=description,
+        redirect_uris=redirect_uris or [],
+        post_logout_redirect_uris=post_logout_redirect_uris or [],
+        grant_types=acceptable_grants(grant_types, type),
+        is_third_party=is_third_party,
+    )
+    _check_uris(application)
+    secret = _new_secret(application)
+    with transaction.atomic():
+        records.create(application, event=Event.APPLICATION_CREATE, name=name, type=application.type)
+        _note_origins(application)
+    return application, secret
+
+
+def acceptable_grants(grant_types: list[str] | None, application_type: str) -> list[str]:
+    """Return the grants of an application: those asked for, or what its type has by default.
+
+    Raises:
+        Invalid: a grant is unknown or not for this type, or a refresh has nothing to refresh.
+
+    """
+    possible = _MACHINE_GRANTS if application_type == Application.Type.MACHINE else _BROWSER_GRANTS
+    if grant_types is None:
+        return list(possible)
+    strangers = [grant for grant in grant_types if grant not in possible]
+    if strangers or possible[0] not in grant_types:
+        raise Invalid(
+            "grant_types",
+            f"must be of {', '.join(possible)} for {application_type}, {possible[0]} included",
+        )
+    return [grant for grant in possible if grant in grant_types]
+
+
+def _check_uris(application: Application) -> None:
+    for field in ("redirect_uris", "post_logout_redirect_uris"):
+        given: list[str] = getattr(application, field)
+        if given and application.type == Application.Type.MACHINE:
+            raise Invalid(field, "a MachineToMachine application has none")
+        for uri in given:
+            uris.acceptable(uri, application.type, field)
+
+
+def _new_secret(application: Application) -> str:
+    secret = secrets.token_urlsafe(32)
+    application.secret_digest = keyring.digest(secret, purpose=_PURPOSE)
+    return secret
+
+
+def _note_origins(application: Application) -> None:
+    origins = {uris.origin_of(uri) for uri in application.redirect_uris}
+    application.origins.all().delete()
+    ApplicationOrigin.objects.bulk_create(
+        ApplicationOrigin(application=application, origin=origin) for origin in origins if origin
+    )
+
+
+@transaction.atomic
+def change(
+    application: Application,
+    fields: dict[str, Any],
+    *,
+    expected: frozenset[int] | None = None,
+    shown: list[str] | None = None,
+) -> None:
+    """Change an application.
+
+    Raises:
+        Invalid: a URI or a grant type is not for applications of its type.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    if "grant_types" in fields:
+        fields = fields | {"grant_types": acceptable_grants(fields["grant_types"], application.type)}
+    for name, value in fields.items():
+        setattr(application, name, value)
+    _check_uris(application)
+    records.change(application, fields, event=Event.APPLICATION_UPDATE, expected=expected, shown=shown)
+    if "redirect_uris" in fields:
+        _note_origins(application)
+
+
+def rotate_secret(application: Application) -> str:
+    """Give an application a new secret and return it; the old one stops working at once."""
+    secret = _new_secret(application)
+    records.change(
+        application,
+        {"secret_digest": application.secret_digest},
+        event=Event.APPLICATION_UPDATE,
+        shown=["client_secret"],
+    )
+    return secret
+
+
+def secret_is_right(application: Application, secret: str) -> bool:
+    """Compare a presented secret with the stored digest, in constant time.
+
+    A digest under an older key of the ring is renewed, so that the key can be dropped one day.
+    """
+    stored = application.secret_digest
+    right = keyring.matches(secret, stored, purpose=_PURPOSE)
+    if right and not keyring.is_current(stored):
+        renewed = keyring.digest(secret, purpose=_PURPOSE)
+        Application.objects.filter(pk=application.pk, secret_digest=stored).update(secret_digest=renewed)
+    return right
+
+
+def remove(application: Application, *, expected: frozenset[int] | None = None) -> None:
+    """Delete an application: its id, its secret and all its tokens are dead at once."""
+    records.remove(application, event=Event.APPLICATION_DELETE, expected=expected, name=application.name)

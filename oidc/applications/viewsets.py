@@ -1,0 +1,158 @@
+"""/applications, their system roles, and the organizations they are bound to."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.core import ids
+from identity.core.serializers import IdsSerializer
+from identity.core.viewsets import AssignmentView, CrudViewSet, Row, TenantViewSet, expected_versions
+from identity.organizations.models import Organization
+from identity.organizations.serializers import NamedSerializer
+from identity.roles.serializers import RoleSerializer
+from oidc.applications import bindings, services
+from oidc.applications.models import Application, OrganizationApplication
+from oidc.applications.serializers import (
+    ApplicationSerializer,
+    OrganizationApplicationSerializer,
+    RegisteredApplicationSerializer,
+    SecretSerializer,
+)
+
+_BRIEF = ("id", "name", "type", "description", "client_id")
+
+
+class ApplicationViewSet(CrudViewSet):
+    """Applications."""
+
+    model = Application
+    thing = "application"
+    serializer_class = ApplicationSerializer
+    takes = {"secret": None}
+    gives = {"create": RegisteredApplicationSerializer, "secret": SecretSerializer}
+    columns = (
+        *_BRIEF,
+        "redirect_uris",
+        "grant_types",
+        "post_logout_redirect_uris",
+        "is_third_party",
+        "created_at",
+        "updated_at",
+    )
+
+    def shape(self, row: Row) -> Row:
+        """Nest the OAuth settings."""
+        shown = super().shape(row)
+        metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris")
+        shown["oidc_client_metadata"] = {name: shown.pop(name) for name in metadata}
+        return shown
+
+    def create(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Register an application; the answer is the only one with its secret."""
+        application, secret = services.register(**self.validated(request))
+        return self.shown(application.pk, secret={"client_secret": secret})
+
+    def perform_update(self, row: Application, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change an application."""
+        services.change(row, fields, expected=expected)
+
+    def perform_destroy(self, row: Application, expected: frozenset[int] | None) -> None:
+        """Delete an application."""
+        services.remove(row, expected=expected)
+
+    @action(methods=["post"], detail=True)
+    def secret(self, request: Request, pk: str) -> Response:
+        """Give an application a new secret."""
+        application = self.get_object()
+        secret = services.rotate_secret(application)
+        return Response(
+            {"client_id": application.client_id, "client_secret": secret},
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+class ApplicationRoles(AssignmentView):
+    """The system roles of a machine application."""
+
+    assignment = bindings.ROLES
+    parent_thing = "application"
+    columns = ("id", "name", "description", "type", "created_at", "updated_at")
+    serializer_class = RoleSerializer
+
+    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
+        """Replace them."""
+        if not bindings.set_roles(parent, given, expected=expected):
+            raise NotFound("application not found")
+
+
+class RoleApplications(AssignmentView):
+    """The applications that have a system role."""
+
+    http_method_names = ["get", "head", "options"]
+    assignment = bindings.OF_ROLE
+    parent_thing = "role"
+    columns = _BRIEF
+    serializer_class = OrganizationApplicationSerializer
+
+
+class OrganizationApplicationViewSet(TenantViewSet):
+    """The applications bound to an organization."""
+
+    model = OrganizationApplication
+    thing = "application"
+    serializer_class = OrganizationApplicationSerializer
+    takes = {"create": IdsSerializer(ids_field="application_ids")}
+    gives = {"create": None}
+    columns = tuple(f"application__{name}" for name in _BRIEF)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Return the bindings of the organization of the path.
+
+        Raises:
+            NotFound: there is no such organization.
+
+        """
+        organization = ids.parse(self.kwargs["pk"])
+        if organization is None or not Organization.objects.filter(pk=organization).exists():
+            raise NotFound("organization not found")
+        return super().get_queryset().filter(organization=organization)
+
+    def shape(self, row: Row) -> Row:
+        """Show the application of a binding."""
+        return {name: row[f"application__{name}"] for name in _BRIEF}
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Answer with a page of applications."""
+        page = self.paginate_queryset(self.rows())
+        return self.get_paginated_response([self.shape(row) for row in page or []])
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Bind applications."""
+        sent = IdsSerializer(data=request.data, ids_field="application_ids")
+        sent.is_valid(raise_exception=True)
+        bindings.bind(self.pk(), sent.ids)
+        return Response(None)
+
+    def destroy(self, request: Request, pk: str, application_pk: str) -> Response:
+        """Unbind an application."""
+        bound = bindings.binding(pk, application_pk)
+        bindings.unbind(bound, expected=expected_versions(request, bound.pk))
+        return Response(None)
+
+
+class OrganizationApplicationRoles(AssignmentView):
+    """The roles of a bound application in the organization."""
+
+    assignment = bindings.IN_ORGANIZATION
+    parent_thing = "application"
+    columns = ("id", "name", "description")
+    serializer_class = NamedSerializer
+
+    def parent_id(self) -> UUID:
+        """Return the binding's id."""
+        return bindings.binding(self.kwargs["pk"], self.kwargs["application_pk"]).pk

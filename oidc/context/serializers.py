@@ -1,0 +1,74 @@
+"""The session context as it is asked for and shown."""
+
+from rest_framework import serializers
+
+
+class QuerySerializer(serializers.Serializer[None]):
+    """The organization to look at."""
+
+    organization_id = serializers.CharField(required=False, default=None, max_length=64)
+
+
+class ContextTenantSerializer(serializers.Serializer[None]):
+    """The tenant."""
+
+    id = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+
+
+class ContextUserSerializer(serializers.Serializer[None]):
+    """The user behind the token. ``updated_at`` is Unix time in seconds."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField()
+    name = serializers.CharField()
+    email = serializers.CharField()
+    phone_number = serializers.CharField()
+    avatar = serializers.CharField(allow_null=True)
+    updated_at = serializers.IntegerField()
+
+
+class ContextApplicationSerializer(serializers.Serializer[None]):
+    """The application that the token was issued to."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    type = serializers.CharField()
+    tenant_id = serializers.CharField()
+
+
+class ContextOrganizationSerializer(serializers.Serializer[None]):
+    """An organization that the user may enter now."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    logo_url = serializers.CharField()
+
+
+class CurrentOrganizationSerializer(ContextOrganizationSerializer):
+    """The organization of the context."""
+
+    is_member = serializers.BooleanField()
+    is_admin = serializers.BooleanField()
+    roles = serializers.ListField(child=serializers.CharField())
+
+
+class ContextSessionSerializer(serializers.Serializer[None]):
+    """What the token says."""
+
+    subject = serializers.CharField()
+    client_id = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.CharField())
+    current_organization_id = serializers.UUIDField(allow_null=True)
+
+
+class ContextSerializer(serializers.Serializer[None]):
+    """Who is behind a token, where, and what they may enter now."""
+
+    tenant = ContextTenantSerializer()
+    user = ContextUserSerializer()
+    application = ContextApplicationSerializer()
+    organization = CurrentOrganizationSerializer(allow_null=True)
+    organizations = ContextOrganizationSerializer(many=True)
+    session = ContextSessionSerializer()

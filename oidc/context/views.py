@@ -1,0 +1,44 @@
+"""GET /api/session/context."""
+
+from typing import TYPE_CHECKING
+
+from django.utils.decorators import method_decorator
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from oidc.context import builder
+from oidc.context.authentication import EndUserAuthentication
+from oidc.context.serializers import ContextSerializer, QuerySerializer
+from oidc.provider.bearer import Principal
+from oidc.provider.cors import cross_origin
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class IsEndUser(BasePermission):
+    """Lets in whoever came with an access token of a user."""
+
+    def has_permission(self, request: Request, view: "Any") -> bool:
+        """Tell whether there is a user."""
+        return isinstance(request.user, Principal)
+
+
+@method_decorator(cross_origin("GET"), name="dispatch")  # type: ignore[arg-type]
+class SessionContext(APIView):
+    """Who is behind the token, and where, at this moment."""
+
+    queries = {"get": QuerySerializer}
+    gives = {"get": ContextSerializer}
+    authentication_classes = (EndUserAuthentication,)
+    permission_classes = (IsEndUser,)
+
+    def get(self, request: Request) -> Response:
+        """Show who is behind the token, and what they may enter now."""
+        query = QuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser said so
+        context = builder.build(request.user, query.validated_data["organization_id"])
+        return Response(context, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,181 @@
+"""Refresh families: one row each, whose tokens are derived, never stored.
+
+A refresh token is ``family.generation.key.mac``. The row says which generation is the
+newest. Rotating adds one to it; the token before the newest is answered, for a short
+grace, with the very same successor, so that a retry loses nothing; anything older was
+stolen or lost, and ends the family (RFC 9700 section 4.14.2).
+"""
+
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum, auto
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models.functions import Now
+
+from audit import log
+from audit.events import Event
+from identity.core import ids, keyring
+from identity.sessions.models import Session
+from oidc.applications.models import Application
+from oidc.grants.models import RefreshFamily
+from oidc.keys import jws
+
+_PURPOSE: Final = "refresh tokens"
+_TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})\.([A-Za-z0-9_-]{43})")
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A refresh token that we made: its family and generation are authentic."""
+
+    family_id: UUID
+    generation: int
+
+
+class Outcome(Enum):
+    """What became of a presented generation."""
+
+    ROTATED = auto()
+    REPEATED = auto()
+    REFUSED = auto()
+
+
+def _mac(family_id: UUID, generation: int, key_id: str) -> str:
+    return jws.encode(keyring.mac(f"{family_id}.{generation}", purpose=_PURPOSE, key=key_id))
+
+
+def text_of(family: RefreshFamily) -> str:
+    """Return the family's newest refresh token: the same text each time it is asked."""
+    return ".".join(
+        (
+            str(family.pk),
+            str(family.generation),
+            family.key_id,
+            _mac(family.pk, family.generation, family.key_id),
+        )
+    )
+
+
+def read(token: str) -> Presented | None:
+    """Return what a refresh token says, if we made it."""
+    match = _TOKEN.fullmatch(token)
+    family_id = ids.parse(match[1]) if match else None
+    if match is None or family_id is None:
+        return None
+    generation = int(match[2])
+    try:
+        expected = _mac(family_id, generation, match[3])
+    except keyring.UnknownKey:
+        return None
+    return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
+
+
+def start(*, family_id: UUID, application: Application, session: Session, scope: str) -> RefreshFamily:
+    """Begin a family for a code that granted ``offline_access``."""
+    return RefreshFamily.objects.create(
+        pk=family_id,
+        application=application,
+        user_id=session.user_id,
+        epoch=session.epoch,
+        scope=scope,
+        key_id=keyring.current(),
+        idle_expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS),
+        expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS),
+        session_id=session.pk,
+        auth_time=session.auth_time,
+        amr=session.amr,
+    )
+
+
+def find(family_id: UUID, *, application_id: UUID) -> RefreshFamily | None:
+    """Return a family of this application with its user; ``is_live`` and ``in_grace`` are set on it."""
+    grace = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
+    return (
+        RefreshFamily.objects.filter(pk=family_id, application=application_id)
+        .select_related("user")
+        .annotate(
+            is_live=ExpressionWrapper(
+                Q(
+                    ended_at=None,
+                    idle_expires_at__gt=Now(),
+                    expires_at__gt=Now(),
+                    user__is_suspended=False,
+                    user__epoch=F("epoch"),
+                ),
+                output_field=BooleanField(),
+            ),
+            in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - grace), output_field=BooleanField()),
+        )
+        .first()
+    )
+
+
+def advance(family: RefreshFamily, generation: int) -> tuple[Outcome, RefreshFamily]:
+    """Answer a presented generation of a family that ``find`` just returned.
+
+    ``ROTATED`` and ``REPEATED`` come with the family at its newest generation, ``REFUSED``
+    means that the token is no good; what was replayed has then ended the family.
+    """
+    if generation == family.generation and _rotate(family):
+        return Outcome.ROTATED, family
+    current = find(family.pk, application_id=family.application_id)
+    if current is None or not current.is_live:  # type: ignore[attr-defined]
+        return Outcome.REFUSED, family
+    if generation == current.generation - 1 and current.in_grace:  # type: ignore[attr-defined]
+        return Outcome.REPEATED, current
+    if generation != current.generation:
+        reason = "replayed" if generation < current.generation else "unknown_generation"
+        end(
+            current.pk,
+            reason=reason,
+            user_id=current.user_id,
+            application_id=current.application_id,
+        )
+    return Outcome.REFUSED, current
+
+
+def _rotate(family: RefreshFamily) -> bool:
+    """Move to the next generation unless somebody else just did: one UPDATE decides.
+
+    It names one table only. Across a join (to the user, as ``live`` has) Django asks for the
+    ids in a subquery, which PostgreSQL does not run again after it waited for another
+    rotation: two would succeed, and skip a generation.
+    """
+    key_id = keyring.current()
+    now = Now()
+    moved = RefreshFamily.objects.filter(
+        pk=family.pk,
+        generation=family.generation,
+        ended_at=None,
+        idle_expires_at__gt=now,
+        expires_at__gt=now,
+    ).update(
+        generation=F("generation") + 1,
+        key_id=key_id,
+        rotated_at=now,
+        idle_expires_at=now + timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS),
+    )
+    if moved:
+        family.generation += 1
+        family.key_id = key_id
+    return bool(moved)
+
+
+def end(family_id: UUID, *, reason: str, user_id: UUID, application_id: UUID) -> None:
+    """End a family: its refresh tokens and access tokens are refused at once. Audited, once."""
+    ended = RefreshFamily.objects.filter(pk=family_id, ended_at=None)
+    if ended.update(ended_at=Now(), end_reason=reason):
+        log.record(
+            Event.TOKEN_REVOKE,
+            user_id=user_id,
+            application_id=application_id,
+            result="success",
+            reason=reason,
+            family_id=family_id,
+        )

@@ -1,0 +1,169 @@
+"""What was granted to applications.
+
+The toolkit's token models are swapped for these. One row stands for a whole refresh
+family, however often it is used; access and ID tokens leave no row at all.
+"""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Now
+
+from identity.core.models import TenantManager, TenantModel
+from identity.sessions.models import Session
+from identity.users.models import User
+
+_APPLICATION = settings.OAUTH2_PROVIDER_APPLICATION_MODEL
+
+
+class AuthorizationRequest(TenantModel):
+    """An authorization request that waits for a person, bound to the browser it came from."""
+
+    browser = models.CharField(max_length=64)
+    application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
+    # Kept as it was sent, percent-encoded: it is validated again when it goes on.
+    query = models.TextField()
+    expires_at = models.DateTimeField()
+    # What the person did for this request, and in which session.
+    session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
+    signed_in_at = models.DateTimeField(null=True)
+    account_chosen_at = models.DateTimeField(null=True)
+    consented_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "browser", "-created_at"], name="request_of_browser"),
+            models.Index(fields=["tenant", "expires_at"], name="request_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class AuthorizationCode(TenantModel):
+    """An authorization code, stored as a hash. A consumed one stays until what it issued is gone."""
+
+    code_hash = models.CharField(max_length=64)
+    application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    redirect_uri = models.TextField()
+    scope = models.TextField()
+    resource = models.TextField(blank=True)
+    organization_id = models.CharField(max_length=36, blank=True)
+    nonce = models.TextField(blank=True)
+    code_challenge = models.CharField(max_length=43, blank=True)
+    expires_at = models.DateTimeField()
+    consumed_at = models.DateTimeField(null=True)
+    # What the exchange issued, so that a second use can take it back.
+    family_id = models.UUIDField(null=True)
+    access_token_id = models.CharField(max_length=36, null=True)
+    access_token_expires_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "code_hash"], name="authorization_code_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "expires_at"], name="authorization_code_expiry")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
+    """Reads of refresh families."""
+
+    def live(self) -> Self:
+        """Return families that still count, by database time; their user is not suspended."""
+        return self.filter(
+            ended_at=None,
+            idle_expires_at__gt=Now(),
+            expires_at__gt=Now(),
+            user__is_suspended=False,
+            user__epoch=F("epoch"),
+        )
+
+
+class RefreshFamily(TenantModel):
+    """All the refresh tokens that descend from one code: a generation counter, not a row each."""
+
+    application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    epoch = models.PositiveIntegerField()
+    scope = models.TextField()
+    generation = models.PositiveIntegerField(default=0)
+    key_id = models.CharField(max_length=8)
+    rotated_at = models.DateTimeField(db_default=Now())
+    idle_expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    end_reason = models.CharField(max_length=32, blank=True)
+    # The sign-in behind it: ID tokens repeat it for as long as the family lives.
+    session_id = models.UUIDField()
+    auth_time = models.DateTimeField()
+    amr = models.JSONField(default=list)
+
+    objects = TenantManager.from_queryset(RefreshFamilyQuerySet)()
+
+    class Meta:
+        verbose_name_plural = "refresh families"
+        indexes = [models.Index(fields=["tenant", "idle_expires_at"], name="refresh_family_expiry")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class RevokedToken(TenantModel):
+    """The id of an access token that was taken back before it expired."""
+
+    token_id = models.CharField(max_length=36)
+    expires_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "expires_at"], name="revoked_token_expiry")]
+
+    def __str__(self) -> str:
+        return self.token_id
+
+
+class Consent(TenantModel):
+    """The scopes that a user lets an application have."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="consents")
+    application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
+    scopes = models.JSONField(default=list)
+    organizations = models.JSONField(default=list)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "user", "application"], name="consent_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.application_id}"
+
+
+class Unstored(models.Model):
+    """What the toolkit would keep a row of and we do not: ID tokens and device grants.
+
+    It has no table. The toolkit asks for a model by name; nothing of ours reads or writes it.
+    """
+
+    class Meta:
+        managed = False
+
+    def __str__(self) -> str:
+        return ""

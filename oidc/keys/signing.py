@@ -1,0 +1,91 @@
+"""Signing and verifying with the tenant's keys: the only module that touches private keys.
+
+Loaded keys stay in the process, by tenant and ``kid``: what a ``kid`` means never changes.
+Which key is active, and whether a key still exists, is asked of the database each time, so
+that a rotation or a deletion on one worker counts on every worker at once.
+"""
+
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_der_private_key,
+)
+from jwcrypto.jwk import JWK
+
+from identity.core import ids, keyring, tenancy
+from oidc.keys import jws
+from oidc.keys.jws import InvalidToken, Parsed
+from oidc.keys.models import SigningKey
+
+_PURPOSE = "signing keys"
+
+
+def generate() -> SigningKey:
+    """Make a new key for the active tenant, unsaved."""
+    key = SigningKey(tenant_id=tenancy.active_id())
+    private = ec.generate_private_key(ec.SECP256R1())
+    key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
+    der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    key.sealed_private_key = keyring.seal(
+        der, purpose=_PURPOSE, bound_to=_binding(tenancy.active_id(), key.pk)
+    )
+    return key
+
+
+def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
+    """Return the claims as a JWT of that type, signed by that key of the active tenant.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no such key.
+
+    """
+    return jws.sign(claims, typ=typ, kid=str(key_id), key=_private(tenancy.active_id(), key_id))
+
+
+def verify(token: str, *, typ: str) -> Parsed:
+    """Return a token of that type whose signature a key of the active tenant made.
+
+    It does **not** check that the key still exists (a loaded key is remembered), nor any
+    claim: callers ask ``SigningKey.objects.filter(pk=kid)`` with what else they look up.
+
+    Raises:
+        InvalidToken: no key of this tenant signed it, or it is of another type.
+
+    """
+    parsed = jws.parse(token)
+    kid = ids.parse(parsed.kid)
+    if parsed.typ != typ or kid is None:
+        raise InvalidToken("another type of token, or no key of ours")
+    try:
+        key = _public(tenancy.active_id(), kid)
+    except SigningKey.DoesNotExist:
+        raise InvalidToken("no such key") from None
+    jws.verify(parsed, key)
+    return parsed
+
+
+@lru_cache(maxsize=4096)
+def _public(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
+    row = SigningKey.objects.only("public_jwk").get(tenant_id=tenant_id, pk=key_id)
+    key = JWK(**row.public_jwk).get_op_key("verify")
+    assert isinstance(key, ec.EllipticCurvePublicKey)  # noqa: S101 - generate() makes no other
+    return key
+
+
+@lru_cache(maxsize=4096)
+def _private(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
+    row = SigningKey.objects.only("sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
+    der = keyring.unseal(row.sealed_private_key, purpose=_PURPOSE, bound_to=_binding(tenant_id, key_id))
+    key = load_der_private_key(der, password=None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)  # noqa: S101 - generate() makes no other
+    return key
+
+
+def _binding(tenant_id: str, key_id: UUID) -> str:
+    return f"{tenant_id}/{key_id}"

@@ -1,0 +1,84 @@
+"""Client authentication (RFC 6749 section 2.3): Basic or body, never both, by type of application."""
+
+import base64
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote_plus
+
+from django.db.models import Exists, OuterRef, Subquery
+from oauthlib.common import Request
+from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
+
+from oidc.applications import services as applications
+from oidc.applications.models import Application, ApplicationRole
+from oidc.keys.models import SigningKey
+
+_LONGEST_HEADER: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """The credentials that came with a request."""
+
+    client_id: str
+    secret: str
+
+
+def find(client_id: str) -> Application | None:
+    """Return the application of a client id, with ``active_key_id`` and ``has_roles``, in one query."""
+    if not client_id.isascii() or not client_id.isprintable():
+        return None
+    return (
+        Application.objects.filter(client_id=client_id)
+        .annotate(
+            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
+            has_roles=Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))),
+        )
+        .first()
+    )
+
+
+def authenticate(request: Request) -> bool:
+    """Put the authenticated application on the request as ``client``; false when it is not proven."""
+    presented = _presented(request)
+    request.client_id = presented.client_id  # who they said they are, for the audit log
+    application = find(presented.client_id)
+    if application is None:
+        return False
+    proof_needed = application.must_present_secret or presented.secret
+    if proof_needed and not applications.secret_is_right(application, presented.secret):
+        return False
+    request.client = application
+    return True
+
+
+def _presented(request: Request) -> Presented:
+    header = request.headers.get("Authorization")
+    body = Presented(request.client_id or "", request.client_secret or "")
+    if header is None:
+        return body
+    basic = _basic(header)
+    if body.secret:
+        # RFC 6749 section 2.3: the client MUST NOT use more than one authentication method.
+        raise InvalidRequestError(
+            description="Credentials came both in the Authorization header and in the body.", request=request
+        )
+    if body.client_id and body.client_id != basic.client_id:
+        raise InvalidClientError(
+            description="The client_id of the body is not that of the Authorization header.", request=request
+        )
+    return basic
+
+
+def _basic(header: str) -> Presented:
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "basic" or len(header) > _LONGEST_HEADER:
+        raise InvalidClientError(description="The Authorization header must use the Basic scheme.")
+    try:
+        client_id, colon, secret = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not ASCII, not Base64, or not UTF-8 inside
+        raise InvalidClientError(description="The Authorization header is not valid Basic.") from None
+    if not colon:
+        raise InvalidClientError(description="The Authorization header is not valid Basic.")
+    # RFC 6749 section 2.3.1: both are form-urlencoded before they are joined.
+    return Presented(unquote_plus(client_id), unquote_plus(secret))

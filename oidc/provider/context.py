@@ -1,0 +1,61 @@
+"""What one token request grants, resolved once and never changed after."""
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID
+
+from identity.core import ids, tenancy
+from identity.users.models import User
+from oidc.applications.models import Application
+from oidc.provider.grantable import Target
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """The sign-in behind a grant: the session (``sid``), when it was, and how it was proven."""
+
+    session_id: UUID
+    auth_time: datetime
+    amr: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class GrantContext:
+    """Everything that access and ID token of one answer say.
+
+    ``scopes`` are those of identity. Without a ``user`` it is a grant to the application itself.
+    ``family_id`` is set when a refresh family stands behind the access token.
+    """
+
+    application: Application
+    key_id: UUID
+    scopes: tuple[str, ...]
+    target: Target
+    user: User | None = None
+    sign_in: SignIn | None = None
+    family_id: UUID | None = None
+    nonce: str = ""
+    issuer: str = field(default_factory=lambda: tenancy.active().issuer)
+    token_id: str = field(default_factory=lambda: str(ids.new()))
+    issued_at: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def lifetime(self) -> int:
+        """How long the access token is good, in seconds."""
+        return self.target.lifetime
+
+    @property
+    def all_scopes(self) -> tuple[str, ...]:
+        """Identity scopes and what the target adds."""
+        return self.scopes + self.target.scopes
+
+    @property
+    def expires_at(self) -> datetime:
+        """When the access token ends."""
+        return datetime.fromtimestamp(self.issued_at + self.lifetime, tz=UTC)
+
+    @property
+    def subject(self) -> str:
+        """RFC 9068 section 5: the user, or without one the client itself."""
+        return str(self.user.pk) if self.user else self.application.client_id

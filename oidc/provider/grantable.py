@@ -1,0 +1,169 @@
+"""What a token may be for and may say beyond identity: resource, organization, their scopes.
+
+Roles and memberships are read at every token request, so that what was taken away is gone
+from the next token.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from oauthlib.common import Request
+from oauthlib.oauth2 import InvalidRequestError, UnauthorizedClientError
+
+from identity.core import tenancy
+from identity.organizations import grants as memberships
+from identity.organizations.models import Membership
+from identity.resources.models import Resource, Scope
+from identity.roles import services as roles
+from identity.users.models import User
+from oidc.applications import bindings
+from oidc.applications.models import Application, OrganizationApplication
+from oidc.grants.models import Consent
+from oidc.provider.scopes import IDENTITY_SCOPES
+
+_UNKNOWN: Final = "The {} is unknown, or not for this client."
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a token is for: audience, lifetime in seconds, organization, and scopes beyond identity."""
+
+    audience: str | list[str]
+    lifetime: int
+    scopes: tuple[str, ...] = ()
+    organization_id: UUID | None = None
+    organization_is_admin: bool = False
+
+
+def for_user(
+    request: Request, user: User, named: list[str], *, resource: str, organization_id: str
+) -> Target:
+    """Return the target of a user's token.
+
+    Raises:
+        InvalidRequestError: the resource is unknown, or the organization is, or the user does
+            not belong to it: never told which.
+
+    """
+    api = _resource(request, resource)
+    membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
+    if organization_id and membership is None:
+        raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
+    available = _available(user, api, membership)
+    if request.client.is_third_party:
+        consent = _consent(user, request.client)
+        if membership and str(membership.organization_id) not in consent.organizations:
+            raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
+        available &= set(consent.scopes)
+    return Target(
+        audience=_audience(api, membership.organization_id if membership else None),
+        lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
+        scopes=_chosen(available, named),
+        organization_id=membership.organization_id if membership else None,
+        organization_is_admin=bool(membership and membership.is_admin),
+    )
+
+
+def words_for(user: User, named: list[str], *, resource: str, organization_id: str) -> tuple[str, ...]:
+    """Return the scopes beyond identity that a user could grant a third party with this request."""
+    api = Resource.objects.filter(indicator=resource).first() if resource else None
+    membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
+    return _chosen(_available(user, api, membership), named)
+
+
+def _available(user: User, api: Resource | None, membership: Membership | None) -> set[str]:
+    """Return what system roles and, in an organization, the roles there grant together."""
+    available: set[str] = set()
+    if api is not None:
+        available |= set(roles.scopes_of_user(user.pk, api.pk).values_list("name", flat=True))
+    if membership is not None:
+        held = memberships.resource_scopes(membership, api.pk) if api else memberships.permissions(membership)
+        available |= set(held.values_list("name", flat=True))
+    return available
+
+
+def for_machine(request: Request, named: list[str], *, resource: str, organization_id: str) -> Target:
+    """Return the target of an application's own token.
+
+    Raises:
+        InvalidRequestError: the resource is unknown, or the scopes named are of several.
+        UnauthorizedClientError: the application is not bound to the organization.
+
+    """
+    application: Application = request.client
+    if organization_id:
+        return _in_organization(request, named, resource, organization_id)
+    if not resource and not application.has_roles:  # type: ignore[attr-defined]  # by clients.find
+        return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
+    granted = bindings.scopes_of(application.pk)
+    if resource:
+        api = _resource(request, resource)
+        assert api is not None  # noqa: S101 - a resource was named
+        names = set(granted.filter(resource=api).values_list("name", flat=True))
+        return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
+    return _inferred(request, list(granted.select_related("resource")), named)
+
+
+def _inferred(request: Request, granted: list[Scope], named: list[str]) -> Target:
+    """Return the target when no resource was named: the one that all the scopes belong to."""
+    meant = [scope for scope in granted if scope.name in named] if named else granted
+    indicators = {scope.resource.indicator for scope in meant}
+    if len(indicators) > 1 and named:
+        raise InvalidRequestError(
+            description="The scopes belong to several resources: say which with resource.", request=request
+        )
+    if len(indicators) != 1:
+        return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
+    api = meant[0].resource
+    names = {scope.name for scope in meant}
+    return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
+
+
+def _in_organization(request: Request, named: list[str], resource: str, organization_id: str) -> Target:
+    try:
+        bound: OrganizationApplication = bindings.binding(organization_id, str(request.client.pk))
+    except bindings.NotBound:
+        raise UnauthorizedClientError(
+            description=_UNKNOWN.format("organization_id"), request=request
+        ) from None
+    api = _resource(request, resource)
+    held = bindings.resource_scopes_in(bound, api.pk) if api else bindings.permissions_in(bound)
+    return Target(
+        audience=_audience(api, bound.organization_id),
+        lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
+        scopes=_chosen(set(held.values_list("name", flat=True)), named),
+        organization_id=bound.organization_id,
+    )
+
+
+def _resource(request: Request, indicator: str) -> Resource | None:
+    if not indicator:
+        return None
+    resource = Resource.objects.filter(indicator=indicator).first()
+    if resource is None:
+        raise InvalidRequestError(description=_UNKNOWN.format("resource"), request=request)
+    return resource
+
+
+def _consent(user: User, application: Application) -> Consent:
+    found = Consent.objects.filter(user=user, application=application).first()
+    return found or Consent(user=user, application=application)
+
+
+def _audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:
+    if api is not None:
+        return api.indicator
+    issuer = tenancy.active().issuer
+    if organization_id is None:
+        return issuer
+    return [issuer, f"urn:service:organization:{organization_id}"]
+
+
+def _chosen(available: set[str], named: list[str]) -> tuple[str, ...]:
+    """Return those that were named or, when none of the kind was, all. In a stable order."""
+    wanted = [word for word in named if word not in IDENTITY_SCOPES]
+    if not wanted:
+        return tuple(sorted(available))
+    return tuple(word for word in wanted if word in available)

@@ -1,0 +1,101 @@
+"""Request parameters: decoded once, strictly, into plain text by name."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from django.http import HttpRequest
+
+MOST_BYTES: Final = 1024 * 1024
+_MOST_FIELDS: Final = 100
+_LONGEST_VALUE: Final = 16_384
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+class Refused(Exception):
+    """The parameters cannot be read. Carries an HTTP status and a sentence for developers."""
+
+    def __init__(self, description: str, status: int = 400) -> None:
+        self.description = description
+        self.status = status
+        super().__init__(description)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What was sent: the first value of each name, and which names came more than once."""
+
+    values: dict[str, str]
+    repeated: frozenset[str]
+
+    def __getitem__(self, name: str) -> str:
+        """Return a value, empty when it was not sent."""
+        return self.values.get(name, "")
+
+    def only(self, names: frozenset[str]) -> list[tuple[str, str]]:
+        """Return the pairs of these names: what is unknown to us goes no further."""
+        return [(name, value) for name, value in self.values.items() if name in names]
+
+
+def decoded(text: str) -> Parameters:
+    """Decode a query or form.
+
+    Raises:
+        Refused: it is not UTF-8, holds a NUL, or has too many or too long values.
+
+    """
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
+    except UnicodeDecodeError:
+        raise Refused("The parameters are not valid UTF-8.") from None
+    except ValueError:
+        raise Refused(f"There are more than {_MOST_FIELDS} parameters.") from None
+    values: dict[str, str] = {}
+    repeated = set()
+    for name, value in pairs:
+        if "\0" in name or "\0" in value:
+            raise Refused("A parameter holds a NUL character.")
+        if len(value) > _LONGEST_VALUE:
+            raise Refused(f"{_called(name)} is too long.")
+        if name in values:
+            repeated.add(name)
+        values.setdefault(name, value)
+    return Parameters(values, frozenset(repeated))
+
+
+def _called(name: str) -> str:
+    """Name a parameter in a refusal, unless its name is none: refusals go into headers too."""
+    return f"The parameter {name}" if _NAME.fullmatch(name) else "A parameter"
+
+
+def form_text(request: HttpRequest) -> str:
+    """Return the undecoded form of a POST.
+
+    Raises:
+        Refused: 415 for another content type, 413 beyond 1 MiB, 400 for bytes that are no text.
+
+    """
+    if request.content_type != _FORM:
+        raise Refused(f"The content type must be {_FORM}.", 415)
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+        raise Refused("The body is larger than 1 MiB.", 413)
+    try:
+        return request.body.decode()
+    except UnicodeDecodeError:
+        raise Refused("The parameters are not valid UTF-8.") from None
+
+
+def form(request: HttpRequest) -> Parameters:
+    """Decode the form of a POST whose parameters must each come once.
+
+    Raises:
+        Refused: see ``form_text`` and ``decoded``; also when a parameter is repeated.
+
+    """
+    sent = decoded(form_text(request))
+    if sent.repeated:
+        # RFC 6749 section 3.2: parameters MUST NOT be included more than once.
+        raise Refused(f"{_called(min(sent.repeated))} was sent more than once.")
+    return sent

@@ -1,0 +1,18 @@
+"""The scopes of identity, and what each releases. In the order discovery lists them."""
+
+from typing import Final
+
+OPENID: Final = "openid"
+PROFILE: Final = "profile"
+EMAIL: Final = "email"
+PHONE: Final = "phone"
+OFFLINE_ACCESS: Final = "offline_access"
+ORGANIZATIONS: Final = "urn:service:scope:organizations"
+ORGANIZATION_ROLES: Final = "urn:service:scope:organization_roles"
+
+IDENTITY_SCOPES: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZATIONS, ORGANIZATION_ROLES)
+
+
+def known(words: str | None) -> list[str]:
+    """Return the identity scopes among the words asked for, each once, in the order asked."""
+    return [word for word in dict.fromkeys((words or "").split()) if word in IDENTITY_SCOPES]

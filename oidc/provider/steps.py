@@ -1,0 +1,84 @@
+"""What stands between an authorization request and its answer: sign in, choose, agree."""
+
+from datetime import timedelta
+from enum import Enum, auto
+
+from django.utils import timezone
+
+from identity.sessions.models import Session
+from identity.users.models import User
+from oidc.grants import consents
+from oidc.grants.models import AuthorizationRequest
+from oidc.provider import grantable, hints
+from oidc.provider.authorization import Authorization
+
+
+class Step(Enum):
+    """What has to happen next."""
+
+    SIGN_IN = auto()
+    SELECT_ACCOUNT = auto()
+    CONSENT = auto()
+    ISSUE = auto()
+    REFUSE = auto()
+
+
+def next_step(asked: Authorization, session: Session | None, parked: AuthorizationRequest | None) -> Step:
+    """Return the first step that is still missing.
+
+    ``parked`` says what the person already did for this very request; nothing done for
+    another request counts.
+    """
+    if session is None or (parked and parked.session_id not in {None, session.pk}):
+        return Step.SIGN_IN
+    signed_in = bool(parked and parked.signed_in_at)
+    if asked.id_token_hint and (step := _step_for_hint(asked.id_token_hint, session, signed_in=signed_in)):
+        return step
+    if not signed_in and _must_sign_in_again(session, asked):
+        return Step.SIGN_IN
+    if "select_account" in asked.prompt and not (parked and parked.account_chosen_at):
+        return Step.SELECT_ACCOUNT
+    if not (parked and parked.consented_at) and _must_consent(session, asked):
+        return Step.CONSENT
+    return Step.ISSUE
+
+
+def _step_for_hint(token: str, session: Session, *, signed_in: bool) -> Step | None:
+    """Return what a hint at another person asks for; nothing when it is the one who is here.
+
+    OpenID Connect Core 3.1.2.1: when somebody else signs in, the answer is an error. A text
+    that is no ID token of ours names nobody: then the person is asked once, and believed.
+    """
+    try:
+        hinted = hints.read(token).subject
+    except hints.Forged:
+        return None if signed_in else Step.SIGN_IN
+    if hinted == str(session.user_id):
+        return None
+    return Step.REFUSE if signed_in else Step.SIGN_IN
+
+
+def _must_sign_in_again(session: Session, asked: Authorization) -> bool:
+    if "login" in asked.prompt:
+        return True
+    if asked.max_age is None:
+        return False
+    return timezone.now() - session.auth_time > timedelta(seconds=asked.max_age)
+
+
+def _must_consent(session: Session, asked: Authorization) -> bool:
+    if "consent" in asked.prompt:
+        return True
+    if not asked.application.is_third_party:
+        return False
+    return not consents.covers(
+        session.user, asked.application, wanted_of(session.user, asked), asked.organization_id
+    )
+
+
+def wanted_of(user: User, asked: Authorization) -> list[str]:
+    """Return every scope that the user would grant: of identity, and what roles add to it."""
+    words = grantable.words_for(
+        user, list(asked.words), resource=asked.resource, organization_id=asked.organization_id
+    )
+    return [*asked.scopes, *words]

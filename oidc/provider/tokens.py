@@ -1,0 +1,91 @@
+"""Access and ID tokens from a grant context."""
+
+import hashlib
+from typing import Any, Final
+
+from django.conf import settings
+
+from oidc.keys import jws, signing
+from oidc.keys.jws import InvalidToken, Parsed
+from oidc.provider import claims
+from oidc.provider.context import GrantContext
+
+# RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
+ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
+ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
+_LAST_SECOND: Final = 253_402_300_799  # of the year 9999, where dates end
+
+
+def access_token(context: GrantContext) -> str:
+    """Return the access token as a JWT (RFC 9068)."""
+    body: dict[str, Any] = {
+        "iss": context.issuer,
+        "sub": context.subject,
+        "aud": context.target.audience,
+        "client_id": context.application.client_id,
+        "iat": context.issued_at,
+        "exp": context.issued_at + context.lifetime,
+        "jti": context.token_id,
+        "scope": " ".join(context.all_scopes),
+    }
+    if context.user is None:
+        body["token_type"] = "m2m"  # noqa: S105 - a kind of token
+    elif context.family_id is not None:
+        body["family_id"] = str(context.family_id)
+    elif context.sign_in is not None:
+        body["sid"] = str(context.sign_in.session_id)
+    if context.target.organization_id is not None:
+        body["organization_id"] = str(context.target.organization_id)
+        if context.user is not None:
+            body["organization_is_admin"] = context.target.organization_is_admin
+    return signing.sign(body, typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
+
+
+def read_access_token(token: str) -> Parsed:
+    """Return an access token that a key of this tenant signed and that says all that ours say.
+
+    Raises:
+        InvalidToken: it was signed by nobody here, is of another kind, or is made differently.
+
+    """
+    parsed = signing.verify(token, typ=ACCESS_TOKEN_TYPE)
+    texts = [parsed.claims.get(name) for name in ("iss", "sub", "client_id", "jti", "scope")]
+    times = [parsed.claims.get("iat"), parsed.claims.get("exp"), parsed.claims.get("nbf", 0)]
+    texts += audiences_of(parsed.claims)
+    if not all(isinstance(text, str) and text.isprintable() for text in texts):
+        raise InvalidToken("a claim is missing or is no text")
+    if not all(type(moment) is int and 0 <= moment <= _LAST_SECOND for moment in times):
+        raise InvalidToken("a time is missing or is no number of seconds")
+    return parsed
+
+
+def audiences_of(claims: dict[str, Any]) -> list[Any]:
+    """Return whom a token is for, be it one or several (RFC 7519 section 4.1.3)."""
+    audience = claims.get("aud")
+    return audience if isinstance(audience, list) else [audience]
+
+
+def id_token(context: GrantContext, access_token: str) -> str:
+    """Return the ID token (OpenID Connect Core section 2) that goes with an access token."""
+    if context.user is None or context.sign_in is None:
+        raise ValueError("an ID token speaks of a user who signed in")
+    body: dict[str, Any] = claims.for_id_token(context.user, context.scopes) | {
+        "iss": context.issuer,
+        "sub": context.subject,
+        "aud": context.application.client_id,
+        "iat": context.issued_at,
+        "exp": context.issued_at + settings.ID_TOKEN_SECONDS,
+        "auth_time": int(context.sign_in.auth_time.timestamp()),
+        "amr": context.sign_in.amr,
+        "sid": str(context.sign_in.session_id),
+        "at_hash": _half_hash(access_token),
+    }
+    if context.nonce:
+        body["nonce"] = context.nonce
+    return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.key_id)
+
+
+def _half_hash(token: str) -> str:
+    """Return the left half of the hash of a token's text (OpenID Connect Core 3.1.3.6)."""
+    digest = hashlib.sha256(token.encode()).digest()
+    return jws.encode(digest[: len(digest) // 2])

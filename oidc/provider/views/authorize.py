@@ -1,0 +1,173 @@
+"""GET and POST /oidc/authorize, and GET /oidc/authorize/{id}, where a parked request goes on."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+from uuid import UUID
+
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods
+
+from identity.core import ids
+from identity.core.error_page import error_page
+from identity.organizations import grants as memberships
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from oidc.grants import codes, requests
+from oidc.provider import authorization, parameters, steps
+from oidc.provider.authorization import Authorization, Refused, Unanswerable
+from oidc.provider.steps import Step
+
+_LONGEST_QUERY: Final = 16_384
+_LONGEST_LINE: Final = 8_000  # what every server takes as a request line (RFC 9112 section 3)
+_QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
+View = Callable[..., HttpResponse]
+
+_PAGES: Final = {
+    Step.SIGN_IN: "pages:sign-in",
+    Step.SELECT_ACCOUNT: "pages:select-account",
+    Step.CONSENT: "pages:consent",
+}
+
+
+def survives_deletion(view: View) -> View:
+    """Tell the person to start again when application, user or session vanish at this very moment."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except IntegrityError:
+            return gone(request)
+
+    return wrapped
+
+
+@csrf_exempt  # an authorization request comes from another site by nature, and changes nothing
+@require_http_methods(["GET", "POST"])  # no HEAD: what asks for the head of a page must not use it up
+@survives_deletion
+def authorize(request: HttpRequest) -> HttpResponse:
+    """Answer an authorization request: with a code, a page for the person, or an error."""
+    try:
+        query = _query(request)
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+            # The browser keeps SameSite=Lax cookies from a cross-site POST, but not from a GET.
+            onward = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
+            if len(onward) < _LONGEST_LINE:
+                return redirect(onward)
+        asked = authorization.validate(parameters.decoded(query))
+    except (parameters.Refused, Unanswerable) as error:
+        return _unanswerable(request, str(error))
+    except Refused as refused:
+        return redirect(refused.location)
+    session = cookies.current_session(request)
+    step = steps.next_step(asked, session, None)
+    if step is Step.ISSUE and session is not None:
+        return redirect(_code(asked, session))
+    if "none" in asked.prompt:
+        return redirect(_refusal(asked, step))
+    return _park(request, asked, query, step)
+
+
+@require_GET
+@survives_deletion
+def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
+    """Go on with a request that waited for a person in this very browser."""
+    parked = requests.find(cookies.browser_of(request), request_id)
+    if parked is None:
+        return gone(request)
+    try:
+        asked = authorization.validate(parameters.decoded(parked.query))
+    except Unanswerable as error:
+        return _unanswerable(request, str(error))
+    except Refused as refused:
+        requests.finish(parked)
+        return redirect(refused.location)
+    session = cookies.current_session(request)
+    step = steps.next_step(asked, session, parked)
+    if step in _PAGES:
+        return redirect(_page(step, parked.pk))
+    if not requests.finish(parked):
+        return gone(request)
+    return redirect(_code(asked, session) if step is Step.ISSUE and session else _refusal(asked, step))
+
+
+def redirect(location: str) -> HttpResponse:
+    """Send the browser on, to any scheme that was registered. 303: never with the method POST.
+
+    RFC 9700 section 4.12: a 307 would hand the credentials of a form to the next site.
+    """
+    response = HttpResponse(status=303)
+    response["Location"] = location
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def gone(request: HttpRequest) -> HttpResponse:
+    """Tell that a sign-in is over or belongs to another browser."""
+    return error_page(
+        request,
+        400,
+        title="This sign-in has expired",
+        message="It was finished, waited too long, or was started in another browser.",
+        next_step="Go back to the application and sign in again.",
+    )
+
+
+def _query(request: HttpRequest) -> str:
+    query = parameters.form_text(request) if request.method == "POST" else str(request.META["QUERY_STRING"])
+    if len(query) > _LONGEST_QUERY:
+        raise parameters.Refused("The request is too long.")
+    return query
+
+
+def _unanswerable(request: HttpRequest, reason: str) -> HttpResponse:
+    return error_page(
+        request,
+        400,
+        title="This link does not work",
+        message=f"The application sent you here with a request we cannot answer. {reason}",
+        next_step="Go back to the application and try again. If it happens again, tell those who run it.",
+    )
+
+
+def _code(asked: Authorization, session: Session) -> str:
+    if asked.organization_id and not memberships.membership_of(session.user_id, asked.organization_id):
+        return asked.answer(
+            error="invalid_request",
+            error_description="The organization is unknown, or the user does not belong to it.",
+        )
+    code = codes.issue(
+        application=asked.application,
+        session=session,
+        redirect_uri=asked.redirect_uri,
+        scope=asked.scope,
+        resource=asked.resource,
+        organization_id=asked.organization_id,
+        nonce=asked.nonce,
+        code_challenge=asked.code_challenge,
+    )
+    return asked.answer(code=code)
+
+
+def _refusal(asked: Authorization, step: Step) -> str:
+    """Say what is missing to somebody who may not be asked (OpenID Connect Core 3.1.2.6)."""
+    if step is Step.CONSENT:
+        return asked.answer(error="consent_required", error_description="The user has not agreed yet.")
+    return asked.answer(error="login_required", error_description="The user has to sign in.")
+
+
+def _park(request: HttpRequest, asked: Authorization, query: str, step: Step) -> HttpResponse:
+    request_id = ids.new()
+    response = redirect(_page(step, request_id))
+    browser = cookies.browser_of(request) or cookies.new_browser(response)
+    requests.park(request_id=request_id, browser=browser, application=asked.application, query=query)
+    return response
+
+
+def _page(step: Step, request_id: UUID) -> str:
+    return f"{reverse(_PAGES[step])}?{urlencode({'interaction': request_id})}"

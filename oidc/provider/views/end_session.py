@@ -1,0 +1,149 @@
+"""GET and POST /oidc/end-session (OpenID Connect RP-Initiated Logout 1.0)."""
+
+from typing import Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from identity.core.error_page import error_page
+from identity.sessions import cookies
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from oidc.applications import redirect_uris
+from oidc.applications.models import Application
+from oidc.provider import hints, parameters
+from oidc.provider.hints import Hint
+from oidc.provider.parameters import Parameters
+from oidc.provider.views.authorize import redirect
+
+_NAMES: Final = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
+
+
+@csrf_exempt  # a relying party may POST here; the confirmation alone is checked, below
+@require_http_methods(["GET", "POST"])  # no HEAD: what asks for the head of a page must end nothing
+def end_session(request: HttpRequest) -> HttpResponse:
+    """Sign the browser out: at once for a hint that names its session, else after asking."""
+    try:
+        sent = _sent(request)
+    except parameters.Refused as refused:
+        return _refused(request, refused.description)
+    if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        # The browser keeps SameSite=Lax cookies from a cross-site POST, but not from a GET.
+        return redirect(f"{reverse('oidc:end-session')}?{urlencode(sent.only(frozenset(_NAMES)))}")
+    try:
+        hint = hints.read(sent["id_token_hint"]) if sent["id_token_hint"] else None
+    except hints.Forged:
+        return _refused(request, "The id_token_hint is not an ID token of ours.")
+    application = _application(sent, hint)
+    target = sent["post_logout_redirect_uri"]
+    if target and not _is_good(target, application, any_application=not sent["client_id"] and hint is None):
+        return _refused(request, "The post_logout_redirect_uri is not registered.")
+    return _end(request, sent, hint, application)
+
+
+def _end(
+    request: HttpRequest, sent: Parameters, hint: Hint | None, application: Application | None
+) -> HttpResponse:
+    session = cookies.current_session(request)
+    if session is None:
+        # Nothing to lose: nobody is signed in here.
+        return _done(request, sent, application)
+    hinted = hint is not None and (hint.subject, hint.session_id) == (str(session.user_id), str(session.pk))
+    if not hinted and not _is_confirmed(request, sent):
+        return _ask(request, sent, session, application)
+    sessions.end(session)
+    # With neither a hint nor a client there is nobody to send the person back to.
+    known = hinted or sent["client_id"]
+    return _done(request, sent if known else Parameters({}, frozenset()), application)
+
+
+def _done(request: HttpRequest, sent: Parameters, application: Application | None) -> HttpResponse:
+    target = sent["post_logout_redirect_uri"]
+    if target:
+        state = urlencode({"state": sent["state"]}) if "state" in sent.values else ""
+        joint = "&" if "?" in target else "?"
+        response = redirect(f"{target}{joint}{state}" if state else target)
+    else:
+        response = render(
+            request, "interaction/signed_out.html", {"application": application, "home_url": ""}
+        )
+        response["Cache-Control"] = "no-store"
+    cookies.forget(response)
+    return response
+
+
+def _ask(
+    request: HttpRequest, sent: Parameters, session: Session, application: Application | None
+) -> HttpResponse:
+    """Ask before signing out: a link on any page could have led here."""
+    fields = [(name, sent[name]) for name in _NAMES if name in sent.values]
+    response = render(
+        request,
+        "interaction/sign_out.html",
+        {
+            "user": {"name": session.user.display_name, "identifier": session.user.identifier},
+            "application": application,
+            "fields": fields,
+        },
+    )
+    response["Cache-Control"] = "no-store"
+    target = sent["post_logout_redirect_uri"]
+    response.form_targets = redirect_uris.form_targets(target) if target else ()  # type: ignore[attr-defined]
+    return response
+
+
+def _sent(request: HttpRequest) -> Parameters:
+    if request.method == "POST":
+        return parameters.form(request)
+    return parameters.decoded(str(request.META["QUERY_STRING"]))
+
+
+def _is_confirmed(request: HttpRequest, sent: Parameters) -> bool:
+    if request.method != "POST" or sent["confirm"] != "yes":
+        return False
+    return CsrfViewMiddleware(_never_exempt).process_view(request, _never_exempt, (), {}) is None
+
+
+def _never_exempt(_: HttpRequest) -> HttpResponse:
+    """Stand for a view that is not exempt from the CSRF check."""
+    return HttpResponse()
+
+
+def _application(sent: Parameters, hint: Hint | None) -> Application | None:
+    if sent["client_id"]:
+        named = Application.objects.filter(client_id=sent["client_id"]).first()
+        # RP-Initiated Logout section 2: both must name the same client.
+        return named if hint is None or hint.application == named else None
+    return hint.application if hint else None
+
+
+def _is_good(target: str, application: Application | None, *, any_application: bool) -> bool:
+    if any_application:
+        origin = redirect_uris.origin_of(target)
+        homes = Application.objects.at_home_on(origin) if origin else ()
+        return any(_may_return(target, home) for home in homes)
+    return application is not None and _may_return(target, application)
+
+
+def _may_return(target: str, application: Application) -> bool:
+    """Tell whether a target is listed or, where nothing is, on the origin of a redirect URI."""
+    if application.post_logout_redirect_uris:
+        return target in application.post_logout_redirect_uris
+    # A fragment would swallow the state that is added at the end.
+    origin = None if "#" in target else redirect_uris.origin_of(target)
+    return origin is not None and origin in {redirect_uris.origin_of(u) for u in application.redirect_uris}
+
+
+def _refused(request: HttpRequest, reason: str) -> HttpResponse:
+    return error_page(
+        request,
+        400,
+        title="You were not signed out",
+        message=f"The application sent a sign-out request we cannot answer. {reason}",
+        next_step="You can sign out on your account page.",
+    )

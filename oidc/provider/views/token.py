@@ -1,0 +1,85 @@
+"""POST /oidc/token (RFC 6749 section 3.2)."""
+
+from contextlib import nullcontext
+from typing import Final
+
+import orjson
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from oauthlib.common import Request
+
+from audit import log
+from audit.events import Event
+from oidc.provider import errors, server
+from oidc.provider.cors import cross_origin
+from oidc.provider.parameters import Parameters, Refused, form
+
+_NAMES: Final = frozenset(
+    (
+        *("grant_type", "client_id", "client_secret", "code", "redirect_uri", "code_verifier"),
+        *("refresh_token", "scope", "resource", "organization_id"),
+    )
+)
+# These read and then write: the whole of it happens, or none of it.
+_CONSUMING: Final = {"authorization_code", "refresh_token"}
+_OK: Final = 200
+
+
+@csrf_exempt
+@cross_origin("POST")
+def token(request: HttpRequest) -> HttpResponse:
+    """Exchange a code, a refresh token or the client's own credentials for tokens."""
+    if request.method != "POST":
+        return errors.oauth_error(
+            "invalid_request", "The method must be POST.", status=405, headers={"Allow": "POST, OPTIONS"}
+        )
+    if request.META["QUERY_STRING"]:
+        return errors.oauth_error("invalid_request", "Parameters belong in the body, not in the URL.")
+    try:
+        sent = form(request)
+    except Refused as refused:
+        return errors.oauth_error("invalid_request", refused.description, status=refused.status)
+    if not sent["grant_type"]:
+        return errors.oauth_error("invalid_request", "The parameter grant_type is missing.")
+    if sent["grant_type"] not in server.GRANTS:
+        return errors.oauth_error("unsupported_grant_type")
+    return _answer(request, sent)
+
+
+def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
+    header = request.headers.get("Authorization")
+    consuming = sent["grant_type"] in _CONSUMING
+    try:
+        with transaction.atomic() if consuming else nullcontext():
+            oauth, status, body = server.token_response(_pairs(sent), header)
+    except IntegrityError:
+        # What the token would hang on was deleted at this very moment.
+        return errors.oauth_error("invalid_grant")
+    if status == _OK:
+        issued = orjson.loads(body)
+        return errors.oauth_json({name: value for name, value in issued.items() if value is not None})
+    word, response = errors.refusal(body, basic=header is not None)
+    _record_failure(oauth, word)
+    return response
+
+
+def _pairs(sent: Parameters) -> list[tuple[str, str]]:
+    """Return the parameters that count: one without a value was left out (RFC 6749 section 3.1).
+
+    Save the verifier of PKCE, which then is wrong rather than waived.
+    """
+    return [(name, value) for name, value in sent.only(_NAMES) if value or name == "code_verifier"]
+
+
+def _record_failure(oauth: Request, word: str) -> None:
+    """Write down what was refused, outside of the transaction that may be gone."""
+    application = oauth.client
+    log.record(
+        Event.TOKEN_REFRESH if oauth.grant_type == "refresh_token" else Event.TOKEN_EXCHANGE,
+        application_id=application.pk if application else None,
+        grant_type=oauth.grant_type,
+        result="failed",
+        error=word,
+        client_id=oauth.client_id or "",
+    )

@@ -1,0 +1,79 @@
+"""GET and POST /oidc/userinfo (OpenID Connect Core 5.3)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from oidc.provider import bearer, claims, errors, organizations, scopes
+from oidc.provider.bearer import InvalidBearer
+from oidc.provider.cors import cross_origin
+from oidc.provider.parameters import Refused, form
+
+
+@csrf_exempt
+@cross_origin("GET, POST")
+def userinfo(request: HttpRequest) -> HttpResponse:
+    """Tell what the access token's scopes release of its user."""
+    if request.method not in {"GET", "HEAD", "POST"}:
+        return errors.oauth_error(
+            "invalid_request",
+            "The method must be GET or POST.",
+            status=405,
+            headers={"Allow": "GET, POST, OPTIONS"},
+        )
+    try:
+        token = _presented(request)
+    except Refused as refused:
+        return _challenge("invalid_request", refused.description, refused.status)
+    if token is None:
+        # RFC 6750 section 3.1: without authentication information, no error code.
+        return errors.oauth_error(
+            "invalid_token",
+            "An access token is needed.",
+            status=401,
+            headers={"WWW-Authenticate": 'Bearer realm="gatehouse"'},
+        )
+    try:
+        principal = bearer.end_user(token)
+    except InvalidBearer as error:
+        return _challenge("invalid_token", str(error), 401)
+    if scopes.OPENID not in principal.scopes:
+        return _challenge("insufficient_scope", "The access token lacks the scope openid.", 403)
+    said = claims.for_userinfo(principal.user, principal.scopes)
+    return errors.oauth_json(said | organizations.for_userinfo(principal))
+
+
+def _presented(request: HttpRequest) -> str | None:
+    """Return the token of the header or of the body (RFC 6750 section 2), never of the URL.
+
+    Raises:
+        Refused: both came (a client MUST NOT use more than one method), or neither can be read.
+
+    """
+    header = request.headers.get("Authorization")
+    if header is not None:
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            return None
+        if _in_body(request):
+            raise Refused("The access token came in the header and in the body.")
+        return token.strip()
+    return _in_body(request)
+
+
+def _in_body(request: HttpRequest) -> str | None:
+    if request.method != "POST" or request.content_type != "application/x-www-form-urlencoded":
+        return None
+    return form(request)["access_token"] or None
+
+
+def _challenge(error: str, description: str, status: int) -> HttpResponse:
+    """Refuse as RFC 6750 section 3 asks."""
+    return errors.oauth_error(
+        error,
+        description,
+        status=status,
+        headers={
+            "WWW-Authenticate": f'Bearer realm="gatehouse", error="{error}", '
+            f'error_description="{description}"'
+        },
+    )
