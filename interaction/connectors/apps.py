@@ -1,0 +1,9 @@
+"""Connectors: who carries messages, and who else can vouch for a user."""
+
+from django.apps import AppConfig
+
+
+class ConnectorsConfig(AppConfig):
+    """Providers of email, SMS and social sign-in, as a tenant configured them."""
+
+    name = "interaction.connectors"

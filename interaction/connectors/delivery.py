@@ -1,0 +1,49 @@
+"""Sending messages through the tenant's connectors."""
+
+from django.conf import settings
+
+from identity.core.errors import ServiceError
+from interaction.connectors import configs
+from interaction.connectors.messages import EMAIL, Message
+from interaction.connectors.models import Connector
+from interaction.connectors.providers import registry
+from interaction.connectors.providers.base import Config, Sender
+
+
+class NoConnector(ServiceError):
+    """Nobody carries this kind of message."""
+
+    reason = "no_connector"
+
+    def __init__(self, channel: str) -> None:
+        super().__init__(f"no {channel} connector is enabled, so nothing can be sent")
+
+
+def can_deliver(channel: str) -> bool:
+    """Tell whether messages of a channel can be sent."""
+    return _carrier(channel) is not None
+
+
+def deliver(message: Message) -> None:
+    """Send a message through the newest enabled connector of its channel. It takes its time.
+
+    Raises:
+        NoConnector: there is none.
+        ProviderError: the provider did not take it.
+
+    """
+    carrier = _carrier(message.channel)
+    if carrier is None:
+        raise NoConnector(message.channel)
+    sender, config = carrier
+    sender.send(config, message)
+
+
+def _carrier(channel: str) -> tuple[Sender, Config] | None:
+    type_ = Connector.Type.EMAIL if channel == EMAIL else Connector.Type.SMS
+    for connector in Connector.objects.filter(type=type_, enabled=True).order_by("-created_at", "-pk"):
+        provider = registry.find(connector.connector_id)
+        if isinstance(provider, Sender):
+            return provider, configs.complete(provider, connector.config())
+    outbox = registry.find(f"outbox-{channel}") if settings.DEVELOPMENT else None
+    return (outbox, {}) if isinstance(outbox, Sender) else None

@@ -1,0 +1,160 @@
+"""HTTP requests to providers: https only, no redirects, five seconds, one megabyte.
+
+Errors are in our own words. What the other side answered is for the provider's code to
+judge, and is never shown.
+"""
+
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from http.client import HTTP_PORT, HTTPS_PORT, HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
+
+import orjson
+from django.conf import settings
+
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.outbound import addresses
+from interaction.connectors.outbound.deadline import Deadline
+
+_LARGEST_BODY: Final = 1024 * 1024
+_PRINTABLE: Final = range(0x21, 0x7F)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What was answered. Not to be shown to anybody."""
+
+    status: int
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether it says that all went well. A redirect does not."""
+        return 200 <= self.status < 300  # noqa: PLR2004
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON object of the body; an empty one when it holds none."""
+        try:
+            document = orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
+
+def parse(url: str) -> SplitResult:
+    """Return the parts of an address that we may call.
+
+    Raises:
+        ProviderError: it is not https, or not the plain address of a host.
+
+    """
+    if any(ord(c) not in _PRINTABLE or c in "\\\"'<>" for c in url):
+        raise ProviderError("must be an https URL in plain ASCII")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ProviderError("must be an https URL") from None
+    schemes = {"https", "http"} if settings.DEVELOPMENT else {"https"}
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ProviderError("must be an https URL")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise ProviderError("must be an https URL without user name, password and fragment")
+    return parts
+
+
+def get(url: str, headers: Mapping[str, str] | None = None) -> Response:
+    """GET an address.
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    return request("GET", url, {"Accept": "application/json", **(headers or {})})
+
+
+def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
+    """POST a form.
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    kind = "application/x-www-form-urlencoded"
+    sent = {"Accept": "application/json", "Content-Type": kind, **(headers or {})}
+    return request("POST", url, sent, urlencode(form).encode())
+
+
+def post_json(url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
+    """POST a JSON document.
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    sent = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
+    return request("POST", url, sent, orjson.dumps(document))
+
+
+def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Response:
+    """Send a request and return the answer, whatever its status.
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    parts = parse(url)
+    host = str(parts.hostname).rstrip(".")
+    path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    secure = parts.scheme == "https"
+    port = parts.port or (HTTPS_PORT if secure else HTTP_PORT)
+    connection = (HTTPSConnection if secure else HTTPConnection)(host, port)
+    opened = addresses.connect(host, port, loopback_only=not secure)
+    deadline = None
+    try:
+        connected = _encrypted(opened, host) if secure else opened
+        connection.sock = connected
+        deadline = Deadline(addresses.SECONDS, lambda: connected)
+        connection.request(method, path, body, {"User-Agent": "Gatehouse", **headers})
+        with connection.getresponse() as answer:
+            found = Response(answer.status, answer.read(_LARGEST_BODY + 1))
+    except UnicodeEncodeError:
+        raise ProviderError("the configuration holds a character that cannot be sent") from None
+    except (OSError, HTTPException, ValueError) as error:
+        late = isinstance(error, TimeoutError) or (deadline is not None and deadline.passed)
+        raise ProviderError(_took_too_long(host) if late else _said(error, host)) from None
+    finally:
+        if deadline is not None:
+            deadline.cancel()
+        connection.close()
+        opened.close()
+    if deadline.passed:
+        raise ProviderError(_took_too_long(host))
+    if len(found.body) > _LARGEST_BODY:
+        raise ProviderError(f"{host} answered with more than a megabyte")
+    return found
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _encrypted(connection: socket.socket, host: str) -> socket.socket:
+    return _tls().wrap_socket(connection, server_hostname=host)
+
+
+def _took_too_long(host: str) -> str:
+    return f"{host} took longer than {addresses.SECONDS} seconds"
+
+
+def _said(error: Exception, host: str) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"{host} has no certificate that can be trusted"
+    if isinstance(error, ssl.SSLError):
+        return f"{host} could not be spoken to over TLS"
+    return f"{host} broke the connection off"

@@ -1,0 +1,53 @@
+"""Email through Alibaba Cloud Direct Mail (SingleSendMail, 2015-11-23)."""
+
+from typing import Final
+
+from interaction.connectors.messages import Message
+from interaction.connectors.providers import aliyun, rules
+from interaction.connectors.providers.base import Config, Field, Type
+
+_HOME_REGION: Final = "cn-hangzhou"
+
+
+class AliyunDirectMail:
+    """Alibaba Cloud Direct Mail."""
+
+    connector_id = "aliyun-direct-mail"
+    name = "Alibaba Cloud Direct Mail"
+    type = Type.EMAIL
+    fields: tuple[Field, ...] = (
+        *aliyun.account_fields(),
+        Field(name="account_name", rule=rules.email, description="The sender's address"),
+        Field(name="region", destination=True, rule=rules.word, description="As in cn-hangzhou"),
+        Field(name="from_name", required=False, description="The sender's name"),
+        aliyun.endpoint_field(),
+    )
+
+    def send(self, config: Config, message: Message) -> None:
+        """Hand an email to Direct Mail.
+
+        Raises:
+            ProviderError: it did not take it.
+
+        """
+        query = {
+            "AccountName": config["account_name"],
+            "AddressType": "1",
+            "ReplyToAddress": "false",
+            "ToAddress": message.to,
+            "Subject": message.subject,
+        }
+        if config["from_name"]:
+            query["FromAlias"] = config["from_name"]
+        form = {"TextBody": message.body}
+        if message.html:
+            form["HtmlBody"] = message.html
+        aliyun.call(
+            config, _url(config), action="SingleSendMail", version="2015-11-23", query=query, form=form
+        )
+
+
+def _url(config: Config) -> str:
+    region = config["region"]
+    usual = "dm.aliyuncs.com" if region == _HOME_REGION else f"dm.{region}.aliyuncs.com"
+    return config["endpoint"] or f"https://{usual}/"

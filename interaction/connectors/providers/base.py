@@ -1,0 +1,101 @@
+"""What a provider is: a declared configuration, and either messages that it carries or people it vouches for.
+
+A new provider is one file with one class of this shape, and one line in ``registry``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from interaction.connectors.messages import Message
+from interaction.connectors.models import Connector
+
+Type = Connector.Type
+Config = Mapping[str, Any]
+Rule = Callable[[Any], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One member of a provider's configuration.
+
+    ``destination`` marks what decides where secrets go: when it changes, they have to be
+    entered again. ``rule`` returns what is wrong with a value, if anything.
+    """
+
+    name: str
+    description: str
+    type: Literal["string", "integer", "boolean"] = "string"
+    required: bool = True
+    secret: bool = False
+    destination: bool = False
+    default: str | int | bool = ""
+    choices: tuple[str, ...] = ()
+    rule: Rule | None = None
+
+    def schema(self) -> dict[str, Any]:
+        """Return what a console needs to draw an input for it."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "required": self.required,
+            "secret": self.secret,
+            "description": self.description,
+            "default": None if self.required else self.default,
+            "choices": list(self.choices),
+        }
+
+
+class Provider(Protocol):
+    """What every provider declares."""
+
+    connector_id: str
+    name: str
+    type: Connector.Type
+    fields: tuple[Field, ...]
+
+
+@runtime_checkable
+class Sender(Provider, Protocol):
+    """Carries messages."""
+
+    def send(self, config: Config, message: Message) -> None:
+        """Hand a message over; its test is to send one.
+
+        Raises:
+            ProviderError: the provider did not take it.
+
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect."""
+
+    authorization: str
+    token: str
+    userinfo: str = ""
+    issuer: str = ""
+    jwks: str = ""
+    basic_auth: bool = False
+
+
+@runtime_checkable
+class SocialProvider(Provider, Protocol):
+    """Vouches for people."""
+
+    def endpoints(self, config: Config) -> Endpoints:
+        """Return where it speaks OAuth.
+
+        Raises:
+            ProviderError: it does not say.
+
+        """
+
+    def test(self, config: Config) -> None:
+        """See whether people could sign in with it.
+
+        Raises:
+            ProviderError: they could not.
+
+        """

@@ -1,0 +1,51 @@
+"""What an OpenID provider says about itself (OpenID Connect Discovery 1.0)."""
+
+from typing import Any
+
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.outbound import web
+from interaction.connectors.providers.base import Endpoints
+
+_BASIC, _POST = "client_secret_basic", "client_secret_post"
+
+
+def fetch(issuer: str) -> Endpoints:
+    """Return where an issuer speaks OpenID Connect.
+
+    Raises:
+        ProviderError: there is no discovery document, or it is another issuer's, or unusable.
+
+    """
+    answer = web.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    if not answer.ok:
+        raise ProviderError(f"the issuer's discovery document was answered with HTTP {answer.status}")
+    document = answer.json()
+    # Section 4.3: it MUST be exactly the issuer that was asked.
+    if document.get("issuer") != issuer:
+        raise ProviderError("the discovery document is not this issuer's: check issuer, to the last slash")
+    if "code" not in _listed(document, "response_types_supported", ["code"]):
+        raise ProviderError("the issuer does not offer the authorization code flow")
+    return Endpoints(
+        authorization=_address(document, "authorization_endpoint"),
+        token=_address(document, "token_endpoint"),
+        userinfo=_address(document, "userinfo_endpoint") if "userinfo_endpoint" in document else "",
+        issuer=issuer,
+        jwks=_address(document, "jwks_uri"),
+        basic_auth=_POST not in _listed(document, "token_endpoint_auth_methods_supported", [_BASIC]),
+    )
+
+
+def _address(document: dict[str, Any], name: str) -> str:
+    value = document.get(name)
+    if not isinstance(value, str):
+        raise ProviderError(f"the discovery document has no {name}")
+    try:
+        web.parse(value)
+    except ProviderError:
+        raise ProviderError(f"the discovery document has a {name} that cannot be used") from None
+    return value
+
+
+def _listed(document: dict[str, Any], name: str, default: list[str]) -> list[Any]:
+    value = document.get(name, default)
+    return value if isinstance(value, list) else default

@@ -1,0 +1,35 @@
+"""Sign-in with Google, which is an OpenID provider."""
+
+from typing import Final
+
+from interaction.connectors.providers import discovery, oauth
+from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+
+ISSUER: Final = "https://accounts.google.com"
+
+
+class Google:
+    """Google accounts."""
+
+    connector_id = "google"
+    name = "Google"
+    type = Type.SOCIAL
+    fields: tuple[Field, ...] = (*oauth.client_fields(), oauth.scope_field("openid profile email"))
+
+    def endpoints(self, config: Config) -> Endpoints:
+        """Ask Google.
+
+        Raises:
+            ProviderError: it does not say.
+
+        """
+        return discovery.fetch(ISSUER)
+
+    def test(self, config: Config) -> None:
+        """Have our client checked.
+
+        Raises:
+            ProviderError: Google does not accept it.
+
+        """
+        oauth.check_client(self.endpoints(config), config)

@@ -1,0 +1,52 @@
+"""Sign-in with Microsoft Entra ID, which is an OpenID provider for each of its tenants."""
+
+from typing import Final
+
+from interaction.connectors.providers import oauth, rules
+from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+
+HOST: Final = "https://login.microsoftonline.com"
+
+
+class Microsoft:
+    """Work, school and personal accounts of Microsoft."""
+
+    connector_id = "microsoft"
+    name = "Microsoft"
+    type = Type.SOCIAL
+    fields: tuple[Field, ...] = (
+        *oauth.client_fields(),
+        Field(
+            name="tenant_id",
+            required=False,
+            destination=True,
+            default="common",
+            rule=rules.word,
+            description="A directory's id or domain; common, organizations or consumers for many",
+        ),
+        oauth.scope_field("openid profile email"),
+    )
+
+    def endpoints(self, config: Config) -> Endpoints:
+        """Return the tenant's endpoints.
+
+        ``common`` and its like have no issuer of their own (tokens name the person's own
+        tenant), so discovery as the standard has it cannot be used.
+        """
+        tenant = f"{HOST}/{config['tenant_id']}"
+        return Endpoints(
+            authorization=f"{tenant}/oauth2/v2.0/authorize",
+            token=f"{tenant}/oauth2/v2.0/token",
+            userinfo="https://graph.microsoft.com/oidc/userinfo",
+            issuer=f"{tenant}/v2.0",
+            jwks=f"{tenant}/discovery/v2.0/keys",
+        )
+
+    def test(self, config: Config) -> None:
+        """Have our client checked.
+
+        Raises:
+            ProviderError: Microsoft does not accept it.
+
+        """
+        oauth.check_client(self.endpoints(config), config)

@@ -1,0 +1,54 @@
+"""Sign-in with any provider that speaks OAuth 2 and has an address that tells who signed in."""
+
+from interaction.connectors.providers import oauth, rules
+from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+
+
+class OAuth2:
+    """Any OAuth 2 provider."""
+
+    connector_id = "oauth2"
+    name = "OAuth 2"
+    type = Type.SOCIAL
+    fields: tuple[Field, ...] = (
+        Field(
+            name="authorization_endpoint",
+            destination=True,
+            rule=rules.https_url,
+            description="Where a person's browser is sent",
+        ),
+        Field(
+            name="token_endpoint",
+            destination=True,
+            rule=rules.https_url,
+            description="Where codes are redeemed",
+        ),
+        Field(
+            name="userinfo_endpoint",
+            destination=True,
+            rule=rules.https_url,
+            description="What says who signed in",
+        ),
+        *oauth.client_fields(),
+        oauth.scope_field(""),
+        Field(name="id_member", required=False, default="id", description="The person's id in that answer"),
+        Field(name="email_member", required=False, default="email", description="The email in that answer"),
+        Field(name="name_member", required=False, default="name", description="The name in that answer"),
+    )
+
+    def endpoints(self, config: Config) -> Endpoints:
+        """Return what was configured."""
+        return Endpoints(
+            authorization=config["authorization_endpoint"],
+            token=config["token_endpoint"],
+            userinfo=config["userinfo_endpoint"],
+        )
+
+    def test(self, config: Config) -> None:
+        """Have our client checked.
+
+        Raises:
+            ProviderError: the provider does not accept it.
+
+        """
+        oauth.check_client(self.endpoints(config), config)

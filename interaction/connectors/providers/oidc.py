@@ -1,0 +1,40 @@
+"""Sign-in with any OpenID provider, known by its issuer."""
+
+from interaction.connectors.providers import discovery, oauth, rules
+from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+
+
+class Oidc:
+    """Any OpenID provider."""
+
+    connector_id = "oidc"
+    name = "OpenID Connect"
+    type = Type.SOCIAL
+    fields: tuple[Field, ...] = (
+        Field(
+            name="issuer",
+            destination=True,
+            rule=rules.issuer,
+            description="As in https://accounts.example.com",
+        ),
+        *oauth.client_fields(),
+        oauth.scope_field("openid profile email"),
+    )
+
+    def endpoints(self, config: Config) -> Endpoints:
+        """Ask the issuer.
+
+        Raises:
+            ProviderError: it does not say, or not usably.
+
+        """
+        return discovery.fetch(config["issuer"])
+
+    def test(self, config: Config) -> None:
+        """Fetch and check the discovery document, then have our client checked.
+
+        Raises:
+            ProviderError: one of them is no good.
+
+        """
+        oauth.check_client(self.endpoints(config), config)

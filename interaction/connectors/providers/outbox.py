@@ -1,0 +1,66 @@
+"""Messages into files instead of to people: for development, and for tests of a whole installation."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+from django.conf import settings
+
+from identity.core.serializers import timestamp
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.messages import Message
+from interaction.connectors.providers.base import Config, Field, Type
+
+
+class OutboxEmail:
+    """Emails, one JSON file each in ``OUTBOX_DIR``."""
+
+    connector_id = "outbox-email"
+    name = "Outbox (email)"
+    type = Type.EMAIL
+    fields: tuple[Field, ...] = ()
+
+    def send(self, config: Config, message: Message) -> None:
+        """Write the message down.
+
+        Raises:
+            ProviderError: the directory cannot be written to.
+
+        """
+        try:
+            _write(settings.OUTBOX_DIR, message)
+        except OSError:
+            raise ProviderError("OUTBOX_DIR cannot be written to") from None
+
+
+class OutboxSms(OutboxEmail):
+    """The same for SMS."""
+
+    connector_id = "outbox-sms"
+    name = "Outbox (SMS)"
+    type = Type.SMS
+
+
+def _write(directory: Path, message: Message) -> None:
+    """Write a file that is there as a whole or not at all, for the owner's eyes only."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = directory / f".{message.id}.tmp"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(
+            orjson.dumps(
+                {
+                    "id": message.id,
+                    "channel": message.channel,
+                    "to": message.to,
+                    "interaction_type": message.interaction_type,
+                    "code": message.code,
+                    "subject": message.subject,
+                    "body": message.body,
+                    "sent_at": timestamp(datetime.now(UTC)),
+                },
+                option=orjson.OPT_INDENT_2,
+            )
+        )
+    unfinished.replace(directory / f"{message.id}.json")

@@ -1,0 +1,38 @@
+"""The providers that are built in."""
+
+from typing import Final
+
+from interaction.connectors.providers.aliyun_direct_mail import AliyunDirectMail
+from interaction.connectors.providers.aliyun_sms import AliyunSms
+from interaction.connectors.providers.base import Sender, SocialProvider
+from interaction.connectors.providers.github import GitHub
+from interaction.connectors.providers.google import Google
+from interaction.connectors.providers.microsoft import Microsoft
+from interaction.connectors.providers.oauth2 import OAuth2
+from interaction.connectors.providers.oidc import Oidc
+from interaction.connectors.providers.outbox import OutboxEmail, OutboxSms
+from interaction.connectors.providers.sendgrid import SendGrid
+from interaction.connectors.providers.smtp import Smtp
+from interaction.connectors.providers.twilio_sms import TwilioSms
+
+PROVIDERS: Final[tuple[Sender | SocialProvider, ...]] = (
+    Smtp(),
+    SendGrid(),
+    AliyunDirectMail(),
+    OutboxEmail(),
+    TwilioSms(),
+    AliyunSms(),
+    OutboxSms(),
+    Google(),
+    GitHub(),
+    Microsoft(),
+    Oidc(),
+    OAuth2(),
+)
+
+_BY_ID: Final = {provider.connector_id: provider for provider in PROVIDERS}
+
+
+def find(connector_id: str) -> Sender | SocialProvider | None:
+    """Return the provider of that id, if it is one of ours."""
+    return _BY_ID.get(connector_id)

@@ -1,0 +1,67 @@
+"""What a member of a configuration may look like. Each rule returns what is wrong, or nothing."""
+
+import re
+import unicodedata
+from typing import Final
+
+from identity.core.errors import Invalid
+from identity.users import identifiers
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.outbound import web
+
+_HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:-]{0,252}[A-Za-z0-9.])?")
+_WORD: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
+_LARGEST_PORT: Final = 65535
+_LONGEST_URL: Final = 2048
+
+
+def https_url(value: str) -> str | None:
+    """An address that we call."""
+    if len(value) > _LONGEST_URL:
+        return f"must have at most {_LONGEST_URL} characters"
+    try:
+        web.parse(value)
+    except ProviderError as error:
+        return str(error)
+    return None
+
+
+def issuer(value: str) -> str | None:
+    """An OpenID issuer (OpenID Connect Discovery 1.0 section 3): a URL without a query."""
+    return "must not have a query" if "?" in value else https_url(value)
+
+
+def host(value: str) -> str | None:
+    """The name or the address of a host."""
+    return None if _HOST.fullmatch(value) or value == "::1" else "must be the name of a host"
+
+
+def port(value: int) -> str | None:
+    """A TCP port."""
+    return None if 1 <= value <= _LARGEST_PORT else f"must be between 1 and {_LARGEST_PORT}"
+
+
+def email(value: str) -> str | None:
+    """One email address."""
+    try:
+        identifiers.email(value)
+    except Invalid as error:
+        return error.rule
+    return None
+
+
+def word(value: str) -> str | None:
+    """What may become part of a host name or of a path."""
+    return None if _WORD.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
+
+
+def ascii_text(value: str) -> str | None:
+    """What may become a header."""
+    return None if value.isascii() and value.isprintable() else "must be plain ASCII"
+
+
+def one_line(value: str) -> str | None:
+    """Text without control characters and line breaks: the rule of every text."""
+    if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in value):
+        return "must not contain control characters"
+    return None

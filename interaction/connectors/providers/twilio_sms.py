@@ -1,0 +1,68 @@
+"""SMS through Twilio's Messages resource (2010-04-01)."""
+
+import base64
+from typing import Final
+
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.messages import Message
+from interaction.connectors.outbound import web
+from interaction.connectors.providers import rules
+from interaction.connectors.providers.base import Config, Field, Type
+
+_REASONS: Final = {
+    20003: "it does not accept this account_sid and auth_token",
+    20429: "it was asked too often",
+    21211: "it does not take messages for this number",
+    21408: "the account may not send to this country",
+    21606: "sender is no number of this account",
+    21608: "a trial account only sends to verified numbers",
+    21610: "this number has asked not to be written to",
+    21614: "this number takes no SMS",
+    21659: "sender is no number of this account",
+}
+
+
+class TwilioSms:
+    """Twilio."""
+
+    connector_id = "twilio-sms"
+    name = "Twilio"
+    type = Type.SMS
+    fields: tuple[Field, ...] = (
+        Field(name="account_sid", rule=rules.word, description="Begins with AC"),
+        Field(name="auth_token", secret=True, description="The token of that account"),
+        Field(
+            name="sender",
+            description="A number such as +15550100, a name, or a messaging service that begins with MG",
+        ),
+        Field(
+            name="endpoint",
+            required=False,
+            destination=True,
+            default="https://api.twilio.com",
+            rule=rules.https_url,
+            description="Of another region, as in https://api.dublin.ie1.twilio.com",
+        ),
+    )
+
+    def send(self, config: Config, message: Message) -> None:
+        """Hand an SMS to Twilio.
+
+        Raises:
+            ProviderError: it did not take it.
+
+        """
+        account = config["account_sid"]
+        credentials = base64.b64encode(f"{account}:{config['auth_token']}".encode()).decode()
+        sender = "MessagingServiceSid" if config["sender"].startswith("MG") else "From"
+        answer = web.post_form(
+            f"{config['endpoint'].rstrip('/')}/2010-04-01/Accounts/{account}/Messages.json",
+            {"To": message.to, sender: config["sender"], "Body": message.body},
+            {"Authorization": f"Basic {credentials}"},
+        )
+        if not answer.ok:
+            code = answer.json().get("code")
+            reason = _REASONS.get(code) if isinstance(code, int) else None
+            if reason:
+                raise ProviderError(f"Twilio refused: {reason} ({code})")
+            raise ProviderError(f"Twilio answered with HTTP {answer.status}")

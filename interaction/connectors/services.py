@@ -1,0 +1,130 @@
+"""What is done to connectors."""
+
+from typing import Any
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from identity.core import records
+from identity.core.errors import Invalid, ServiceError
+from identity.core.records import Stale
+from identity.users import identifiers
+from interaction.connectors import configs, messages, sealing
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.models import Connector
+from interaction.connectors.providers import registry
+from interaction.connectors.providers.base import Sender, SocialProvider
+
+
+class NotWorking(ServiceError):
+    """A connector does not work as it is configured; ``result`` says why, without secrets."""
+
+    reason = "connector_test_failed"
+
+    def __init__(self, why: str) -> None:
+        self.result = why
+        super().__init__("the connector's test failed")
+
+
+def create(*, connector_id: str, type: str, config: dict[str, Any], enabled: bool = False) -> Connector:  # noqa: A002
+    """Add a connector. A provider that is not built in is taken as it comes.
+
+    Raises:
+        Invalid: the provider is of another type.
+        configs.ConfigRefused: the provider cannot work with this configuration.
+
+    """
+    provider = registry.find(connector_id)
+    if provider and provider.type != type:
+        raise Invalid("type", f"{connector_id} is of type {provider.type.value}")
+    connector = Connector(connector_id=connector_id, type=type, enabled=enabled)
+    connector.sealed_config = _sealed(connector, configs.accepted(provider, config))
+    records.create(connector, event=Event.CONNECTOR_CREATE, connector_id=connector_id, type=type)
+    return connector
+
+
+@transaction.atomic
+def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[int] | None) -> None:
+    """Change ``config``, as a whole, and ``enabled``.
+
+    Raises:
+        configs.ConfigRefused: the provider cannot work with this configuration.
+        records.Stale: it was changed since the caller read it.
+
+    """
+    # Masks stand for the secrets of this moment, so nobody may change them meanwhile.
+    stored = Connector.objects.select_for_update().filter(pk=connector.pk).first()
+    if stored is None or (expected is not None and stored.version not in expected):
+        raise Stale
+    columns = {name: value for name, value in fields.items() if name != "config"}
+    shown = sorted(columns)
+    if "config" in fields:
+        provider, before = registry.find(stored.connector_id), stored.config()
+        config = configs.accepted(provider, fields["config"], before)
+        columns["sealed_config"] = _sealed(stored, config)
+        shown += configs.changed(provider, before, config)
+    records.change(connector, columns, event=Event.CONNECTOR_UPDATE, expected=expected, shown=shown)
+
+
+def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
+    """Delete a connector. Nothing goes through it any more.
+
+    Raises:
+        records.Stale: it was changed since the caller read it.
+
+    """
+    records.remove(
+        connector,
+        event=Event.CONNECTOR_DELETE,
+        expected=expected,
+        connector_id=connector.connector_id,
+        type=connector.type,
+    )
+
+
+def test(connector: Connector, *, to: str) -> str:
+    """Try a connector out, enabled or not, and say what was done: a message is sent, a client checked.
+
+    Raises:
+        Invalid: there is nobody to send to, or it is no address.
+        NotWorking: it does not work.
+
+    """
+    with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
+        provider = registry.find(connector.connector_id)
+        if provider is None:
+            raise NotWorking(
+                f"there is no provider called {connector.connector_id}: "
+                "the connector is kept, but nothing can go through it"
+            )
+        try:
+            return _try_out(provider, connector, to)
+        except ProviderError as error:
+            raise NotWorking(str(error)) from None
+
+
+def _try_out(provider: Sender | SocialProvider, connector: Connector, to: str) -> str:
+    config = configs.complete(provider, connector.config())
+    if isinstance(provider, Sender):
+        message = _test_message(provider.type, to)
+        provider.send(config, message)
+        return f"a test message was sent to {message.to}"
+    provider.test(config)
+    return f"{provider.name} accepts this configuration"
+
+
+def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
+    what = "email" if type == Connector.Type.EMAIL else "phone"
+    if not to:
+        raise Invalid("to", f"say where to send the test: your account has no {what}")
+    try:
+        if what == "email":
+            return messages.email_test(identifiers.email(to))
+        return messages.sms_test(identifiers.phone(to))
+    except Invalid as error:
+        raise Invalid("to", error.rule) from None
+
+
+def _sealed(connector: Connector, config: dict[str, Any]) -> str:
+    return sealing.seal(config, tenant_id=str(connector.tenant_id), pk=connector.pk)

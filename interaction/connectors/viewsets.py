@@ -1,0 +1,82 @@
+"""/connectors, and the providers they can be made of."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from identity.core import tenancy
+from identity.core.viewsets import CrudViewSet, Row
+from interaction.connectors import masking, sealing, services
+from interaction.connectors.models import Connector
+from interaction.connectors.providers import registry
+from interaction.connectors.serializers import (
+    ConnectorFactorySerializer,
+    ConnectorSerializer,
+    ConnectorTestedSerializer,
+    ConnectorTestSerializer,
+)
+
+
+class ConnectorViewSet(CrudViewSet):
+    """Connectors, their secrets hidden."""
+
+    model = Connector
+    thing = "connector"
+    serializer_class = ConnectorSerializer
+    takes = {"test": ConnectorTestSerializer}
+    gives = {"test": ConnectorTestedSerializer}
+    columns = ("id", "connector_id", "type", "enabled", "sealed_config", "created_at", "updated_at")
+
+    def shape(self, row: Row) -> Row:
+        """Show the configuration with its secrets hidden."""
+        config = sealing.unseal(row.pop("sealed_config"), tenant_id=tenancy.active_id(), pk=row["id"])
+        row["config"] = masking.masked(registry.find(row["connector_id"]), config)
+        return super().shape(row)
+
+    def perform_create(self, fields: Row) -> UUID:
+        """Add a connector."""
+        return services.create(**fields).pk
+
+    def perform_update(self, row: Connector, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change a connector."""
+        services.change(row, fields, expected=expected)
+
+    def perform_destroy(self, row: Connector, expected: frozenset[int] | None) -> None:
+        """Delete a connector."""
+        services.remove(row, expected=expected)
+
+    def test(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Try a connector out."""
+        connector = self.get_object()
+        sent = ConnectorTestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        to = sent.validated_data.get("to") or _own_address(request.user, connector)
+        return Response({"result": "ok", "message": services.test(connector, to=to)})
+
+
+class ConnectorFactories(APIView):
+    """The providers that are built in, and what each wants to know."""
+
+    gives = {"get": ConnectorFactorySerializer(many=True)}
+
+    def get(self, request: Request) -> Response:
+        """Answer with all of them."""
+        return Response(
+            [
+                {
+                    "connector_id": provider.connector_id,
+                    "type": provider.type.value,
+                    "name": provider.name,
+                    "config_schema": [field.schema() for field in provider.fields],
+                }
+                for provider in registry.PROVIDERS
+            ]
+        )
+
+
+def _own_address(caller: object, connector: Connector) -> str:
+    """Return where the caller can be written to: administrators may have an address, programs have none."""
+    return str(getattr(caller, "email" if connector.type == Connector.Type.EMAIL else "phone", ""))

@@ -1,0 +1,72 @@
+"""The sign-in experience: one row a tenant."""
+
+from typing import Any
+
+from django.db import models
+
+from identity.core.models import EditableModel, TenantManager
+
+
+def default_branding() -> dict[str, str]:
+    """No branding: our own quiet look."""
+    return {
+        "logo_url": "",
+        "dark_logo_url": "",
+        "favicon": "",
+        "primary_color": "",
+        "dark_primary_color": "",
+    }
+
+
+def default_sign_in() -> dict[str, Any]:
+    """Every identifier with a password; email and phone with a code as well."""
+    return {
+        "methods": [
+            {"identifier": "username", "password": True, "verification_code": False},
+            {"identifier": "email", "password": True, "verification_code": True},
+            {"identifier": "phone", "password": True, "verification_code": True},
+        ]
+    }
+
+
+def default_sign_up() -> dict[str, Any]:
+    """Username and password, nothing to verify."""
+    return {"identifiers": ["username"], "password": True, "verify": False}
+
+
+def default_password_policy() -> dict[str, Any]:
+    """Eight characters, a lower-case letter and a digit."""
+    return {
+        "min_length": 8,
+        "require_lowercase": True,
+        "require_uppercase": False,
+        "require_numbers": True,
+        "require_special_chars": False,
+    }
+
+
+class SignInExperience(EditableModel):
+    """What end users of a tenant are offered, and how it looks."""
+
+    branding = models.JSONField(default=default_branding)
+    sign_in = models.JSONField(default=default_sign_in)
+    sign_up = models.JSONField(default=default_sign_up)
+    password_policy = models.JSONField(default=default_password_policy)
+    terms_of_use_url = models.CharField(max_length=2048, blank=True)
+    privacy_policy_url = models.CharField(max_length=2048, blank=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant"], name="sign_in_experience_one"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.tenant_id)
+
+    def takes_password_for(self, identifier: str) -> bool:
+        """Tell whether a kind of identifier may sign in with a password."""
+        return any(
+            method["identifier"] == identifier and method["password"] for method in self.sign_in["methods"]
+        )

@@ -1,0 +1,103 @@
+"""The sign-in experience as administrators write it."""
+
+import re
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from identity.core.serializers import Flag, Line, Record, Url, WholeNumber
+from identity.users.identifiers import Kind
+
+_COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+_KINDS: Final = [kind.value for kind in Kind]
+
+
+class Colour(Line):
+    """A colour as ``#rgb`` or ``#rrggbb``, or nothing."""
+
+    pattern = r"^(#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}))?$"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": 7, "required": False, "allow_blank": True, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the colour, checked."""
+        colour = super().to_internal_value(data)
+        if colour and not _COLOUR.fullmatch(colour):
+            raise serializers.ValidationError("must be a colour like #0a84ff")
+        return colour
+
+
+class BrandingSerializer(serializers.Serializer[Any]):
+    """How the pages look."""
+
+    logo_url = Url()
+    dark_logo_url = Url()
+    favicon = Url()
+    primary_color = Colour()
+    dark_primary_color = Colour()
+
+
+class MethodSerializer(serializers.Serializer[Any]):
+    """One way to sign in."""
+
+    identifier = serializers.ChoiceField(choices=_KINDS)
+    password = Flag()
+    verification_code = Flag()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for all of it, in a PATCH too; refuse codes where nothing can be sent."""
+        if missing := [name for name in self.get_fields() if name not in attrs]:
+            raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
+        if attrs["identifier"] == Kind.USERNAME and attrs["verification_code"]:
+            raise serializers.ValidationError({"verification_code": "a code cannot be sent to a username"})
+        return attrs
+
+
+class SignInMethodsSerializer(serializers.Serializer[Any]):
+    """The ways to sign in, each identifier once."""
+
+    methods = MethodSerializer(many=True, required=False)
+
+    def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Refuse an identifier that comes twice."""
+        kinds = [method["identifier"] for method in methods]
+        if len(kinds) != len(set(kinds)):
+            raise serializers.ValidationError("an identifier comes more than once")
+        return methods
+
+
+class SignUpSerializer(serializers.Serializer[Any]):
+    """What registration asks for."""
+
+    identifiers = serializers.ListField(
+        child=serializers.ChoiceField(choices=_KINDS), required=False, max_length=3
+    )
+    password = Flag(required=False)
+    verify = Flag(required=False)
+
+    def validate_identifiers(self, identifiers: list[str]) -> list[str]:
+        """Count a repeated identifier once."""
+        return list(dict.fromkeys(identifiers))
+
+
+class PasswordPolicySerializer(serializers.Serializer[Any]):
+    """What a password that a user chooses must have."""
+
+    min_length = WholeNumber(required=False, min_value=6, max_value=32)
+    require_lowercase = Flag(required=False)
+    require_uppercase = Flag(required=False)
+    require_numbers = Flag(required=False)
+    require_special_chars = Flag(required=False)
+
+
+class ExperienceSerializer(Record):
+    """The sign-in experience."""
+
+    branding = BrandingSerializer(required=False)
+    sign_in = SignInMethodsSerializer(required=False)
+    sign_up = SignUpSerializer(required=False)
+    password_policy = PasswordPolicySerializer(required=False)
+    terms_of_use_url = Url()
+    privacy_policy_url = Url()
+    created_at = None  # type: ignore[assignment]  # the interface shows no such field

@@ -1,0 +1,46 @@
+"""/sign-in-experience."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from identity.core.viewsets import etag, expected_versions
+from interaction.experience import services
+from interaction.experience.models import SignInExperience
+from interaction.experience.serializers import ExperienceSerializer
+
+
+class SignInExperienceView(APIView):
+    """The one sign-in experience of the tenant."""
+
+    serializer_class = ExperienceSerializer
+    tagged = frozenset({"get", "patch"})
+    guarded = frozenset({"patch"})
+
+    def get(self, request: Request) -> Response:
+        """Show the sign-in experience."""
+        return _shown(services.current())
+
+    def patch(self, request: Request) -> Response:
+        """Change the sign-in experience, as far as it was sent."""
+        experience = services.current()
+        sent = ExperienceSerializer(experience, data=request.data, partial=True)
+        sent.is_valid(raise_exception=True)
+        services.change(sent.validated_data, expected=expected_versions(request, experience.pk))
+        return _shown(services.current())
+
+
+def _shown(experience: SignInExperience) -> Response:
+    return Response(
+        {
+            "id": experience.pk,
+            "branding": experience.branding,
+            "sign_in": experience.sign_in,
+            "sign_up": experience.sign_up,
+            "password_policy": experience.password_policy,
+            "terms_of_use_url": experience.terms_of_use_url,
+            "privacy_policy_url": experience.privacy_policy_url,
+            "updated_at": experience.updated_at,
+        },
+        headers={"ETag": etag(experience.pk, experience.version)},
+    )

@@ -1,0 +1,1 @@
+"""The pages an end user meets: sign-in, consent, account, sign-out."""

@@ -1,0 +1,33 @@
+"""What every page shows of its tenant."""
+
+from django.db import DatabaseError
+from django.http import HttpRequest
+
+from audit import context
+from identity.core import tenancy
+from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience, default_branding
+
+
+def page(request: HttpRequest) -> dict[str, object]:
+    """Return brand, language and correlation id. Works without a tenant or a database too."""
+    return {
+        "brand": _brand(),
+        "lang": "en",
+        "dir": "ltr",
+        "request_id": context.current().request_id,
+    }
+
+
+def _brand() -> dict[str, str]:
+    plain = {"name": "Gatehouse", "terms_of_use_url": "", "privacy_policy_url": ""} | default_branding()
+    try:
+        shown = experience.current()
+    except (tenancy.NoActiveTenant, DatabaseError, SignInExperience.DoesNotExist):
+        return plain
+    return plain | {
+        "name": shown.tenant.name,
+        "terms_of_use_url": shown.terms_of_use_url,
+        "privacy_policy_url": shown.privacy_policy_url,
+        **shown.branding,
+    }
