@@ -1,0 +1,46 @@
+"""The administrator: Django's user model here."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+
+from identity.core.models import Versioned
+from identity.tenants.models import Tenant
+
+
+class AdministratorManager(BaseUserManager["Administrator"]):
+    """What Django's own commands (``createsuperuser``, ``changepassword``) work with."""
+
+    def create_superuser(self, username: str, password: str, **fields: Any) -> "Administrator":
+        """Create an administrator of every tenant."""
+        administrator = self.model(username=username, is_superuser=True, **fields)
+        administrator.set_password(password)
+        administrator.save()
+        return administrator
+
+
+class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
+    """Manages every tenant (``is_superuser``) or those in ``tenants``."""
+
+    id = models.BigAutoField(primary_key=True)
+    username = models.CharField(max_length=128, unique=True)
+    email = models.CharField(max_length=254, blank=True)
+    phone = models.CharField(max_length=32, blank=True)
+    tenants = models.ManyToManyField(Tenant, related_name="+", blank=True)
+
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects = AdministratorManager()
+
+    is_active = True
+    is_staff = True
+
+    def __str__(self) -> str:
+        return self.username
+
+    def manages(self, tenant_id: str) -> bool:
+        """Tell whether this administrator may manage a tenant, as of now."""
+        return self.is_superuser or self.tenants.filter(pk=tenant_id).exists()

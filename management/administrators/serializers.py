@@ -1,0 +1,50 @@
+"""Administrators as the API shows them."""
+
+from rest_framework import serializers
+
+from identity.core.serializers import Flag, Line, Record, Timestamp
+from identity.tenants.models import Tenant
+from identity.users.serializers import Password
+from management.administrators.models import Administrator
+
+
+class AdministratorSignInSerializer(serializers.Serializer[None]):
+    """What an administrator signs in with."""
+
+    username = serializers.CharField(max_length=128)
+    password = serializers.CharField(max_length=256, trim_whitespace=False)
+
+
+class AdministratorTokenSerializer(serializers.Serializer[None]):
+    """A token and how many seconds it lives."""
+
+    access_token = serializers.CharField()
+    expires_in = serializers.IntegerField()
+
+
+class AdministratorSerializer(serializers.ModelSerializer[Administrator]):
+    """An administrator, with the slugs of the tenants that are managed."""
+
+    tenants: serializers.SlugRelatedField[Tenant] = serializers.SlugRelatedField(
+        "slug", many=True, read_only=True
+    )
+    created_at = Timestamp(read_only=True)
+    updated_at = Timestamp(read_only=True)
+
+    class Meta:
+        model = Administrator
+        fields = ("id", "username", "email", "phone", "is_superuser", "tenants", "created_at", "updated_at")
+
+
+class AdministratorWriteSerializer(Record):
+    """An administrator as superusers write one; ``tenants`` are slugs."""
+
+    id = serializers.IntegerField(read_only=True)  # type: ignore[assignment]
+    username = Line(max_length=128)
+    password = Password()
+    email = Line(max_length=254, required=False, allow_blank=True)
+    phone = Line(max_length=64, required=False, allow_blank=True)
+    is_superuser = Flag(required=False)
+    tenants = serializers.ListField(child=Line(max_length=63), required=False, max_length=10_000)
+
+    create_only = ("username",)

@@ -1,0 +1,160 @@
+"""What is done to administrators."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from audit import log
+from audit.events import Event
+from identity.core import records
+from identity.core.errors import Invalid, ServiceError
+from identity.tenants.models import Tenant
+from identity.users import identifiers, passwords
+from identity.users.services import acceptable_password
+from management.administrators.models import Administrator
+
+
+class WrongCredentials(ServiceError):
+    """No administrator has this username and password."""
+
+    status = 401
+    reason = "invalid_credentials"
+    message = "the username or the password is wrong"
+
+
+class LastSuperuser(ServiceError):
+    """Somebody has to be able to manage everything."""
+
+    reason = "last_superuser"
+    message = "the last administrator of every tenant can be neither deleted nor demoted"
+
+
+def create(  # noqa: PLR0913 - one parameter a field
+    *,
+    username: str,
+    password: str,
+    email: str = "",
+    phone: str = "",
+    is_superuser: bool = False,
+    tenants: list[str] | None = None,
+) -> Administrator:
+    """Create an administrator; ``tenants`` are slugs.
+
+    Raises:
+        Invalid: the username is taken, a slug is unknown, or a field breaks a rule.
+
+    """
+    administrator = Administrator(
+        username=identifiers.username(username),
+        email=identifiers.email(email) if email else "",
+        phone=identifiers.phone(phone) if phone else "",
+        is_superuser=is_superuser,
+    )
+    managed = _tenants(tenants or [])
+    administrator.password = passwords.hashed(acceptable_password(password))
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                administrator.save(force_insert=True)
+        except IntegrityError:
+            raise Invalid("username", "already exists") from None
+        administrator.tenants.set(managed)
+        log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=username)
+    return administrator
+
+
+def change(
+    administrator: Administrator, fields: dict[str, Any], *, expected: frozenset[int] | None = None
+) -> None:
+    """Change an administrator. A new password ends the tokens issued so far.
+
+    Raises:
+        Invalid: a slug is unknown, or a field breaks a rule.
+        LastSuperuser: it would leave nobody who manages everything.
+        records.Stale: the administrator was changed since the caller read it.
+
+    """
+    columns = {name: fields[name] for name in ("is_superuser",) if name in fields}
+    if "email" in fields:
+        columns["email"] = identifiers.email(fields["email"]) if fields["email"] else ""
+    if "phone" in fields:
+        columns["phone"] = identifiers.phone(fields["phone"]) if fields["phone"] else ""
+    if "password" in fields:
+        columns["password"] = passwords.hashed(acceptable_password(fields["password"]))
+    managed = _tenants(fields["tenants"]) if "tenants" in fields else None
+    with transaction.atomic():
+        if administrator.is_superuser and columns.get("is_superuser") is False:
+            _check_another_superuser(administrator)
+        records.change(
+            administrator,
+            columns,
+            event=Event.ADMINISTRATOR_UPDATE,
+            expected=expected,
+            shown=sorted(fields),
+        )
+        if managed is not None:
+            administrator.tenants.set(managed)
+
+
+@transaction.atomic
+def remove(administrator: Administrator, *, expected: frozenset[int] | None = None) -> None:
+    """Delete an administrator, whose tokens are refused at once.
+
+    Raises:
+        LastSuperuser: nobody else manages everything.
+        records.Stale: the administrator was changed since the caller read it.
+
+    """
+    if administrator.is_superuser:
+        _check_another_superuser(administrator)
+    records.remove(
+        administrator,
+        event=Event.ADMINISTRATOR_DELETE,
+        expected=expected,
+        username=administrator.username,
+    )
+
+
+def _check_another_superuser(administrator: Administrator) -> None:
+    """Lock all superusers, so that of two who demote each other one is refused."""
+    superusers = list(Administrator.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
+    if not [other for other in superusers if other.pk != administrator.pk]:
+        raise LastSuperuser
+
+
+def tenants_of(administrators: list[int]) -> dict[int, list[str]]:
+    """Return the slugs of the tenants that each administrator manages, in one query."""
+    links = Administrator.tenants.through.objects.filter(administrator__in=administrators)
+    found: dict[int, list[str]] = {}
+    for pk, slug in links.order_by("tenant__slug").values_list("administrator_id", "tenant__slug"):
+        found.setdefault(pk, []).append(slug)
+    return found
+
+
+def _tenants(slugs: list[str]) -> list[Tenant]:
+    found = list(Tenant.objects.filter(slug__in=slugs))
+    if unknown := sorted(set(slugs) - {tenant.slug for tenant in found}):
+        raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}")
+    return found
+
+
+def authenticate(*, username: str, password: str) -> Administrator:
+    """Return the administrator whom username and password prove. Takes the same time for nobody.
+
+    Raises:
+        WrongCredentials: one of them is wrong: never told which.
+        passwords.Busy: too many sign-ins at this moment.
+
+    """
+    with log.attempt(Event.ADMIN_SIGN_IN, username=username):
+        administrator = Administrator.objects.filter(username=username).first()
+        right, renewed = passwords.verify(password, administrator.password if administrator else None)
+        if administrator is None or not right:
+            raise WrongCredentials
+        if renewed is not None:
+            # Unless it was changed meanwhile: the new one stays.
+            Administrator.objects.filter(pk=administrator.pk, password=administrator.password).update(
+                password=renewed
+            )
+            administrator.password = renewed
+    return administrator

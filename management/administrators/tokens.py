@@ -1,0 +1,91 @@
+"""Administrator tokens: HS256, of no use anywhere but in the management API."""
+
+import time
+from typing import Any, Final
+
+import orjson
+from django.conf import settings
+from jwcrypto.common import JWException, base64url_decode, json_decode
+from jwcrypto.jwk import JWK
+from jwcrypto.jws import JWS
+
+from identity.core import keyring
+from management.administrators.models import Administrator
+
+_PURPOSE: Final = "administrator tokens"
+_TYPE: Final = "admin+jwt"
+_LONGEST: Final = 2048
+
+
+class InvalidToken(Exception):
+    """The text is no administrator token, or its administrator is gone."""
+
+
+def issue(administrator: Administrator) -> str:
+    """Return a token that is good for ``ADMINISTRATOR_TOKEN_SECONDS``."""
+    now = int(time.time())
+    kid = keyring.current()
+    claims = {
+        "iss": settings.BASE_URL,
+        "sub": str(administrator.pk),
+        "iat": now,
+        "exp": now + settings.ADMINISTRATOR_TOKEN_SECONDS,
+        # A new password ends the tokens that were issued under the old one.
+        "pwd": _fingerprint(administrator, kid),
+    }
+    token = JWS(orjson.dumps(claims))
+    token.add_signature(_key(kid), protected={"alg": "HS256", "typ": _TYPE, "kid": kid})
+    return str(token.serialize(compact=True))
+
+
+def is_of_administrator(token: str) -> bool:
+    """Tell by its header, unproven, whether a token means to be an administrator's."""
+    header = token.partition(".")[0]
+    try:
+        return bool(json_decode(base64url_decode(header)).get("alg") == "HS256")
+    except (ValueError, AttributeError):
+        return False
+
+
+def administrator_of(token: str) -> Administrator:
+    """Return the administrator of a token, as the database has it now.
+
+    Raises:
+        InvalidToken: it is forged, expired or outlived, or of another kind.
+
+    """
+    try:
+        kid, claims = _verified(token)
+        subject, fingerprint = int(claims["sub"]), claims["pwd"]
+        outlived = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
+    except (JWException, keyring.UnknownKey, KeyError, TypeError, ValueError):
+        raise InvalidToken from None
+    administrator = Administrator.objects.filter(pk=subject).first()
+    if outlived or administrator is None or fingerprint != _fingerprint(administrator, kid):
+        raise InvalidToken
+    return administrator
+
+
+def _verified(token: str) -> tuple[str, dict[str, Any]]:
+    """Return key id and claims of a token that we signed; anything may be wrong with them."""
+    if len(token) > _LONGEST or token.count(".") != 2:  # noqa: PLR2004 - RFC 7515 section 3.1
+        raise InvalidToken
+    parsed = JWS()
+    parsed.allowed_algs = ["HS256"]
+    parsed.deserialize(token)
+    header = parsed.jose_header
+    # RFC 7515 section 4.1.11: we understand no extension, so whatever names one is refused.
+    if header.get("typ") != _TYPE or "crit" in header:
+        raise InvalidToken
+    kid = str(header.get("kid"))
+    parsed.verify(_key(kid))
+    claims: dict[str, Any] = orjson.loads(parsed.payload)
+    return kid, claims
+
+
+def _key(kid: str) -> JWK:
+    return JWK.from_password(keyring.subkey(_PURPOSE, kid).hex())
+
+
+def _fingerprint(administrator: Administrator, kid: str) -> str:
+    return keyring.mac(administrator.password, purpose="administrator passwords", key=kid).hex()[:16]

@@ -1,0 +1,52 @@
+"""Administrator sign-in and ``me``."""
+
+from typing import cast
+
+from django.conf import settings
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from management.administrators import services, tokens
+from management.administrators.models import Administrator
+from management.administrators.serializers import (
+    AdministratorSerializer,
+    AdministratorSignInSerializer,
+    AdministratorTokenSerializer,
+)
+from management.permissions import IsAdministrator
+
+
+class SignIn(APIView):
+    """POST username and password; get a token."""
+
+    takes = {"post": AdministratorSignInSerializer}
+    gives = {"post": AdministratorTokenSerializer}
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def post(self, request: Request) -> Response:
+        """Issue an administrator token."""
+        credentials = AdministratorSignInSerializer(data=request.data)
+        credentials.is_valid(raise_exception=True)
+        administrator = services.authenticate(**credentials.validated_data)
+        return Response(
+            {
+                "access_token": tokens.issue(administrator),
+                "expires_in": settings.ADMINISTRATOR_TOKEN_SECONDS,
+            },
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+class Me(APIView):
+    """GET the administrator behind the token."""
+
+    gives = {"get": AdministratorSerializer}
+    permission_classes = (IsAdministrator,)
+
+    def get(self, request: Request) -> Response:
+        """Show the administrator behind the token."""
+        administrator = cast("Administrator", request.user)
+        return Response(AdministratorSerializer(administrator).data)

@@ -1,0 +1,9 @@
+"""How administrators come in."""
+
+from django.apps import AppConfig
+
+
+class ManagementConfig(AppConfig):
+    """Holds the operators' commands."""
+
+    name = "management"

@@ -1,0 +1,53 @@
+"""``{code, message, result}``: the shape of every answer below ``/api/``."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.renderers import BaseRenderer
+
+from identity.core.serializers import timestamp
+
+SUCCESS: Final = "success"
+
+
+def refusal(code: int, message: str, result: object = "") -> dict[str, object]:
+    """Return the envelope of an error; its code is the HTTP status."""
+    return {"code": code, "message": message, "result": result}
+
+
+class EnvelopeRenderer(BaseRenderer):
+    """Wraps what a view returns. What the exception handler returns is wrapped already."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Return the envelope as JSON."""
+        response = (renderer_context or {}).get("response")
+        if response is None or not response.exception:
+            data = {"code": 0, "message": SUCCESS, "result": data}
+        return orjson.dumps(data, _plain, orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return timestamp(value)
+    raise TypeError(f"not JSON: {type(value)}")
+
+
+def plain_refusal(code: int, message: str) -> HttpResponse:
+    """Answer with an envelope where no API view is at work: unknown paths, failures."""
+    response = HttpResponse(
+        orjson.dumps(refusal(code, message)), content_type="application/json", status=code
+    )
+    response["Cache-Control"] = "no-store"
+    return response

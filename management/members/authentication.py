@@ -1,0 +1,102 @@
+"""Who may manage the members of one organization: an application bound to it, with the right role."""
+
+from typing import Final
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from audit import context
+from identity.core import tenancy
+from identity.organizations.models import Organization
+from identity.resources import services as resources
+from management.members.errors import OrganizationGone
+from oidc.applications import bindings
+from oidc.applications.models import Application
+from oidc.provider import machine
+from oidc.provider.bearer import InvalidBearer
+from oidc.provider.machine import Machine, NotAMachine
+
+_ENOUGH: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
+
+
+class MachineAuthentication(BaseAuthentication):
+    """Bearer tokens of client credentials."""
+
+    def authenticate(self, request: Request) -> tuple[Machine, None] | None:
+        """Return the application behind the token; nobody without one.
+
+        Raises:
+            AuthenticationFailed: the header is malformed, or the token is no good.
+            PermissionDenied: the token speaks for a user.
+
+        """
+        header = request.headers.get("Authorization")
+        if header is None:
+            return None
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise AuthenticationFailed("the Authorization header must be Bearer and a token")
+        try:
+            caller = machine.machine(token.strip())
+        except InvalidBearer as error:
+            raise AuthenticationFailed(str(error)) from None
+        except NotAMachine:
+            raise PermissionDenied("the token is not a machine-to-machine token") from None
+        context.act_as(application_id=str(caller.application.pk))
+        return caller, None
+
+    def authenticate_header(self, request: Request) -> str:
+        """Say how to come in (RFC 6750 section 3)."""
+        return 'Bearer realm="gatehouse"'
+
+
+class ManagesMembers(BasePermission):
+    """Lets an application in that may manage the members of the organization of the path, now."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Check token, organization, binding and roles, in this order.
+
+        Raises:
+            PermissionDenied: one of them says no.
+            OrganizationGone: the organization was deleted after the token was issued.
+
+        """
+        caller: object = request.user
+        if not isinstance(caller, Machine):
+            return False
+        organization_id = str(view.kwargs["organization_pk"])
+        if caller.claims.get("organization_id") != organization_id:
+            raise PermissionDenied("the token is for another organization")
+        if not caller.audiences & _audiences(organization_id):
+            raise PermissionDenied("the token is for another audience")
+        if not caller.scopes & _ENOUGH:
+            raise PermissionDenied("the scope lacks both manage:organizations and all")
+        return self._is_still_so(caller, organization_id)
+
+    def _is_still_so(self, caller: Machine, organization_id: str) -> bool:
+        if caller.application.type != Application.Type.MACHINE:
+            raise PermissionDenied("the application is not of type MachineToMachine")
+        try:
+            bound = bindings.binding(organization_id, str(caller.application.pk))
+        except bindings.NotBound:
+            if not Organization.objects.filter(pk=organization_id).exists():
+                raise OrganizationGone from None
+            raise PermissionDenied("the application is not bound to the organization") from None
+        held = bindings.permissions_in(bound).filter(name__in=_ENOUGH).exists()
+        if not held and not bindings.management_scopes_in(bound).filter(name__in=_ENOUGH).exists():
+            raise PermissionDenied("the application's roles no longer carry the scope")
+        return True
+
+
+def _audiences(organization_id: str) -> frozenset[str]:
+    tenant = tenancy.active()
+    return frozenset(
+        {
+            tenant.issuer,
+            f"urn:service:organization:{organization_id}",
+            resources.management_indicator(tenant.id),
+        }
+    )

@@ -1,0 +1,46 @@
+"""Members as third-party applications see and write them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from identity.core.serializers import FlagText, Line, Timestamp
+
+
+class EnrolSerializer(serializers.Serializer[Any]):
+    """Whom to join, by phone; name and email are for users who are new."""
+
+    phone = Line(max_length=64)
+    name = Line(required=False, allow_blank=True, default="")
+    email = Line(max_length=254, required=False, allow_blank=True, default="")
+
+
+class MemberRoleSerializer(serializers.Serializer[Any]):
+    """A role that a member has in the organization."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    description = serializers.CharField()
+    type = serializers.CharField()
+    created_at = Timestamp()
+
+
+class FilterSerializer(serializers.Serializer[Any]):
+    """What a list of members can be narrowed by."""
+
+    phone = Line(max_length=64, required=False)
+    name = Line(required=False)
+    is_admin = FlagText(required=False)
+
+
+class OrganizationMemberSerializer(serializers.Serializer[Any]):
+    """A member."""
+
+    id = serializers.UUIDField()
+    username = serializers.CharField(allow_null=True)
+    primary_phone = serializers.CharField(allow_null=True)
+    primary_email = serializers.CharField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+    is_admin = serializers.BooleanField()
+    joined_at = Timestamp()
+    created_at = Timestamp()

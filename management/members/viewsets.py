@@ -1,0 +1,192 @@
+"""/m2m/organizations/:id/members: a narrow door for third-party applications."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from identity.core import ids
+from identity.core.serializers import IdsSerializer
+from identity.core.viewsets import Row, etag, expected_versions
+from identity.organizations import services as organizations
+from identity.organizations.models import Membership, Organization
+from identity.users import identifiers
+from management.members import errors
+from management.members.authentication import MachineAuthentication, ManagesMembers
+from management.members.errors import AdminStays, MemberGone, OrganizationGone
+from management.members.serializers import (
+    EnrolSerializer,
+    FilterSerializer,
+    MemberRoleSerializer,
+    OrganizationMemberSerializer,
+)
+from management.pagination import EnvelopePagination
+
+_COLUMNS: Final = (
+    "user_id",
+    "user__username",
+    "user__phone",
+    "user__email",
+    "user__name",
+    "is_admin",
+    "created_at",
+    "user__created_at",
+)
+_ROLES_HERE: Final = replace(organizations.MEMBER_ROLES, ids_field="role_ids")
+_LIST: Final = 41300
+_ENROL: Final = 41302
+_REMOVE: Final = 41303
+_ROLES: Final = 41304
+
+
+class MemberPagination(EnvelopePagination):
+    """This API's own page: ``{total, result, page, page_size}``."""
+
+    def get_paginated_response(self, data: Any) -> Response:
+        """Return the page."""
+        return Response({"total": self.total, "result": data, "page": self.page, "page_size": self.page_size})
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Describe the page for the API's documentation."""
+        page = super().get_paginated_response_schema(schema)
+        properties = {
+            ("result" if name == "data" else name): part for name, part in page["properties"].items()
+        }
+        return page | {"required": list(properties), "properties": properties}
+
+
+class MemberGroup(GenericViewSet[Membership]):
+    """What all operations on the members of one organization share."""
+
+    authentication_classes = (MachineAuthentication,)
+    permission_classes = (ManagesMembers,)
+    pagination_class = MemberPagination
+    serializer_class = OrganizationMemberSerializer
+    unforeseen: dict[str, int]
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        """Answer errors in this API's own shape."""
+        return errors.handle
+
+    def organization(self) -> Organization:
+        """Return the organization of the path.
+
+        Raises:
+            OrganizationGone: it was deleted.
+
+        """
+        pk = ids.parse(self.kwargs["organization_pk"])
+        organization = Organization.objects.filter(pk=pk).first() if pk else None
+        if organization is None:
+            raise OrganizationGone
+        return organization
+
+    def member(self) -> Membership:
+        """Return the member of the path.
+
+        Raises:
+            MemberGone: there is none.
+
+        """
+        try:
+            return organizations.membership(self.kwargs["organization_pk"], self.kwargs["user_pk"])
+        except organizations.NoSuchMember:
+            raise MemberGone from None
+
+
+def _shape(row: Row) -> Row:
+    return {
+        "id": row["user_id"],
+        "username": row["user__username"] or None,
+        "primary_phone": row["user__phone"] or None,
+        "primary_email": row["user__email"] or None,
+        "name": row["user__name"] or None,
+        "is_admin": row["is_admin"],
+        "joined_at": row["created_at"],
+        "created_at": row["user__created_at"],
+    }
+
+
+class MemberViewSet(MemberGroup):
+    """Members of the organization."""
+
+    unforeseen = {"GET": _LIST, "POST": _ENROL, "DELETE": _REMOVE}
+    queries = {"list": FilterSerializer}
+    takes = {"create": EnrolSerializer}
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return the memberships, newest first."""
+        members = Membership.objects.filter(organization=self.organization())
+        return members.order_by("-created_at", "-pk")
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Answer with a page; ``phone`` is exact, ``name`` is looked for anywhere in the name."""
+        sent = FilterSerializer(data=request.query_params.dict())
+        sent.is_valid(raise_exception=True)
+        members, wanted = self.get_queryset(), sent.validated_data
+        if wanted.get("phone"):
+            members = members.filter(user__phone_key=identifiers.phone_filter(wanted["phone"]))
+        if wanted.get("name"):
+            members = members.filter(user__name__icontains=wanted["name"])
+        if "is_admin" in wanted:
+            members = members.filter(is_admin=wanted["is_admin"])
+        page = self.paginate_queryset(members.values(*_COLUMNS))
+        return self.get_paginated_response([_shape(row) for row in page or []])
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Join the user of a phone number, who is created when nobody has it."""
+        sent = EnrolSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        try:
+            member = organizations.enroll(self.organization(), **sent.validated_data)
+        except organizations.NoSuchOrganization:
+            raise OrganizationGone from None
+        return Response(_shape(Membership.objects.filter(pk=member.pk).values(*_COLUMNS).get()))
+
+    def destroy(self, request: Request, **_: Any) -> Response:
+        """Take a member out; the user stays."""
+        try:
+            member = self.member()
+            expected = expected_versions(request, member.pk)
+            organizations.remove_member(member, spare_admins=True, expected=expected)
+        except organizations.MemberIsAdmin:
+            raise AdminStays from None
+        except organizations.NoSuchMember:
+            raise MemberGone from None
+        return Response(None)
+
+
+class MemberRoles(MemberGroup):
+    """The roles of a member in this organization, and in no other."""
+
+    unforeseen = {"GET": _ROLES, "PUT": _ROLES}
+    pagination_class = None  # type: ignore[assignment]  # a member has few
+    takes = {"update": IdsSerializer(ids_field="role_ids")}
+    gives = {"list": MemberRoleSerializer, "update": None}
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Answer with the roles."""
+        member = self.member()
+        roles = organizations.MEMBER_ROLES.of(member.pk)
+        rows = list(roles.values("id", "name", "description", "type", "created_at"))
+        return Response(rows, headers={"ETag": etag(member.pk, member.version)})
+
+    def update(self, request: Request, **_: Any) -> Response:
+        """Replace the roles of a member in this organization, and in no other."""
+        sent = IdsSerializer(data=request.data, ids_field="role_ids")
+        sent.is_valid(raise_exception=True)
+        try:
+            member = self.member()
+            organizations.set_member_roles(
+                member,
+                sent.ids,
+                assignment=_ROLES_HERE,
+                expected=expected_versions(request, member.pk),
+            )
+        except organizations.NoSuchMember:
+            raise MemberGone from None
+        return Response(None)

@@ -1,0 +1,183 @@
+"""An example for every operation, made from its schema and a table of values by name."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from management.openapi.answers import Schema
+
+ID: Final = "01890a5d-ac96-774b-bcce-b302099a8057"
+_MOMENT: Final = "2030-01-31T12:00:00.000Z"
+
+# By field, or by shape and field where a field means many things.
+_VALUES: Final[dict[str, Any]] = {
+    "access_token": "eyJ…",
+    "access_token_ttl": 3600,
+    "algorithm": "ES256",
+    "application_ids": [ID],
+    "avatar": "https://cdn.example.com/ada.png",
+    "client_id": "4f7c1d0e9a",
+    "client_secret": "2hQ9…",
+    "connector_id": "smtp",
+    "custom_data": {"plan": "gold"},
+    "dark_logo_url": "https://cdn.example.com/dark.svg",
+    "dark_primary_color": "#8ea6ff",
+    "email": "ada@example.com",
+    "end_time": "2030-02-01T00:00:00Z",
+    "expires_in": 86400,
+    "favicon": "https://cdn.example.com/favicon.svg",
+    "grant_types": ["authorization_code", "refresh_token"],
+    "identifier": "ada",
+    "indicator": "https://api.example.com",
+    "interaction": ID,
+    "ip": "192.0.2.7",
+    "key": "User.Create",
+    "login_count": 12,
+    "logo_url": "https://cdn.example.com/logo.svg",
+    "member_count": 3,
+    "metadata": {"plan": "gold"},
+    "min_length": 8,
+    "organization_role_ids": [ID],
+    "page": 1,
+    "page_size": 20,
+    "password": "correct horse battery staple",
+    "payload": {"id": ID, "fields": ["name"]},
+    "phone": "+442079460018",
+    "phone_number": "+442079460018",
+    "post_logout_redirect_uris": ["https://app.example.com/"],
+    "primary_color": "#3a5bc7",
+    "primary_email": "ada@example.com",
+    "primary_phone": "+442079460018",
+    "privacy_policy_url": "https://example.com/privacy",
+    "redirect_to": "/account",
+    "redirect_uris": ["https://app.example.com/callback"],
+    "resource_name": "Orders",
+    "role_ids": [ID],
+    "roles": ["Editor"],
+    "scope_count": 2,
+    "scope_ids": [ID],
+    "scopes": ["openid", "profile"],
+    "search": "ada",
+    "slug": "acme",
+    "start_time": "2030-01-01T00:00:00Z",
+    "subject": ID,
+    "tenant_id": "default",
+    "tenants": ["acme"],
+    "terms_of_use_url": "https://example.com/terms",
+    "total": 1,
+    "user_agent": "Mozilla/5.0",
+    "user_ids": [ID],
+    "username": "ada",
+    "Administrator.id": 1,
+    "AdministratorWrite.id": 1,
+    "Application.name": "Web shop",
+    "Connector.config": {
+        "host": "smtp.example.com",
+        "port": 587,
+        "from": "id@example.com",
+        "password": "***",
+    },
+    "ConnectorFactory.connector_id": "smtp",
+    "ConnectorFactory.name": "SMTP",
+    "ConnectorTested.message": "sent to ada@example.com",
+    "ConnectorTested.result": "ok",
+    "ConnectorTest.to": "ada@example.com",
+    "ConfigField.name": "host",
+    "ConfigField.choices": [],
+    "ConfigField.default": None,
+    "ContextTenant.id": "default",
+    "ContextTenant.slug": "default",
+    "ContextUser.updated_at": 1896091200,
+    "ContextApplication.type": "SPA",
+    "Entry.user_id": None,
+    "Entry.application_id": None,
+    "Method.identifier": "username",
+    "Method.password": True,
+    "Method.verification_code": False,
+    "OrganizationPermission.name": "document:edit",
+    "OrganizationRole.name": "Editor",
+    "Organization.name": "Analytical Engines",
+    "BriefOrganization.name": "Analytical Engines",
+    "Resource.name": "Orders",
+    "Role.name": "Support",
+    "Scope.name": "read:orders",
+    "BriefScope.name": "read:orders",
+    "RoleScope.name": "read:orders",
+    "SignUp.password": True,
+    "SignUp.identifiers": ["username"],
+    "SocialConnector.connector_id": "google",
+    "SocialConnector.name": "Google",
+    "SocialConnector.type": "Social",
+    "Tenant.id": ID,
+    "Tenant.name": "Acme",
+}
+_PEOPLE: Final = ("User", "Member", "RoleUser", "ContextUser", "OrganizationMember", "Enrol")
+_LEFT_OUT: Final = {"password_hash", "primary_email", "primary_phone", "interaction"}
+
+
+def add(document: Schema) -> None:
+    """Give every body and every parameter an example that has none."""
+    samples = _Samples(document)
+    for operation in operations(document):
+        for parameter in operation.get("parameters", []):
+            if "example" not in parameter and (parameter["in"] == "path" or parameter["name"] in _VALUES):
+                parameter["example"] = _VALUES.get(parameter["name"], ID)
+        for body in _bodies(operation):
+            if "example" not in body and body["schema"] != {"type": "string"}:
+                body["example"] = samples.of(body["schema"])
+
+
+def operations(document: Schema) -> Iterator[Schema]:
+    """Yield every operation."""
+    for path in document["paths"].values():
+        yield from path.values()
+
+
+def _bodies(operation: Schema) -> Iterator[Schema]:
+    yield from operation.get("requestBody", {}).get("content", {}).values()
+    for answer in operation["responses"].values():
+        yield from answer.get("content", {}).values()
+
+
+class _Samples:
+    """Makes examples from schemas."""
+
+    def __init__(self, document: Schema) -> None:
+        self.shapes: dict[str, Schema] = document["components"]["schemas"]
+
+    def of(self, schema: Schema, shape: str = "", name: str = "") -> Any:
+        """Return an example of a schema: a value from the table, or what its type suggests."""
+        if "$ref" in schema:
+            referred = schema["$ref"].rpartition("/")[2]
+            return self.of(self.shapes[referred], referred.removesuffix("Request").removeprefix("Patched"))
+        if "allOf" in schema or ("oneOf" in schema and "properties" not in schema):
+            return self.of((schema.get("allOf") or schema["oneOf"])[0], shape, name)
+        for key in (f"{shape}.{name}", name):
+            if name and key in _VALUES:
+                return _VALUES[key]
+        if name == "name" and shape in _PEOPLE:
+            return "Ada Lovelace"
+        return self._by_type(schema, shape, name)
+
+    def _by_type(self, schema: Schema, shape: str, name: str) -> Any:
+        if "const" in schema or "enum" in schema:
+            return schema.get("const", (schema.get("enum") or [None])[0])
+        kinds = schema.get("type", "object")
+        kind = kinds[0] if isinstance(kinds, list) else kinds
+        if kind == "object":
+            return {
+                key: self.of(part, shape, key)
+                for key, part in schema.get("properties", {}).items()
+                if key not in _LEFT_OUT or key in schema.get("required", [])
+            }
+        if kind == "array":
+            return [self.of(schema["items"], shape, name)]
+        if kind == "string":
+            return _text(schema, name)
+        return {"integer": 1, "number": 1, "boolean": True, "null": None}[kind]
+
+
+def _text(schema: Schema, name: str) -> str:
+    formats = {"uuid": ID, "date-time": _MOMENT}
+    return formats.get(schema.get("format", "")) or {"name": "Example", "description": "What it is for."}.get(
+        name, "…"
+    )

@@ -1,0 +1,243 @@
+"""From views to operations: read from what the kit's views declare."""
+
+import re
+from typing import Any, Final
+
+from drf_spectacular.drainage import warn
+from drf_spectacular.plumbing import get_doc
+from rest_framework import serializers
+from rest_framework.serializers import ListSerializer, Serializer
+
+from identity.core import viewsets as kit
+from identity.core.serializers import IdsSerializer
+from management.openapi import answers, security, words
+from management.openapi.answers import JSON, Schema
+from management.openapi.fields import FieldSchema
+from management.openapi.routes import route_name
+
+_WITH_BODY: Final = {"POST", "PUT", "PATCH"}
+_IF_MATCH: Final[Schema] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The `ETag` of what was read. Without it the change is made, whatever came in between.",
+    "schema": {"type": "string"},
+}
+
+
+class OperationSchema(FieldSchema):
+    """Describes one operation of the API."""
+
+    view: Any
+
+    @property
+    def action(self) -> str:
+        """What the view calls it: an action of a viewset, or the method."""
+        return str(getattr(self.view, "action", None) or self.method.lower())
+
+    @property
+    def first_segment(self) -> str:
+        """What comes after ``/api/v1/`` or ``/api/``."""
+        return re.sub(r"^/api/(v1/)?", "", self.path).split("/")[0]
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> Schema | None:
+        """Return the operation; what is open to all says so."""
+        operation: Schema | None = super().get_operation(*args, **kwargs)
+        if operation is not None:
+            operation.setdefault("security", [])
+        return operation
+
+    def get_operation_id(self) -> str:
+        """Return a name that programs may be generated from: the path, then the verb."""
+        path = re.sub(r"^/api/(v1/)?", "", self.path)
+        nouns = [part.replace("-", "_") for part in path.split("/") if not part.startswith("{")]
+        verb = words.OPERATION_VERBS.get("put" if self.method == "PUT" else self.action, self.action)
+        if self._is_many():
+            verb = "list"
+        return "_".join(nouns if verb in {nouns[-1], "post"} else [*nouns, verb])
+
+    def get_tags(self) -> list[str]:
+        """Return the chapter."""
+        return [words.TAGS[self.first_segment][0]]
+
+    def get_summary(self) -> str:
+        """Return a line: what the docstring says, or what the kit does to a thing of this name."""
+        subject = _sentence(get_doc(type(self.view)))
+        if self._is_many():
+            return f"List {_inside(subject)}"
+        if self.action == "put" and isinstance(self.view, kit.AssignmentView):
+            return f"Replace {_inside(subject)}"
+        if self._is_of_kit() and self.action in words.SUMMARY_VERBS:
+            return words.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.thing))
+        return _sentence(self._own_doc())
+
+    def get_description(self) -> str:  # type: ignore[override]  # the library has its own idea of it
+        """Return what else there is to say."""
+        own = self._own_doc()
+        if self.action in {"list", "retrieve"} or self._is_of_kit() or _sentence(own) == own.rstrip("."):
+            return ""
+        return own
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        """Return the ways in."""
+        return security.requirements(self.view, route_name(self.path_regex))
+
+    # ── What is sent ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _resolve_path_parameters(self, variables: list[str]) -> list[Schema]:
+        return [
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": _described_id(name, self.first_segment),
+                "schema": {"type": "string"},
+            }
+            for name in variables
+        ]
+
+    def _get_filter_parameters(self) -> list[Schema]:
+        names = list(getattr(self.view, "filters", {})) if self.action == "list" else []
+        if query := getattr(self.view, "queries", {}).get(self.action):
+            names += query().fields
+        return [_query(name) for name in names]
+
+    def _get_pagination_parameters(self) -> list[Schema]:
+        paged = self.action == "list" and self._get_paginator()
+        return [_query("page"), _query("page_size")] if paged else []
+
+    def _get_parameters(self) -> list[Schema]:
+        parameters: list[Schema] = super()._get_parameters()
+        guarded = self.action in getattr(self.view, "guarded", ())
+        return [*parameters, _IF_MATCH] if guarded else parameters
+
+    def _get_request_body(self, direction: str = "request") -> Schema | None:
+        if self.method not in _WITH_BODY:
+            return None
+        serializer = self._taken()
+        if serializer is None:
+            return None
+        schema = self.inline(serializer) if isinstance(serializer, IdsSerializer) else self._sent(serializer)
+        # A PATCH of nothing is none, and so is a body that has only fields to leave out.
+        required = self.method != "PATCH" or "takes" in self._declared()
+        return {"required": required, "content": {JSON: {"schema": schema}}}
+
+    def _sent(self, serializer: Serializer[Any]) -> Schema:
+        serializer.partial = self.method == "PATCH" and "takes" not in self._declared()
+        component: Schema = self.resolve_serializer(serializer, "request").ref
+        return component
+
+    def _taken(self) -> Serializer[Any] | None:
+        assignment = getattr(self.view, "assignment", None)
+        if assignment is not None and self.action == "put":
+            return IdsSerializer(ids_field=assignment.ids_field)
+        return self._serializer("takes")
+
+    # ── What is answered ──────────────────────────────────────────────────────────────────────────────────
+
+    def _get_response_bodies(self, direction: str = "response") -> Schema:
+        member_api = hasattr(self.view, "unforeseen")
+        success: Schema = {
+            "description": "Success.",
+            "content": {JSON: {"schema": answers.envelope(self._result())}},
+        }
+        if self.action in getattr(self.view, "tagged", ()):
+            success["headers"] = {"ETag": answers.ETAG}
+        return {"200": success} | answers.refusals(self._codes(member_api), member_api=member_api)
+
+    def _codes(self, member_api: bool) -> list[str]:  # noqa: FBT001 - a private question
+        secured = bool(self.get_auth())
+        writes = self.method != "GET"
+        has_body = self._get_request_body() is not None
+        codes = {
+            "400": writes or any(p["in"] == "query" for p in self._get_parameters()),
+            "401": secured or writes,
+            "403": secured or writes,
+            "404": True,
+            "412": self.action in getattr(self.view, "guarded", ()),
+            "413": has_body,
+            "415": has_body,
+            "429": writes and not secured,
+            "500": member_api,
+            "503": True,
+        }
+        return [code for code, possible in codes.items() if possible]
+
+    def _result(self) -> Schema:
+        serializer: Any = self._given()
+        if serializer is None:
+            return {"type": "null"}
+        one: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
+        item: Schema = self.resolve_serializer(one, "response").ref
+        if not self._is_many():
+            return item
+        items = {"type": "array", "items": item}
+        paginator = self._get_paginator() if self.action == "list" else None
+        page: Schema = paginator.get_paginated_response_schema(items) if paginator else items
+        return page
+
+    def _given(self) -> Serializer[Any] | None:
+        if "gives" not in self._declared() and (self.method in {"DELETE", "PUT"}):
+            return None
+        return self._serializer("gives")
+
+    # ── Reading the view ──────────────────────────────────────────────────────────────────────────────────
+
+    def _declared(self) -> set[str]:
+        return {side for side in ("takes", "gives") if self.action in getattr(self.view, side, {})}
+
+    def _serializer(self, side: str) -> Serializer[Any] | None:
+        if side in self._declared():
+            chosen = getattr(self.view, side)[self.action]
+        else:
+            chosen = getattr(self.view, "serializer_class", None)
+            if chosen is None:
+                warn(f"{type(self.view).__name__} does not say what its {self.action} {side}")
+        serializer: Serializer[Any] | None = chosen() if isinstance(chosen, type) else chosen
+        return serializer
+
+    def _is_many(self) -> bool:
+        if isinstance(self.view, kit.AssignmentView):
+            return self.action == "get"
+        if "gives" in self._declared() and isinstance(
+            self.view.gives[self.action], serializers.ListSerializer
+        ):
+            return True
+        return self.action == "list"
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return self._is_many()
+
+    def _own_doc(self) -> str:
+        return str(get_doc(getattr(self.view, self.action)))
+
+    def _is_of_kit(self) -> bool:
+        """Tell whether the kit does it, or a method that stands in for the kit's."""
+        method = getattr(type(self.view), self.action)
+        if method.__module__ == kit.__name__:
+            return True
+        return hasattr(self.view, "thing") and self.action == "retrieve"
+
+
+def _sentence(doc: str) -> str:
+    return re.split(r"[.;]\s|\.$|\n\n", doc.strip(), maxsplit=1)[0].replace("\n", " ")
+
+
+def _inside(subject: str) -> str:
+    """Put a subject inside a sentence; API stays API."""
+    return subject if subject[1:2].isupper() else subject[:1].lower() + subject[1:]
+
+
+def _with_article(thing: str) -> str:
+    return f"{'an' if thing[0] in 'aeio' else 'a'} {thing}"
+
+
+def _described_id(name: str, segment: str) -> str:
+    if name == "id":
+        thing = segment.removesuffix("s").replace("-", " ")
+        return f"The id of {_with_article(thing)}."
+    return f"The id of {_with_article(name.removesuffix('_id').replace('_', ' '))}."
+
+
+def _query(name: str) -> Schema:
+    text, schema = words.PARAMETERS.get(name, ("Exactly this value.", {"type": "string"}))
+    return {"name": name, "in": "query", "description": text, "schema": dict(schema)}

@@ -1,0 +1,32 @@
+"""The document describes itself, too."""
+
+from management.openapi.answers import ETAG, JSON, Schema
+
+
+def paths() -> dict[str, Schema]:
+    """Describe the document and its reference."""
+    return {
+        "/api/openapi.json": {"get": _operation("openapi", "Get this document", JSON, {"type": "object"})},
+        "/api/docs": {"get": _operation("docs", "Read this document", "text/html", {"type": "string"})},
+    }
+
+
+def _operation(name: str, summary: str, media_type: str, schema: Schema) -> Schema:
+    success: Schema = {
+        "description": "The document.",
+        "headers": {"ETag": ETAG | {"description": "The version."}},
+        "content": {media_type: {"schema": schema}},
+    }
+    if media_type == JSON:
+        success["content"][JSON]["example"] = {"openapi": "3.1.0"}
+    missing = {code: {"$ref": f"#/components/responses/{name}"} for code, name in _MISSING.items()}
+    return {
+        "operationId": name,
+        "tags": ["This document"],
+        "summary": summary,
+        "security": [],
+        "responses": {"200": success} | missing,
+    }
+
+
+_MISSING = {"404": "NotFound", "503": "Unavailable"}

@@ -1,0 +1,133 @@
+"""Schemas, texts and examples as people read them."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from management.openapi.answers import Schema
+
+_TOKENS: Final = re.compile(
+    r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<string>"(?:[^"\\]|\\.)*")'
+    r"|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.]*\b)|(?P<other>.)",
+    re.DOTALL,
+)
+_DEEPEST: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A line of a table: a parameter, or a field of a body."""
+
+    name: str
+    kind: str
+    required: bool
+    description: SafeString
+
+
+def marked(text: str) -> SafeString:
+    """Show what stands between backticks as code."""
+    parts = text.split("`")
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", p) if i % 2 else p,) for i, p in enumerate(parts))
+    )
+
+
+def paragraphs(text: str) -> SafeString:
+    """Show paragraphs that blank lines part."""
+    return format_html_join(
+        "", "<p>{}</p>", ((marked(part.replace("\n", " ").strip()),) for part in text.split("\n\n") if part)
+    )
+
+
+def pretty(example: Any) -> SafeString:
+    """Show JSON, its keys, texts and words each in their colour."""
+    text = json.dumps(example, indent=2, ensure_ascii=False)
+    return format_html_join("", "{}", ((_coloured(match),) for match in _runs(text)))
+
+
+def _runs(text: str) -> Iterator[tuple[str, str]]:
+    plain = ""
+    for match in _TOKENS.finditer(text):
+        if match.lastgroup == "other":
+            plain += match.group()
+            continue
+        yield "", plain
+        yield str(match.lastgroup), match.group()
+        plain = ""
+    yield "", plain
+
+
+def _coloured(run: tuple[str, str]) -> str:
+    kind, text = run
+    return format_html('<span class="{}">{}</span>', kind, text) if kind else text
+
+
+class Shapes:
+    """Reads schemas, the shapes they refer to included."""
+
+    def __init__(self, shapes: dict[str, Schema]) -> None:
+        self.shapes = shapes
+
+    def parameter(self, described: Schema) -> Field:
+        """Return a parameter's line."""
+        place = {"path": "path", "query": "query", "header": "header"}[described["in"]]
+        kind = f"{place} · {_kind(described['schema'])}"
+        required = described.get("required", False)
+        return Field(described["name"], kind, required, marked(described.get("description", "")))
+
+    def fields(self, schema: Schema) -> list[Field]:
+        """Return the lines of a body; of an envelope, those of its result."""
+        return list(self._fields(self._unwrapped(schema), ""))
+
+    def _unwrapped(self, schema: Schema) -> Schema:
+        properties = self._resolved(schema).get("properties", {})
+        result = properties.get("result")
+        return result if result and "code" in properties else schema
+
+    def _resolved(self, schema: Schema) -> Schema:
+        for way in ("allOf", "oneOf", "anyOf"):
+            if way in schema and "properties" not in schema:
+                return self._resolved(schema[way][0])
+        if "$ref" in schema:
+            return self._resolved(self.shapes[schema["$ref"].rpartition("/")[2]])
+        return schema
+
+    def _fields(self, schema: Schema, prefix: str) -> Iterator[Field]:
+        found = self._resolved(schema)
+        if found.get("type") == "array":
+            yield from self._fields(found["items"], f"{prefix}[]" if prefix else "")
+            return
+        for name, part in found.get("properties", {}).items():
+            path = f"{prefix}.{name}" if prefix else name
+            target = self._resolved(part)
+            required = name in found.get("required", [])
+            description = part.get("description") or ""
+            yield Field(path, _kind(target), required, marked(description))
+            if path.count(".") < _DEEPEST:
+                yield from self._fields(target, path)
+
+
+def _kind(schema: Schema) -> str:
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    kinds = schema.get("type", "object")
+    kind = " or ".join(kinds) if isinstance(kinds, list) else kinds
+    if kind == "array":
+        inner = schema["items"].get("type", "object")
+        kind = f"{inner if isinstance(inner, str) else inner[0]}[]"
+    if "anyOf" in schema:
+        kind = kind.replace("string", schema["anyOf"][0].get("format", "string"))
+    return f"{schema.get('format') or kind}{_limits(schema)}"
+
+
+def _limits(schema: Schema) -> str:
+    if "maximum" in schema:
+        return f", {schema.get('minimum', 0)} to {schema['maximum']}"
+    if "maxLength" in schema:
+        return f", up to {schema['maxLength']}"
+    return ""

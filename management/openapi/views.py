@@ -1,0 +1,60 @@
+"""GET /api/openapi.json and GET /api/docs: open to all, and kept by whoever has them."""
+
+import hashlib
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from management.openapi import document, reference
+
+_MAX_AGE: Final = 300  # seconds
+
+
+class OpenDocument(APIView):
+    """What both have in common."""
+
+    schema = None
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    content_type: str
+
+    def get(self, request: Request) -> HttpResponse:
+        """Answer with the bytes, or 304 to a client that has them."""
+        return _cacheable(request._request, self.bytes(), self.content_type)  # noqa: SLF001
+
+    def bytes(self) -> bytes:
+        """Return what is served."""
+        raise NotImplementedError
+
+
+class Document(OpenDocument):
+    """The OpenAPI document."""
+
+    content_type = "application/json"
+
+    def bytes(self) -> bytes:
+        """Return it as JSON."""
+        return document.as_json()
+
+
+class Reference(OpenDocument):
+    """The document as a page to read."""
+
+    content_type = "text/html; charset=utf-8"
+
+    def bytes(self) -> bytes:
+        """Return it as HTML."""
+        return reference.as_html()
+
+
+def _cacheable(request: HttpRequest, body: bytes, content_type: str) -> HttpResponse:
+    response = HttpResponse(body, content_type=content_type)
+    response["Cache-Control"] = f"public, max-age={_MAX_AGE}"
+    response["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    conditional = get_conditional_response(request, etag=response["ETag"], response=response)
+    assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
+    return conditional

@@ -1,0 +1,93 @@
+"""Reading JSON strictly: what could be read in two ways is refused."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Any, Final
+
+import orjson
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+
+_DEEPEST: Final = 32
+
+
+class TooLarge(APIException):
+    """The body is larger than anything the API takes."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "the body is larger than 1 MiB"
+
+
+class StrictJSONParser(BaseParser):
+    """UTF-8 JSON objects (RFC 8259): no NaN, no lone surrogates, no NUL, not too deep, no name twice."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the object.
+
+        Raises:
+            ParseError: it is not JSON, not an object, too deep, holds a NUL or a name twice.
+            TooLarge: it is longer than ``DATA_UPLOAD_MAX_MEMORY_SIZE``.
+
+        """
+        body = _read(stream)
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise ParseError("the body must be valid JSON in UTF-8") from None
+        if not isinstance(document, dict):
+            raise ParseError("the body must be a JSON object")
+        _check(document)
+        _check_names(body)
+        return document
+
+
+def _read(stream: IO[Any]) -> bytes:
+    length = getattr(stream, "META", {}).get("CONTENT_LENGTH") or 0
+    if int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        raise TooLarge
+    try:
+        body: bytes = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+    except RequestDataTooBig:
+        raise TooLarge from None
+    return body
+
+
+def _check(document: dict[str, Any]) -> None:
+    waiting: list[tuple[object, int]] = [(document, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, str):
+            if "\0" in value:
+                raise ParseError("the body must not hold a NUL character")
+            continue
+        if depth > _DEEPEST:
+            raise ParseError(f"the body is nested deeper than {_DEEPEST} levels")
+        if isinstance(value, dict):
+            waiting.extend((key, depth) for key in value)
+            waiting.extend((item, depth + 1) for item in value.values())
+        elif isinstance(value, list):
+            waiting.extend((item, depth + 1) for item in value)
+
+
+def _check_names(body: bytes) -> None:
+    """Refuse a name that comes twice in an object: others may read the first, we the last."""
+    json.loads(body, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise ParseError(f"{twice[:64]}: comes more than once")
+    return names

@@ -1,0 +1,77 @@
+"""What callers of the management API may do, as one table."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from identity.core import tenancy
+from identity.resources import services as resources
+from management.administrators.models import Administrator
+from oidc.applications import bindings
+from oidc.provider.machine import Machine
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # imports this module by way of its settings
+
+# Which scopes of the management API open a route, by its name; all others need ``all``.
+# A finer scope is a row here, and no view changes.
+SCOPES: Final[Mapping[str, frozenset[str]]] = {}
+_EVERYTHING: Final = frozenset({resources.ALL})
+
+
+class ManagesTenant(BasePermission):
+    """Lets administrators into the tenants they manage, and applications where their roles say so."""
+
+    message = "you may not manage this tenant"
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Tell whether the caller may use this route of the active tenant, as of now."""
+        caller: object = request.user
+        if isinstance(caller, Administrator):
+            return caller.manages(tenancy.active_id())
+        if isinstance(caller, Machine):
+            return _is_open_to(caller, request)
+        return False
+
+
+def _is_open_to(caller: Machine, request: Request) -> bool:
+    """Tell whether token and roles both open the route. A token of an organization never does."""
+    if "organization_id" in caller.claims:
+        return False
+    indicator = resources.management_indicator(tenancy.active_id())
+    if caller.audiences != {indicator}:
+        return False
+    route = request.resolver_match.view_name if request.resolver_match else ""
+    enough = SCOPES.get(route, _EVERYTHING)
+    if not caller.scopes & enough:
+        return False
+    granted = bindings.scopes_of(caller.application.pk)
+    return granted.filter(resource__indicator=indicator, name__in=caller.scopes & enough).exists()
+
+
+class IsAdministrator(BasePermission):
+    """Lets every administrator in, for what concerns nobody but that administrator."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Tell whether the caller is an administrator."""
+        return isinstance(request.user, Administrator)
+
+
+class IsSuperuser(BasePermission):
+    """Lets administrators of every tenant in, and never an application."""
+
+    message = "only an administrator of every tenant may do this"
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Tell whether the caller manages every tenant.
+
+        Raises:
+            NotFound: below a tenant's prefix these routes do not exist.
+
+        """
+        if tenancy.active_id() != tenancy.DEFAULT_ID:
+            raise NotFound
+        return isinstance(request.user, Administrator) and request.user.is_superuser
