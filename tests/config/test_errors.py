@@ -1,0 +1,313 @@
+"""What is answered where no view answers, in the shape of its path and without a trace of code."""
+
+import re
+
+import httpx
+import pytest
+from django.db import InterfaceError, OperationalError
+from django.test import Client
+
+from tests.support import second, wire
+
+TRACES = re.compile(
+    r"Traceback|File \"|site-packages|\.py\b|django|psycopg|sqlite|SELECT|ZeroDivision|broken on purpose",
+    re.IGNORECASE,
+)
+
+
+def is_envelope(answer, status):
+    body = answer.json()
+    assert body == {"code": status, "message": body["message"], "result": ""}
+    assert body["message"]
+
+
+def is_oauth(answer, status, word):
+    body = answer.json()
+    assert body == {"error": word, "error_description": body["error_description"]}
+    assert body["error_description"]
+
+
+def is_page(answer, status):
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "<h1>" in answer.text
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+def has_shape(answer, path, status, word="invalid_request"):
+    """Check status, shape and headers of an answer, and that it shows nothing of ours inside."""
+    assert answer.status_code == status, answer.text
+    if path.startswith("/api/"):
+        is_envelope(answer, status)
+    elif path.startswith(("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/")):
+        is_oauth(answer, status, word)
+    else:
+        is_page(answer, status)
+    assert not TRACES.search(re.sub(r"<link[^>]*>|<script[^>]*>", "", answer.text)), answer.text
+    assert answer.headers["X-Request-Id"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert int(answer.headers["Content-Length"]) == len(answer.content)
+
+
+@pytest.fixture(params=["root", "tenant"])
+def place(request, address, acme):
+    """Where it is asked: every shape is the same below a prefix."""
+    return address if request.param == "root" else acme.address
+
+
+class TestNotFound:
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("/api/", "/api/nothing", "/api/v1/nothing", "/api/v2/users", "/api/admin/me/"),
+            "/api/admin/../x",
+            *("/api/%00", "/api/%ff", "/api/admin/me%2f", "/api/admin/sign-in/x", "/.well-known/nothing"),
+            *("/nothing", "/sign-in/", "/account/x", "/oidc/", "/oidc/nothing", "/admin"),
+            "/static/nothing.css",
+            *("/.env", "/.git/config", "/__debug__/", "/metrics", "/server-status", "/config/settings.py"),
+            *("/static/../config/settings.py", "/static/..%2f..%2fmanage.py", "/oidc/authorize/not-an-id"),
+            *("//", "/api//admin/me", "/%2e%2e/etc/passwd", "/sign-in;x=1", "/%f0%9f%98%80"),
+        ],
+    )
+    def test_decision_H3_case_K10_unknown_paths_are_404(self, place, path):
+        answer = httpx.get(place + path)
+
+        if path.startswith("/static/"):
+            assert answer.status_code == 404
+            return
+        has_shape(answer, path, 404)
+
+    @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+    @pytest.mark.parametrize("path", ["/api/nothing", "/.well-known/nothing"])
+    def test_with_any_method(self, place, method, path):
+        has_shape(httpx.request(method, place + path), path, 404)
+
+    def test_the_path_is_not_shown(self, place):
+        answer = httpx.get(f"{place}/<script>alert(1)</script>")
+
+        assert answer.status_code == 404
+        assert "alert" not in answer.text
+
+    def test_a_page_names_the_request_to_ask_about(self, place):
+        answer = httpx.get(f"{place}/nothing")
+
+        assert answer.headers["X-Request-Id"] in answer.text
+
+    def test_a_page_is_in_the_tenants_own_looks(self, acme):
+        assert "Acme" in acme.get("/nothing").text
+
+
+class TestWrongMethod:
+    @pytest.mark.parametrize(
+        ("path", "methods", "allow"),
+        [
+            ("/api/admin/sign-in", ["GET", "PUT", "PATCH", "DELETE", "NONSENSE"], "POST"),
+            ("/api/interaction/sign-in", ["GET", "PUT", "PATCH", "DELETE"], "POST"),
+            ("/api/interaction/sign-in-experience", ["POST", "PUT", "DELETE"], "GET"),
+            ("/oidc/token", ["GET", "HEAD", "PUT", "DELETE", "NONSENSE"], "POST"),
+            ("/oidc/revoke", ["GET", "PUT", "DELETE", "NONSENSE"], "POST"),
+            ("/oidc/userinfo", ["PUT", "DELETE", "NONSENSE"], "GET"),
+            ("/.well-known/jwks.json", ["POST", "PUT", "DELETE", "OPTIONS", "NONSENSE"], "GET"),
+            ("/.well-known/openid-configuration", ["POST", "PUT", "DELETE", "NONSENSE"], "GET"),
+            ("/oidc/authorize", ["PUT", "DELETE", "NONSENSE"], "GET"),
+            ("/oidc/end-session", ["PUT", "DELETE", "NONSENSE"], "GET"),
+            ("/sign-in", ["OPTIONS", "TRACE"], "POST"),
+            ("/account", ["OPTIONS", "TRACE"], "GET"),
+            ("/", ["OPTIONS", "TRACE"], "GET"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else None,
+    )
+    def test_decision_H3_405_says_what_is_allowed(self, acme, path, methods, allow):
+        for method in methods:
+            answer = httpx.request(method, acme.address + path)
+
+            assert answer.status_code == 405, (method, answer.text)
+            assert allow in answer.headers["Allow"].split(", ")
+            assert method not in answer.headers["Allow"].split(", ")
+            if method != "HEAD":
+                if path.startswith("/api/"):
+                    is_envelope(answer, 405)
+                elif path.startswith(("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/")):
+                    is_oauth(answer, 405, "invalid_request")
+                else:
+                    is_page(answer, 405)
+
+
+class TestUnreadable:
+    @pytest.mark.parametrize(
+        ("path", "type_", "body"),
+        [
+            ("/api/admin/sign-in", "application/json", b"{"),
+            ("/api/admin/sign-in", "application/json", b"\xff"),
+            ("/oidc/token", "application/x-www-form-urlencoded", b"grant_type=%ff"),
+            ("/oidc/token", "application/x-www-form-urlencoded", b"a=%00"),
+            ("/oidc/revoke", "application/x-www-form-urlencoded", b"token=%00"),
+        ],
+    )
+    def test_decision_H3_is_400(self, place, path, type_, body):
+        answer = httpx.post(place + path, content=body, headers={"Content-Type": type_})
+
+        has_shape(answer, path, 400)
+
+    @pytest.mark.parametrize("path", ["/api/admin/sign-in", "/oidc/token", "/oidc/revoke", "/sign-in"])
+    def test_decision_H3_a_body_over_1_MiB_is_413(self, place, path):
+        type_ = "application/json" if path.startswith("/api/") else "application/x-www-form-urlencoded"
+
+        answer = httpx.post(place + path, content=b"a" * (1024 * 1024 + 1), headers={"Content-Type": type_})
+
+        has_shape(answer, path, 413)
+
+    def test_case_L14_a_body_with_two_lengths_is_refused_by_the_front(self, acme):
+        answer = wire.send(
+            acme.address,
+            "POST",
+            b"/oidc/token",
+            "Transfer-Encoding: chunked",
+            "Content-Type: application/x-www-form-urlencoded",
+            body=b"0\r\n\r\nGET /t/default HTTP/1.1\r\n\r\n",
+        )
+
+        assert answer.status == 400
+
+    @pytest.mark.parametrize("path", ["/api/admin/me", "/oidc/userinfo", "/sign-in", "/"])
+    def test_case_L07_far_too_long_headers_are_refused_and_the_worker_goes_on(self, acme, path):
+        answer = wire.send(acme.address, "GET", path.encode(), *(f"X-{n}: {'a' * 8_000}" for n in range(100)))
+
+        assert answer.status in {400, 431}
+        assert acme.get("/.well-known/jwks.json").status_code == 200
+
+    def test_case_L07_a_path_of_64_kB_is_refused(self, acme):
+        answer = wire.send(acme.address, "GET", b"/" + b"a" * 65_536)
+
+        assert answer.status in {400, 414}
+
+    @pytest.mark.parametrize("length", ["-1", "abc", "1e3", "99999999999999999999", "+5", "5, 5"])
+    def test_case_L14_a_length_that_is_none_is_refused(self, acme, length):
+        answer = wire.send(acme.address, "POST", b"/oidc/token", f"Content-Length: {length}")
+
+        assert 400 <= answer.status < 500
+
+
+BROKEN = {
+    "/api/interaction/sign-in-experience": "interaction.api.views.experience.current",
+    "/.well-known/openid-configuration": "oidc.provider.discovery.cacheable_json",
+    "/.well-known/jwks.json": "oidc.keys.views.cacheable_json",
+    "/oidc/userinfo": "oidc.provider.views.userinfo._presented",
+    "/account": "interaction.pages.views.cookies.current_session",
+    "/oidc/authorize": "oidc.provider.views.authorize._query",
+    "/oidc/end-session": "oidc.provider.views.end_session._sent",
+}
+
+
+class TestOurFault:
+    """In this process, where something can be broken on purpose."""
+
+    @pytest.fixture
+    def browser(self):
+        return Client(raise_request_exception=False)
+
+    def broken(self, monkeypatch, name, error):
+        def fail(*_, **__):
+            raise error
+
+        monkeypatch.setattr(name, fail)
+
+    @pytest.mark.parametrize("prefix", ["", "/t/{acme}"], ids=["root", "tenant"])
+    @pytest.mark.parametrize("path", BROKEN)
+    def test_case_K11_500_in_the_shape_of_the_path_and_without_a_trace(
+        self, acme, browser, monkeypatch, path, prefix
+    ):
+        self.broken(monkeypatch, BROKEN[path], ZeroDivisionError("broken on purpose in secret.py"))
+
+        answer = browser.get(prefix.format(acme=acme.tenant.slug) + path)
+
+        answer.text = answer.content.decode()
+        has_shape(answer, path, 500, "server_error")
+        assert "Retry-After" not in answer.headers
+
+    @pytest.mark.parametrize("error", [OperationalError, InterfaceError], ids=lambda error: error.__name__)
+    @pytest.mark.parametrize("path", BROKEN)
+    def test_decision_H3_503_when_the_database_is_away(self, acme, browser, monkeypatch, path, error):
+        self.broken(monkeypatch, BROKEN[path], error("connection to server at 10.1.2.3 refused"))
+
+        answer = browser.get(f"/t/{acme.tenant.slug}{path}")
+
+        answer.text = answer.content.decode()
+        has_shape(answer, path, 503, "temporarily_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "10.1.2.3" not in answer.text
+
+    def test_a_page_of_failure_needs_no_database(self, browser, monkeypatch):
+        """Its brand is read from the database, too: that must not fail again."""
+        error = OperationalError("gone")
+        self.broken(monkeypatch, "interaction.pages.context.experience.current", error)
+        self.broken(monkeypatch, "interaction.pages.views.cookies.current_session", error)
+
+        answer = browser.get("/account")
+
+        answer.text = answer.content.decode()
+        has_shape(answer, "/account", 503)
+        assert "Gatehouse" in answer.text
+
+
+@pytest.fixture(scope="module")
+def adrift(address):
+    """A server whose database nobody answers for."""
+    nowhere = f"postgres://postgres@127.0.0.1:{second.free_port()}/nothing"
+    with second.running(DATABASE_URL=nowhere) as adrift:
+        yield adrift
+
+
+class TestDatabaseAway:
+    """Over HTTP, with a database that is really not there."""
+
+    @pytest.mark.parametrize(
+        ("method", "path", "options"),
+        [
+            ("GET", "/.well-known/jwks.json", {}),
+            ("POST", "/oidc/token", {"data": {"grant_type": "client_credentials"}, "auth": ("a", "b")}),
+            ("POST", "/oidc/revoke", {"data": {"token": "x"}, "auth": ("a", "b")}),
+            ("GET", "/oidc/authorize", {"params": {"client_id": "x", "redirect_uri": "https://rp.example/"}}),
+            ("GET", "/oidc/end-session", {"params": {"client_id": "x"}}),
+            ("GET", "/api/interaction/sign-in-experience", {}),
+            ("POST", "/api/interaction/sign-in", {"json": {"identifier": "x", "password": "y"}}),
+            ("POST", "/api/admin/sign-in", {"json": {"username": "x", "password": "y"}}),
+            ("GET", "/t/some-tenant/.well-known/jwks.json", {}),
+            ("GET", "/t/some-tenant/api/admin/me", {}),
+            ("GET", "/t/some-tenant/sign-in", {}),
+        ],
+    )
+    def test_decision_H3_case_E06_is_503_with_retry_after(self, adrift, method, path, options):
+        answer = httpx.request(method, adrift + path, timeout=30, **options)
+
+        has_shape(answer, re.sub(r"^/t/[^/]+", "", path), 503, "temporarily_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "127.0.0.1" not in answer.text
+
+    def test_what_needs_no_database_is_still_answered(self, adrift):
+        assert httpx.get(f"{adrift}/.well-known/openid-configuration").json()["issuer"] == adrift
+        assert httpx.get(f"{adrift}/nothing").status_code == 404
+
+    def test_the_page_for_people_says_what_to_do(self, adrift):
+        answer = httpx.get(f"{adrift}/t/some-tenant/sign-in", timeout=30)
+
+        assert "Wait a few seconds" in answer.text
+
+
+class TestHeaders:
+    @pytest.mark.parametrize("path", ["/", "/sign-in", "/account", "/nothing", "/api/nothing", "/oidc/token"])
+    def test_every_answer_tells_browsers_not_to_guess(self, place, path):
+        answer = httpx.get(place + path)
+
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["Referrer-Policy"] in {"no-referrer", "same-origin"}
+
+    def test_the_server_does_not_say_what_it_is_made_of(self, address):
+        answer = httpx.get(f"{address}/")
+
+        assert not {"X-Powered-By", "X-Django-Version"} & set(answer.headers)
+        assert not re.search(r"\d", answer.headers.get("Server", ""))
+
+    def test_http_is_not_told_to_insist_on_https(self, address):
+        assert "Strict-Transport-Security" not in httpx.get(address).headers

@@ -1,0 +1,406 @@
+"""Hashing passwords: what is stored, when it is hashed anew, and how few run at a time."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock, Thread
+
+import argon2
+import httpx
+import pytest
+from django.conf import settings as configured
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, ScryptPasswordHasher
+from django.db import connection
+from django.test import Client
+
+from identity.users import passwords
+from identity.users import services as users
+from identity.users.models import User
+from management.administrators import services as administrators
+from tests.support import second
+from tests.support.cast import PASSWORD
+
+# OWASP Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes and one lane.
+STORED = re.compile(r"argon2\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22,})\$([A-Za-z0-9+/]{43,})")
+SIGN_IN = "/api/interaction/sign-in"
+
+
+def weak(password):
+    """A hash with the parameters of other days."""
+    return "argon2" + argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=2).hash(password)
+
+
+def give(world, user, stored):
+    with world.active():
+        User.objects.filter(pk=user.pk).update(password=stored)
+
+
+def stored_of(world, user):
+    with world.active():
+        return User.objects.get(pk=user.pk).password
+
+
+class TestHash:
+    def test_decision_I9_is_argon2id_with_owasp_parameters(self):
+        assert STORED.fullmatch(passwords.hashed(PASSWORD))
+
+    def test_decision_I9_an_independent_library_verifies_it(self):
+        stored = passwords.hashed(PASSWORD).removeprefix("argon2")
+
+        assert argon2.PasswordHasher().verify(stored, PASSWORD)
+        with pytest.raises(argon2.exceptions.VerifyMismatchError):
+            argon2.PasswordHasher().verify(stored, PASSWORD + "x")
+
+    def test_one_password_twice_is_two_hashes(self):
+        first, other = passwords.hashed(PASSWORD), passwords.hashed(PASSWORD)
+
+        [(salt, digest)], [(other_salt, other_digest)] = STORED.findall(first), STORED.findall(other)
+        assert salt != other_salt
+        assert digest != other_digest
+
+    @pytest.mark.parametrize("way", ["create", "set_password", "administrator"])
+    def test_case_K07_that_is_what_lies_in_the_database(self, acme, way):
+        user = acme.user()
+        with acme.active():
+            if way == "set_password":
+                users.set_password(user, "another password")
+        stored = stored_of(acme, user)
+        if way == "administrator":
+            stored = administrators.create(username=f"a-{user.pk.hex}", password=PASSWORD).password
+
+        assert STORED.fullmatch(stored)
+
+
+class TestRehash:
+    @pytest.mark.parametrize(
+        "old",
+        [
+            weak,
+            lambda password: PBKDF2PasswordHasher().encode(password, "saltsaltsaltsalt", 1000),
+            lambda password: ScryptPasswordHasher().encode(password, "saltsaltsaltsalt", n=2**10),
+        ],
+        ids=["argon2", "pbkdf2", "scrypt"],
+    )
+    def test_decision_I9_a_sign_in_hashes_anew_what_is_out_of_date(self, acme, old):
+        user = acme.user()
+        give(acme, user, old(PASSWORD))
+
+        answer = acme.browser().sign_in(user)
+
+        assert answer.status_code == 200
+        assert STORED.fullmatch(stored_of(acme, user))
+        assert acme.browser().sign_in(user).status_code == 200
+
+    def test_decision_I9_a_wrong_password_hashes_nothing_anew(self, acme):
+        user, stored = acme.user(), weak(PASSWORD)
+        give(acme, user, stored)
+
+        answer = acme.browser().sign_in(user, "wrong password")
+
+        assert answer.status_code == 401
+        assert stored_of(acme, user) == stored
+
+    def test_what_is_up_to_date_stays(self, acme):
+        user = acme.user()
+        before = stored_of(acme, user)
+
+        acme.browser().sign_in(user)
+
+        assert stored_of(acme, user) == before
+
+    def test_is_no_change_of_password(self, acme):
+        """Sessions and tokens of the user go on, and the user was not edited."""
+        client, user = acme.application(), acme.user()
+        tokens = client.tokens_for(user)
+        give(acme, user, weak(PASSWORD))
+
+        acme.browser().sign_in(user)
+
+        assert client.userinfo(tokens["access_token"]).status_code == 200
+        assert client.refresh(tokens["refresh_token"]).status_code == 200
+        with acme.active():
+            assert User.objects.get(pk=user.pk).updated_at == user.updated_at
+
+    def test_an_administrators_too(self, acme):
+        administrator = administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+        type(administrator).objects.filter(pk=administrator.pk).update(password=weak(PASSWORD))
+
+        administrators.authenticate(username=administrator.username, password=PASSWORD)
+
+        administrator.refresh_from_db()
+        assert STORED.fullmatch(administrator.password)
+
+    def test_an_administrators_rehash_does_not_undo_a_change_meanwhile(self, acme, monkeypatch):
+        administrator = administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+        rows = type(administrator).objects.filter(pk=administrator.pk)
+
+        def changed_meanwhile(password, stored):
+            rows.update(password="set meanwhile")
+            return True, "the old password hashed anew"
+
+        monkeypatch.setattr(passwords, "verify", changed_meanwhile)
+        administrators.authenticate(username=administrator.username, password=PASSWORD)
+
+        assert rows.get().password == "set meanwhile"
+
+
+class TestNobody:
+    """What an unknown identifier costs."""
+
+    def test_case_I01_is_one_hash_of_the_same_price(self, acme, monkeypatch):
+        user = acme.user()
+        paid: list[object] = []
+        monkeypatch.setattr(
+            argon2.low_level, "hash_secret", self.counting(argon2.low_level.hash_secret, paid)
+        )
+        monkeypatch.setattr(
+            argon2.PasswordHasher, "verify", self.counting(argon2.PasswordHasher.verify, paid)
+        )
+
+        prices = []
+        for identifier in (user.username, "nobody-at-all", "n@b.example", "99999999"):
+            with acme.active(), pytest.raises(users.InvalidCredentials):
+                users.authenticate(identifier=identifier, password="wrong password")
+            prices.append(len(paid))
+            paid.clear()
+
+        assert prices == [1, 1, 1, 1]
+
+    def test_case_I03_without_a_password_is_one_hash_too(self, acme, monkeypatch):
+        user = acme.user()
+        give(acme, user, "")
+        paid: list[object] = []
+        monkeypatch.setattr(
+            argon2.low_level, "hash_secret", self.counting(argon2.low_level.hash_secret, paid)
+        )
+
+        with acme.active(), pytest.raises(users.InvalidCredentials):
+            users.authenticate(identifier=user.username, password="wrong password")
+
+        assert len(paid) == 1
+
+    @staticmethod
+    def counting(function, calls):
+        def counted(*args, **kwargs):
+            calls.append(function)
+            return function(*args, **kwargs)
+
+        return counted
+
+
+class Queue:
+    """Places that are kept busy until they are let go."""
+
+    def __init__(self, *, running, waiting):
+        self.places = passwords.Places(running=running, waiting=waiting)
+        self.go, self.lock = Event(), Lock()
+        self.running = self.most = 0
+        self.pool = ThreadPoolExecutor(32)
+
+    def work(self):
+        with self.lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+        assert self.go.wait(30)
+        with self.lock:
+            self.running -= 1
+        return "done"
+
+    def ask(self):
+        return self.pool.submit(self.places.run, self.work)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.go.set()
+        self.pool.shutdown()
+
+
+def is_busy(future):
+    return isinstance(future.exception(timeout=30), passwords.Busy)
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(("running", "waiting"), [(1, 0), (1, 3), (2, 3), (4, 0)])
+    def test_so_many_run_so_many_wait_and_the_next_is_refused_at_once(self, running, waiting):
+        with Queue(running=running, waiting=waiting) as queue:
+            accepted = [queue.ask() for _ in range(running + waiting)]
+            while queue.running < running or queue.places._all._value:
+                pass  # until every one of them has its place
+
+            refused = [queue.ask() for _ in range(5)]
+
+            assert all(is_busy(future) for future in refused)
+            assert not any(future.done() for future in accepted)
+            queue.go.set()
+            assert [future.result(timeout=30) for future in accepted] == ["done"] * (running + waiting)
+            assert queue.most == running
+
+    def test_places_are_free_again_afterwards(self):
+        with Queue(running=1, waiting=1) as queue:
+            queue.go.set()
+
+            for _ in range(10):
+                assert queue.ask().result(timeout=30) == "done"
+
+    def test_a_failure_gives_its_place_back(self):
+        places = passwords.Places(running=1, waiting=0)
+
+        for _ in range(5):
+            with pytest.raises(ZeroDivisionError):
+                places.run(lambda: 1 // 0)
+
+        assert places.run(lambda: "still here") == "still here"
+
+    def test_busy_is_503_and_says_when_to_come_back(self):
+        refusal = passwords.Busy()
+
+        assert (refusal.status, refusal.reason) == (503, "overloaded")
+        assert int(refusal.headers["Retry-After"]) > 0
+
+    def test_case_L09_they_are_fewer_than_the_threads_of_a_worker(self):
+        places = configured.HASHING_CONCURRENCY + configured.HASHING_QUEUE
+
+        assert places < configured.THREADS
+
+
+@pytest.fixture(scope="module")
+def narrow(address):
+    """A server whose only worker has two places."""
+    with second.running(THREADS="8", HASHING_CONCURRENCY="1", HASHING_QUEUE="1") as narrow:
+        yield narrow
+
+
+class TestFlood:
+    """Many sign-ins at one worker that has two places, over HTTP."""
+
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            (SIGN_IN, {"identifier": "nobody", "password": "wrong password"}),
+            ("/api/admin/sign-in", {"username": "nobody", "password": "wrong password"}),
+        ],
+        ids=["people", "administrators"],
+    )
+    def test_case_L09_some_are_refused_with_503_and_the_others_are_served(self, narrow, path, body):
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(
+                pool.map(lambda _: httpx.post(f"{narrow}{path}", json=body, timeout=60), range(48))
+            )
+
+        assert {answer.status_code for answer in answers} == {401, 503}
+        for answer in answers:
+            assert answer.json()["code"] == answer.status_code
+            assert answer.json()["result"] == ""
+            if answer.status_code == 503:
+                assert int(answer.headers["Retry-After"]) > 0
+
+    def test_case_L09_the_page_says_it_to_people(self, narrow):
+        page = httpx.get(f"{narrow}/sign-in")
+        form = dict(re.findall(r'name="(csrfmiddlewaretoken)" value="([^"]+)"', page.text))
+        form |= {"identifier": "nobody", "password": "wrong password"}
+
+        def post(_):
+            return httpx.post(f"{narrow}/sign-in", data=form, cookies=dict(page.cookies), timeout=60)
+
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(post, range(48)))
+
+        busy = [answer for answer in answers if answer.status_code == 503]
+        assert busy
+        assert int(busy[0].headers["Retry-After"]) > 0
+        assert "Wait a few seconds" in busy[0].text
+
+    def test_case_L09_does_not_starve_the_token_endpoint(self, narrow, acme):
+        machine = acme.application("MachineToMachine")
+        token_endpoint = f"{narrow}/t/{acme.tenant.slug}/oidc/token"
+        form = {"grant_type": "client_credentials"}
+        over = Event()
+        seen: set[int] = set()
+
+        def flood():
+            with httpx.Client(timeout=60) as http:
+                while not over.is_set():
+                    body = {"identifier": "nobody", "password": "wrong password"}
+                    seen.add(http.post(f"{narrow}{SIGN_IN}", json=body).status_code)
+
+        crowd = [Thread(target=flood) for _ in range(12)]
+        for one in crowd:
+            one.start()
+        try:
+            answers = [
+                httpx.post(token_endpoint, data=form, auth=machine.basic, timeout=60) for _ in range(20)
+            ]
+        finally:
+            over.set()
+            for one in crowd:
+                one.join()
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert 503 in seen
+
+    def test_it_is_over_when_the_flood_is(self, narrow, acme):
+        user = acme.user()
+
+        answer = httpx.post(
+            f"{narrow}/t/{acme.tenant.slug}{SIGN_IN}",
+            json={"identifier": user.username, "password": PASSWORD},
+        )
+
+        assert answer.status_code == 200
+
+
+class TestTransactions:
+    """A hash inside a transaction would hold SQLite's only write lock for its whole length."""
+
+    @pytest.fixture
+    def hashes(self, monkeypatch):
+        """What each hash found: whether a transaction was open where it was asked for."""
+        found: list[bool] = []
+        run = passwords.Places.run
+
+        def noting(places, work):
+            found.append(connection.in_atomic_block)
+            return run(places, work)
+
+        monkeypatch.setattr(passwords.Places, "run", noting)
+        return found
+
+    def test_the_note_would_say_so(self, hashes):
+        from django.db import transaction  # noqa: PLC0415 - to show what must not be
+
+        with transaction.atomic():
+            passwords.hashed(PASSWORD)
+
+        assert hashes == [True]
+
+    def test_none_for_users(self, acme, hashes):
+        user = acme.user()
+        with acme.active():
+            users.set_password(user, "another password")
+            users.authenticate(identifier=user.username, password="another password")
+            User.objects.filter(pk=user.pk).update(password=weak(PASSWORD))
+            users.authenticate(identifier=user.username, password=PASSWORD)
+
+        assert hashes == [False] * 4
+
+    def test_none_for_administrators(self, acme, hashes):
+        administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+        administrators.authenticate(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+
+        assert hashes == [False] * 2
+
+    @pytest.mark.parametrize("password", [PASSWORD, "wrong password"])
+    def test_none_at_any_door(self, acme, hashes, password):
+        user = acme.user()
+        hashes.clear()
+        browser = Client()
+        prefix = f"/t/{acme.tenant.slug}"
+
+        browser.post(
+            f"{prefix}{SIGN_IN}", {"identifier": user.username, "password": password}, "application/json"
+        )
+        browser.post(f"{prefix}/sign-in", {"identifier": user.username, "password": password})
+        browser.post("/api/admin/sign-in", {"username": "admin", "password": password}, "application/json")
+
+        assert hashes == [False] * 3

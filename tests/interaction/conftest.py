@@ -1,0 +1,53 @@
+"""What both front doors and the connectors are tried with."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from identity.users import passwords
+from tests.support import providers
+
+
+@pytest.fixture
+def development(settings):
+    """Loopback may be reached."""
+    settings.DEVELOPMENT = True
+
+
+@pytest.fixture
+def web_provider(development):
+    with providers.web_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def connections(monkeypatch) -> list[Any]:
+    """What somebody tried to connect to."""
+    tried: list[Any] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda _, address: tried.append(address))
+    return tried
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Every place for hashing in this process is taken, until what this gives is called."""
+    places = passwords.Places(running=1, waiting=0)
+    monkeypatch.setattr(passwords, "_places", places)
+    begun, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        enough.wait(30)
+
+    def disperse() -> None:
+        enough.set()
+        holder.join()
+
+    holder = threading.Thread(target=places.run, args=(hold,))
+    holder.start()
+    assert begun.wait(10)
+    yield disperse
+    disperse()

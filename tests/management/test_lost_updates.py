@@ -1,0 +1,414 @@
+"""Two who edit one thing: no change is lost without a word, and nothing is half of each."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from django.conf import settings
+
+from management.administrators.models import Administrator
+from tests.support import cast, management, surface
+from tests.support.cast import World
+from tests.support.management import Caller, refusal_of, result_of
+from tests.support.surface import Estate, all_routes, changed, rows_of
+
+
+def at_once(calls: Sequence[Callable[[], httpx.Response]]) -> list[httpx.Response]:
+    """Start calls at the same moment, and return their answers."""
+    together = threading.Barrier(len(calls))
+
+    def start(call: Callable[[], httpx.Response]) -> httpx.Response:
+        together.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(start, calls))
+
+
+def new_user(admin: Caller, **fields: str) -> str:
+    made = admin.created("/users", username=surface.new_name("u"), password="sesame", **fields)
+    return str(made["id"])
+
+
+def new_resource(admin: Caller, **fields: bool) -> str:
+    indicator = f"https://{surface.new_name('api')}.example"
+    return str(admin.created("/resources", name="API", indicator=indicator, **fields)["id"])
+
+
+def codes(answers: list[httpx.Response]) -> list[int]:
+    return sorted(answer.status_code for answer in answers)
+
+
+@pytest.fixture
+def estate(acme: World) -> Estate:
+    return Estate(acme)
+
+
+@pytest.fixture
+def only_superuser(address: str) -> Iterator[int]:
+    """The first administrator, who is a superuser again afterwards, and the only one."""
+    first = Administrator.objects.get(username=settings.ADMIN_USERNAME).pk
+    others = Administrator.objects.filter(is_superuser=True).exclude(pk=first)
+    others.update(is_superuser=False)
+    yield first
+    Administrator.objects.filter(pk=first).update(is_superuser=True)
+    others.update(is_superuser=False)
+
+
+def guarded_routes(group: str) -> list[surface.Route]:
+    return [r for r in all_routes() if r.method in {"PATCH", "PUT", "DELETE"} and r.group == group]
+
+
+class TestTheTagOfAnAnswer:
+    def test_is_on_every_detail_and_every_assignment(self, estate):
+        assignments = [r.path for r in all_routes() if r.method == "PUT"]
+        editable = [r.path for r in all_routes() if r.method == "PATCH"]
+        manager = management.member_manager(estate.world, estate["organizations"])
+        seen = 0
+        for route in all_routes():
+            if route.method != "GET" or route.path not in assignments + editable or route.group == "root":
+                continue
+            caller = manager if route.group == "members" else estate.admin
+
+            answer = caller.get(route.filled(estate.ids(route)))
+
+            assert_strong(answer.headers["ETag"])
+            seen += 1
+        assert seen > 12
+
+    def test_changes_with_each_edit_and_with_nothing_else(self, estate, admin):
+        path = f"/organizations/{estate['organizations']}"
+        first = admin.get(path).headers["ETag"]
+        again = admin.get(path).headers["ETag"]
+
+        edited = admin.patch(path, name="Renamed")
+
+        assert first == again != edited.headers["ETag"] == admin.get(path).headers["ETag"]
+
+    def test_changes_when_what_it_counts_does(self, estate, admin):
+        path = f"/organizations/{estate['organizations']}"
+        tags = [admin.get(path).headers["ETag"]]
+        user = new_user(admin)
+        manager = management.member_manager(estate.world, estate["organizations"])
+
+        for change in (
+            lambda: admin.post(f"{path}/users", user_ids=[user]),
+            lambda: admin.delete(f"{path}/users/{user}"),
+            lambda: manager.post(f"/m2m{path}/members", phone=surface.new_phone()),
+        ):
+            result_of(change())
+            tags.append(admin.get(path).headers["ETag"])
+
+        assert len(set(tags)) == 4
+
+    def test_of_a_resource_changes_when_a_scope_comes(self, estate, admin):
+        path = f"/resources/{estate['resources']}"
+        before = admin.get(path)
+
+        scope = admin.created(f"{path}/scopes", name="read:x")
+        during = admin.get(path)
+        result_of(admin.delete(f"{path}/scopes/{scope['id']}"))
+
+        assert [result_of(answer)["scope_count"] for answer in (before, during, admin.get(path))] == [0, 1, 0]
+        assert len({before.headers["ETag"], during.headers["ETag"], admin.get(path).headers["ETag"]}) == 3
+
+    def test_is_of_its_own_row_alone(self, admin):
+        one, other = (admin.created("/organizations", name="Twin")["id"] for _ in range(2))
+        tag = admin.get(f"/organizations/{other}").headers["ETag"]
+
+        answer = admin.saying(if_match=tag).patch(f"/organizations/{one}", name="x")
+
+        refusal_of(answer, 412)
+
+
+def assert_strong(tag: str) -> None:
+    assert tag.startswith('"')
+    assert tag.endswith('"')
+    assert len(tag) > 2
+
+
+class TestIfMatch:
+    @pytest.mark.parametrize("group", ["management", "members"])
+    @pytest.mark.parametrize("tag", ['"another"', "", "another", 'W/"{}"', '"{}", W/"another"'])
+    def test_with_a_tag_that_is_not_the_row_s_refuses_every_write(self, estate, group, tag):
+        caller = estate.admin
+        if group == "members":
+            caller = management.member_manager(estate.world, estate["organizations"])
+        calls = [(route, *estate.call(route)) for route in guarded_routes(group)]
+        assert len(calls) >= (2 if group == "members" else 30)
+        before = rows_of(estate.world)
+
+        for _route, path, body in calls:
+            said = tag.format("no-such-1")
+            answer = caller.saying(if_match=said).request(_route.method, path, json=body)
+
+            assert answer.status_code == 412, f"{_route}: {answer.text}"
+            assert answer.json()["code"] == 412
+            assert answer.json()["result"] == (None if group == "members" else "")
+
+        assert changed(before, rows_of(estate.world)) == {}
+
+    def test_with_a_tag_that_is_not_the_row_s_refuses_at_the_root_too(self, estate):
+        root = management.superuser(cast.default_world())
+        for route in guarded_routes("root"):
+            path, body = estate.call(route)
+
+            answer = root.saying(if_match='"another"').request(route.method, path, json=body)
+
+            refusal_of(answer, 412)
+
+    @pytest.mark.parametrize("tags", ["{}", '"x", {}', '{}, "x"', 'W/"x",{}', "*"])
+    def test_that_names_the_version_lets_the_change_through(self, estate, admin, tags):
+        path = f"/organizations/{estate['organizations']}"
+        tag = admin.get(path).headers["ETag"]
+
+        answer = admin.saying(if_match=tags.format(tag)).patch(path, name="Renamed")
+
+        assert result_of(answer)["name"] == "Renamed"
+
+    def test_never_takes_a_weak_tag(self, estate, admin):
+        path = f"/organizations/{estate['organizations']}"
+        tag = admin.get(path).headers["ETag"]
+
+        answer = admin.saying(if_match=f"W/{tag}").patch(path, name="Renamed")
+
+        refusal_of(answer, 412)
+
+    def test_is_not_needed(self, estate, admin):
+        assert admin.patch(f"/organizations/{estate['organizations']}", name="x").status_code == 200
+
+    def test_that_was_good_before_the_last_edit_is_refused(self, estate, admin):
+        for route in guarded_routes("management"):
+            tagged = {r.path for r in all_routes() if r.method == "GET"}
+            if route.path not in tagged or route.method == "DELETE":
+                continue
+            path, body = estate.call(route)
+            tag = admin.get(path).headers["ETag"]
+            first = admin.saying(if_match=tag).request(route.method, path, json=body)
+            assert first.status_code == 200, f"{route}: {first.text}"
+
+            second = admin.saying(if_match=tag).request(route.method, path, json=body)
+
+            assert second.status_code == 412, f"{route}: {second.text}"
+
+    def test_keeps_what_was_edited_from_being_deleted(self, estate, admin):
+        path = f"/organizations/{estate['organizations']}"
+        tag = admin.get(path).headers["ETag"]
+        admin.patch(path, name="Still needed")
+
+        refusal_of(admin.saying(if_match=tag).delete(path), 412)
+
+        assert result_of(admin.get(path))["name"] == "Still needed"
+
+    @pytest.mark.parametrize("header", ['"' + "x" * 5000 + '"', '"x"' * 1000, "\x80", '"a"b"c"', ",,,"])
+    def test_that_makes_no_sense_matches_nothing(self, estate, admin, header):
+        caller = admin.saying(if_match=header.encode("latin-1"))
+
+        refusal_of(caller.patch(f"/organizations/{estate['organizations']}", name="x"), 412)
+
+
+class TestTwoAtOnce:
+    def test_with_one_tag_one_wins(self, estate, admin):
+        path = f"/organizations/{estate['organizations']}"
+        for _ in range(5):
+            caller = admin.saying(if_match=admin.get(path).headers["ETag"])
+
+            answers = at_once([lambda n=n, c=caller: c.patch(path, name=f"by {n}") for n in range(4)])
+
+            assert codes(answers) == [200, 412, 412, 412]
+            winner = next(answer for answer in answers if answer.status_code == 200)
+            assert result_of(admin.get(path))["name"] == result_of(winner)["name"]
+
+    def test_who_change_different_fields_of_a_user_both_have_their_way(self, estate, admin):
+        path = f"/users/{estate['users']}"
+        for turn in range(10):
+            email, name = f"{surface.new_name()}@example.com", f"Name {turn}"
+
+            answers = at_once(
+                [lambda e=email: admin.patch(path, email=e), lambda n=name: admin.patch(path, name=n)]
+            )
+
+            assert codes(answers) == [200, 200]
+            user = result_of(admin.get(path))
+            assert (user["email"], user["name"]) == (email, name)
+            found = [
+                result_of(admin.get("/users", **query))["total"]
+                for query in ({"primary_email": email}, {"search": email}, {"search": name})
+            ]
+            assert found == [1, 1, 1]
+
+    def test_who_change_different_keys_of_one_object_both_have_their_way(self, admin):
+        for turn in range(10):
+            logo, icon = (f"https://example.com/{kind}/{turn}" for kind in ("logo", "icon"))
+
+            answers = at_once(
+                [
+                    lambda u=logo: admin.patch("/sign-in-experience", branding={"logo_url": u}),
+                    lambda u=icon: admin.patch("/sign-in-experience", branding={"favicon": u}),
+                ]
+            )
+
+            assert codes(answers) == [200, 200]
+            branding = result_of(admin.get("/sign-in-experience"))["branding"]
+            assert (branding["logo_url"], branding["favicon"]) == (logo, icon)
+
+    @pytest.mark.parametrize(
+        "path", ["/users", "/roles", "/resources", "/organization-roles", "/organization-permissions"]
+    )
+    def test_who_create_one_name_one_wins_and_the_other_is_told_why(self, estate, admin, path):
+        route = next(r for r in surface.writes() if (r.method, r.path) == ("POST", path))
+        body = {k: v for k, v in estate.body(route).items() if k not in {"email", "phone"}}
+        before = result_of(admin.get(path))["total"]
+
+        answers = at_once([lambda: admin.post(path, **body)] * 4)
+
+        assert codes(answers) == [200, 400, 400, 400]
+        messages = {answer.json()["message"] for answer in answers if answer.status_code == 400}
+        assert messages <= {f"{field}: already exists" for field in ("username", "name", "indicator")}
+        assert result_of(admin.get(path))["total"] == before + 1
+
+    def test_who_create_one_scope_one_wins(self, estate, admin):
+        path = f"/resources/{estate['resources']}/scopes"
+
+        answers = at_once([lambda: admin.post(path, name="read:x")] * 4)
+
+        assert codes(answers) == [200, 400, 400, 400]
+
+    def test_case_M11_who_replace_a_set_leave_one_of_the_sets_and_no_mix(self, estate, admin):
+        sets = [
+            {admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(20)}
+            for _ in range(2)
+        ]
+        path = f"/users/{estate['users']}/roles"
+        for _ in range(8):
+            answers = at_once([lambda s=s: admin.put(path, role_ids=list(s)) for s in sets * 2])
+
+            assert codes(answers) == [200] * 4
+            assert {row["id"] for row in result_of(admin.get(path))} in sets
+
+    def test_with_one_tag_one_replaces_the_set(self, estate, admin):
+        roles = [admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(2)]
+        path = f"/users/{estate['users']}/roles"
+        caller = admin.saying(if_match=admin.get(path).headers["ETag"])
+
+        answers = at_once([lambda r=r: caller.put(path, role_ids=[r]) for r in roles])
+
+        assert codes(answers) == [200, 412]
+
+    def test_who_replace_one_relation_from_its_two_ends_do_not_block_each_other(self, estate, admin):
+        users = [new_user(admin) for _ in range(4)]
+        roles = [admin.created("/roles", name=surface.new_name(), type="User")["id"] for _ in range(4)]
+
+        answers = at_once(
+            [
+                *(lambda u=u: admin.put(f"/users/{u}/roles", role_ids=roles) for u in users),
+                *(lambda r=r: admin.put(f"/roles/{r}/users", user_ids=users) for r in roles),
+            ]
+        )
+
+        assert {answer.status_code for answer in answers} <= {200, 400}
+        assert not [answer.text for answer in answers if answer.status_code != 200]
+
+    def test_who_delete_one_thing_one_is_told_that_it_is_gone(self, admin):
+        for _ in range(5):
+            path = f"/organizations/{admin.created('/organizations', name='Doomed')['id']}"
+
+            answers = at_once([lambda p=path: admin.delete(p)] * 3)
+
+            assert codes(answers) == [200, 404, 404]
+
+    def test_case_M10_a_scope_does_not_outlive_its_resource(self, admin):
+        for _ in range(8):
+            path = f"/resources/{new_resource(admin)}"
+
+            added, removed = at_once(
+                [lambda p=path: admin.post(f"{p}/scopes", name="read:x"), lambda p=path: admin.delete(p)]
+            )
+
+            assert removed.status_code == 200
+            assert added.status_code in {200, 404}
+            refusal_of(admin.get(f"{path}/scopes"), 404)
+
+    def test_a_link_to_what_is_deleted_at_this_moment_is_refused(self, estate, admin):
+        for _ in range(8):
+            role = admin.created("/roles", name=surface.new_name(), type="User")["id"]
+
+            given, removed = at_once(
+                [
+                    lambda r=role: admin.put(f"/users/{estate['users']}/roles", role_ids=[r]),
+                    lambda r=role: admin.delete(f"/roles/{r}"),
+                ]
+            )
+
+            assert removed.status_code == 200
+            assert given.status_code in {200, 400}
+            assert result_of(admin.get(f"/users/{estate['users']}/roles")) == []
+
+    def test_who_join_one_user_by_phone_and_by_id_are_both_answered(self, estate, admin):
+        organization = estate["organizations"]
+        manager = management.member_manager(estate.world, organization)
+        for _ in range(8):
+            phone = surface.new_phone()
+            user = new_user(admin, phone=phone)
+
+            by_id, by_phone = at_once(
+                [
+                    lambda u=user: admin.post(f"/organizations/{organization}/users", user_ids=[u]),
+                    lambda p=phone: manager.post(f"/m2m/organizations/{organization}/members", phone=p),
+                ]
+            )
+
+            assert by_phone.status_code == 200
+            assert by_id.status_code in {200, 400}
+            members = result_of(admin.get(f"/organizations/{organization}/users", page_size=100))["data"]
+            assert [row["id"] for row in members].count(user) == 1
+
+    def test_who_make_two_resources_the_default_leave_one(self, admin):
+        made = [new_resource(admin, is_default=True) for _ in range(2)]
+        rows = result_of(admin.get("/resources"))["data"]
+        assert [row["id"] for row in rows if row["is_default"]] == made[1:]
+        for _ in range(4):
+            answers = at_once([lambda r=r: admin.patch(f"/resources/{r}", is_default=True) for r in made])
+
+            assert codes(answers) == [200, 200]
+            rows = result_of(admin.get("/resources"))["data"]
+            assert len([row for row in rows if row["is_default"]]) == 1
+
+    def test_case_M14_who_rotate_a_secret_leave_the_last_one(self, acme, admin):
+        made = admin.created("/applications", name="Robot", type="MachineToMachine")
+
+        answers = at_once([lambda: admin.post(f"/applications/{made['id']}/secret")] * 3)
+
+        secrets_ = [result_of(answer)["client_secret"] for answer in answers]
+        form = {"grant_type": "client_credentials"}
+        good = [
+            acme.post("/oidc/token", data=form, auth=(made["client_id"], secret)).status_code
+            for secret in secrets_
+        ]
+        assert sorted(good) == [200, 401, 401]
+
+    def test_case_M07_who_rotate_keys_leave_one_active(self, admin):
+        answers = at_once([lambda: admin.post("/signing-keys/rotate")] * 6)
+
+        assert codes(answers) == [200] * 6
+        keys = result_of(admin.get("/signing-keys"))
+        assert [key["status"] for key in keys].count("active") == 1
+        assert len(keys) == 7
+
+    def test_case_M09_superusers_who_demote_each_other_leave_one(self, only_superuser):
+        root = management.superuser(cast.default_world())
+        pair = [
+            root.created(
+                "/administrators", username=surface.new_name("a"), password="sesame", is_superuser=True
+            )
+            for _ in range(2)
+        ]
+        everybody = [only_superuser, *(made["id"] for made in pair)]
+
+        answers = at_once(
+            [lambda i=i: root.patch(f"/administrators/{i}", is_superuser=False) for i in everybody]
+        )
+
+        assert codes(answers) == [200, 200, 400]

@@ -1,0 +1,523 @@
+"""Signing keys: the published set, rotation and removal, and how the private halves lie in the database."""
+
+import base64
+import re
+from contextlib import contextmanager
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from django.conf import settings as configured
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import Entry
+from identity.core import keyring, tenancy
+from oidc.keys import services as keys
+from oidc.keys import signing
+from oidc.keys.models import SigningKey
+from tests.support import independent, second
+from tests.support.independent import bearer, header_of, key_set, kids, verified
+from tests.support.threads import at_once
+
+PATH = "/.well-known/jwks.json"
+MEMBERS = {"kty", "crv", "x", "y", "kid", "use", "alg"}
+ROUNDS = 5
+
+
+def machine_token(machine):
+    answer = machine.token(grant_type="client_credentials")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["access_token"]
+
+
+def x_of(key):
+    return base64.urlsafe_b64decode(key.public_jwk["x"] + "=")
+
+
+@contextmanager
+def forgotten():
+    """Work with nothing remembered of any key, as in a worker that has just begun."""
+    for cache in (signing._private, signing._public):
+        cache.cache_clear()
+    yield
+    for cache in (signing._private, signing._public):
+        cache.cache_clear()
+
+
+class TestKeySet:
+    """GET /.well-known/jwks.json."""
+
+    def test_case_F19_lists_exactly_the_members_of_the_interface(self, acme):
+        with acme.active():
+            keys.rotate()
+
+        answer = acme.get(PATH)
+
+        assert set(answer.json()) == {"keys"}
+        assert len(answer.json()["keys"]) == 2
+        for key in answer.json()["keys"]:
+            assert set(key) == MEMBERS
+            assert (key["kty"], key["crv"], key["use"], key["alg"]) == ("EC", "P-256", "sig", "ES256")
+
+    def test_case_F19_a_private_half_in_the_row_would_still_not_be_published(self, acme):
+        with acme.active():
+            row = SigningKey.objects.get()
+            SigningKey.objects.update(public_jwk=row.public_jwk | {"d": "canary-of-a-private-half"})
+
+        answer = acme.get(PATH)
+
+        assert "canary" not in answer.text
+        assert set(answer.json()["keys"][0]) == MEMBERS
+
+    def test_case_F19_coordinates_are_32_bytes_with_their_leading_zeros(self, acme):
+        with acme.active():
+            made = [signing.generate().public_jwk for _ in range(2_000)]
+
+        coordinates = [key[axis] for key in made for axis in ("x", "y")]
+
+        assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", text) for text in coordinates)
+        decoded = [base64.urlsafe_b64decode(text + "=") for text in coordinates]
+        assert {len(value) for value in decoded} == {32}
+        # One in 256 begins with a zero: among 4,000 some surely do, or nothing was tested.
+        assert any(value[0] == 0 for value in decoded)
+
+    def test_case_F19_a_coordinate_that_begins_with_zero_verifies(self, acme):
+        with acme.active():
+            key = next(key for key in iter(signing.generate, None) if x_of(key)[0] == 0)
+            SigningKey.objects.active().delete()
+            key.save(force_insert=True)
+        machine = acme.application("MachineToMachine")
+
+        token = machine_token(machine)
+
+        assert header_of(token)["kid"] == str(key.pk)
+        assert verified(token, key_set(acme))["sub"] == machine.client_id
+
+    def test_lists_the_active_key_first_then_the_newest(self, acme):
+        with acme.active():
+            first = SigningKey.objects.get()
+            second_key, third = keys.rotate(), keys.rotate()
+
+        listed = kids(acme)
+
+        assert listed == [str(third.pk), str(second_key.pk), str(first.pk)]
+
+    def test_decision_H11_has_an_etag_that_changes_with_the_keys(self, acme):
+        before = acme.get(PATH)
+        with acme.active():
+            keys.rotate()
+
+        after = acme.get(PATH, headers={"If-None-Match": before.headers["ETag"]})
+        again = acme.get(PATH, headers={"If-None-Match": after.headers["ETag"]})
+
+        assert (before.status_code, after.status_code, again.status_code) == (200, 200, 304)
+        assert again.headers["Access-Control-Allow-Origin"] == "*"
+
+    def test_decision_H11_may_be_read_from_any_origin_and_kept(self, acme):
+        answer = acme.get(PATH, headers={"Origin": "https://anywhere.example"})
+
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert answer.headers["Content-Type"] == "application/json"
+        # Short enough that a relying party sees a new key within an hour.
+        age = re.fullmatch(r"public, max-age=(\d+)", answer.headers["Cache-Control"])
+        assert age is not None
+        assert 0 < int(age[1]) <= 3600
+
+    def test_head_has_no_body(self, acme):
+        answer = httpx.head(f"{acme.address}{PATH}")
+
+        assert answer.status_code == 200
+        assert answer.content == b""
+        assert answer.headers["ETag"] == acme.get(PATH).headers["ETag"]
+
+    def test_decision_T2_two_tenants_share_no_key(self, acme, rival):
+        assert set(kids(acme)).isdisjoint(kids(rival))
+
+    def test_costs_one_query(self, acme):
+        browser = Client()
+        place = f"/t/{acme.tenant.slug}{PATH}"
+        browser.get(place)
+
+        with CaptureQueriesContext(connection) as queries:
+            answer = browser.get(place)
+
+        assert answer.status_code == 200
+        assert len(queries) == 1
+
+
+class TestRotate:
+    def test_case_F18_new_tokens_name_the_new_key_and_old_ones_still_verify(self, acme):
+        machine = acme.application("MachineToMachine")
+        old = machine_token(machine)
+        with acme.active():
+            key = keys.rotate()
+
+        new = machine_token(machine)
+
+        assert header_of(new)["kid"] == str(key.pk) != header_of(old)["kid"]
+        published = key_set(acme)
+        assert verified(old, published)["jti"] != verified(new, published)["jti"]
+
+    def test_case_F18_old_tokens_of_people_go_on(self, acme):
+        client, user = acme.application(), acme.user()
+        tokens = client.tokens_for(user)
+        with acme.active():
+            keys.rotate()
+
+        answer = client.userinfo(tokens["access_token"])
+
+        assert answer.status_code == 200
+        assert client.refresh(tokens["refresh_token"]).status_code == 200
+
+    def test_counts_at_once_in_other_processes(self, acme):
+        machine = acme.application("MachineToMachine")
+        for _ in range(10):
+            with acme.active():
+                key = keys.rotate()
+
+            # Each of them may be answered by another worker.
+            seen = {header_of(machine_token(machine))["kid"] for _ in range(4)}
+
+            assert seen == {str(key.pk)}
+            assert kids(acme)[0] == str(key.pk)
+
+    def test_leaves_other_tenants_alone(self, acme, rival):
+        theirs = kids(rival)
+
+        with acme.active():
+            keys.rotate()
+
+        assert kids(rival) == theirs
+
+    def test_returns_the_active_key(self, acme):
+        with acme.active():
+            key = keys.rotate()
+
+            assert SigningKey.objects.active().get() == key
+            assert (key.status, key.algorithm) == ("active", "ES256")
+
+    def test_needs_a_tenant(self, acme):
+        with pytest.raises(tenancy.NoActiveTenant):
+            keys.rotate()
+
+        with tenancy.using(tenancy.EVERYWHERE), pytest.raises(tenancy.NoActiveTenant):
+            keys.rotate()
+
+    def test_case_M07_F20_ten_rotations_at_once_leave_one_active_key(self, acme):
+        before = len(kids(acme))
+
+        for _ in range(ROUNDS):
+            at_once(10, lambda _: self.rotated(acme))
+
+        with acme.active():
+            assert SigningKey.objects.active().count() == 1
+        assert len(kids(acme)) == before + 10 * ROUNDS
+
+    @staticmethod
+    def rotated(world):
+        with world.active():
+            return keys.rotate()
+
+    def test_case_M07_the_database_itself_holds_one_active_key(self, acme):
+        with acme.active(), pytest.raises(IntegrityError), transaction.atomic():
+            signing.generate().save(force_insert=True)
+
+        with acme.active():
+            assert SigningKey.objects.active().count() == 1
+
+    def test_case_M08_every_token_issued_while_keys_rotate_verifies_afterwards(self, acme):
+        machine = acme.application("MachineToMachine")
+
+        def work(index):
+            if index % 2:
+                for _ in range(10):
+                    self.rotated(acme)
+                return []
+            return [machine_token(machine) for _ in range(20)]
+
+        issued = [token for tokens in at_once(6, work) for token in tokens]
+
+        published = key_set(acme)
+        assert len(issued) == 60
+        assert len({header_of(token)["kid"] for token in issued}) > 1
+        for token in issued:
+            assert verified(token, published)["client_id"] == machine.client_id
+
+    def test_decision_A1_is_written_down(self, acme):
+        with acme.active():
+            key = keys.rotate()
+
+        entry = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SigningKey.Rotate").get()
+        assert entry.payload == {"kid": str(key.pk)}
+
+
+class TestRemove:
+    def test_the_active_key_cannot_be_removed(self, acme):
+        with acme.active():
+            active = SigningKey.objects.active().get()
+
+            with pytest.raises(keys.KeyIsActive) as refusal:
+                keys.remove(active)
+
+        assert (refusal.value.status, refusal.value.reason) == (400, "key_is_active")
+        assert kids(acme) == [str(active.pk)]
+
+    def test_a_stale_view_of_the_key_does_not_help(self, acme):
+        """The caller read the row as previous; it is active by now, or always was."""
+        with acme.active():
+            active = SigningKey.objects.active().get()
+            active.status = SigningKey.Status.PREVIOUS
+
+            with pytest.raises(keys.KeyIsActive):
+                keys.remove(active)
+
+        assert kids(acme) == [str(active.pk)]
+
+    def test_decision_T2_a_key_of_another_tenant_is_not_there_to_be_removed(self, acme, rival):
+        with rival.active():
+            theirs = SigningKey.objects.get()
+            keys.rotate()
+
+        with acme.active(), pytest.raises(keys.KeyIsActive):
+            keys.remove(theirs)
+
+        assert str(theirs.pk) in kids(rival)
+
+    def test_case_F18_what_it_signed_is_refused_at_once_by_every_worker(self, acme):
+        client, user = acme.application(), acme.user()
+        tokens = client.tokens_for(user)
+        with acme.active():
+            old = SigningKey.objects.get()
+            keys.rotate()
+        for _ in range(8):
+            # Every worker has the key in its memory by now.
+            assert client.userinfo(tokens["access_token"]).status_code == 200
+
+        with acme.active():
+            keys.remove(old)
+
+        answers = [client.userinfo(tokens["access_token"]) for _ in range(8)]
+        assert {answer.status_code for answer in answers} == {401}
+        assert 'error="invalid_token"' in answers[0].headers["WWW-Authenticate"]
+        assert str(old.pk) not in kids(acme)
+
+    def test_case_F18_a_refresh_goes_on_under_the_new_key(self, acme):
+        client, user = acme.application(), acme.user()
+        tokens = client.tokens_for(user)
+        with acme.active():
+            old = SigningKey.objects.get()
+            keys.rotate()
+            keys.remove(old)
+
+        refreshed = client.refresh(tokens["refresh_token"])
+
+        assert refreshed.status_code == 200
+        assert verified(refreshed.json()["id_token"], key_set(acme))["sub"] == str(user.pk)
+
+    def test_case_F04_a_token_that_names_a_key_of_another_tenant_is_refused(self, acme, rival):
+        client, user = acme.application(), acme.user()
+        token = client.tokens_for(user)["access_token"]
+        with rival.active():
+            active = SigningKey.objects.get()
+            forged = signing.sign(independent.claims_of(token), typ="at+jwt", key_id=active.pk)
+
+        answer = client.userinfo(forged)
+
+        assert answer.status_code == 401
+
+    def test_decision_A1_is_written_down_once(self, acme):
+        with acme.active():
+            old = SigningKey.objects.get()
+            keys.rotate()
+            keys.remove(old)
+            with pytest.raises(keys.KeyIsActive):
+                keys.remove(old)
+
+        entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SigningKey.Delete")
+        assert [entry.payload for entry in entries] == [{"kid": str(old.pk)}]
+
+    def test_a_key_removed_twice_at_once_is_removed_once(self, acme):
+        with acme.active():
+            old = SigningKey.objects.get()
+            keys.rotate()
+
+        def work(_):
+            with acme.active():
+                try:
+                    keys.remove(old)
+                except keys.KeyIsActive:
+                    return False
+                return True
+
+        assert sum(at_once(6, work)) == 1
+        assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="SigningKey.Delete").count() == 1
+
+
+class TestAtRest:
+    """The private half, as a thief of the database finds it."""
+
+    def test_case_K07_the_row_holds_no_private_key_in_any_spelling(self, acme):
+        with acme.active():
+            row = SigningKey.objects.get()
+            private = signing._private(acme.tenant.pk, row.pk)
+        number = private.private_numbers().private_value
+        secret = number.to_bytes(32, "big")
+
+        stored = f"{row.sealed_private_key} {row.public_jwk}"
+        _, _, sealed = row.sealed_private_key.partition(".")
+        raw = base64.urlsafe_b64decode(sealed)
+
+        assert secret not in raw
+        assert "PRIVATE KEY" not in stored
+        assert "d" not in row.public_jwk
+        for spelling in (secret.hex(), base64.b64encode(secret).decode()[:40], str(number)):
+            assert spelling not in stored
+
+    def test_case_K07_two_keys_of_one_value_would_not_look_alike(self):
+        one = keyring.seal(b"the same", purpose="a test", bound_to="here")
+        other = keyring.seal(b"the same", purpose="a test", bound_to="here")
+
+        assert one != other
+        assert keyring.unseal(one, purpose="a test", bound_to="here") == b"the same"
+        assert keyring.unseal(other, purpose="a test", bound_to="here") == b"the same"
+
+    def test_case_K09_a_private_key_copied_to_another_row_does_not_open(self, acme):
+        with acme.active():
+            old = SigningKey.objects.get()
+            new = keys.rotate()
+            SigningKey.objects.filter(pk=new.pk).update(sealed_private_key=old.sealed_private_key)
+
+            with forgotten(), pytest.raises(keyring.UnknownKey):
+                signing.sign({}, typ="JWT", key_id=new.pk)
+
+    def test_case_K09_a_row_moved_to_another_tenant_does_not_open(self, acme, rival):
+        with acme.active():
+            row = keys.rotate()
+        with tenancy.using(tenancy.EVERYWHERE):
+            SigningKey.objects.filter(tenant=rival.tenant).delete()
+            SigningKey.objects.filter(pk=row.pk).update(tenant=rival.tenant)
+
+        with rival.active(), forgotten(), pytest.raises(keyring.UnknownKey):
+            signing.sign({}, typ="JWT", key_id=row.pk)
+
+    @pytest.mark.parametrize("purpose", ["refresh tokens", "client secrets", "administrator tokens"])
+    def test_case_K09_a_key_of_one_purpose_opens_nothing_of_another(self, purpose):
+        sealed = keyring.seal(b"signing", purpose="signing keys", bound_to="here")
+
+        with pytest.raises(keyring.UnknownKey):
+            keyring.unseal(sealed, purpose=purpose, bound_to="here")
+
+    @pytest.mark.parametrize("position", [9, 20, 40, -3])
+    def test_case_K09_one_altered_character_is_noticed(self, position):
+        sealed = keyring.seal(b"0" * 40, purpose="a test", bound_to="here")
+        other = "A" if sealed[position] != "A" else "B"
+        altered = sealed[:position] + other + sealed[position:][1:]
+
+        with pytest.raises(keyring.UnknownKey):
+            keyring.unseal(altered, purpose="a test", bound_to="here")
+
+    def test_case_K08_a_key_put_in_front_opens_what_the_old_one_sealed(self, acme, settings):
+        ring = configured.ENCRYPTION_KEYS
+        with acme.active():
+            old = SigningKey.objects.get()
+            settings.ENCRYPTION_KEYS = {"feedbeef": bytes(range(32))} | ring
+
+            with forgotten():
+                token = signing.sign({"sub": "x"}, typ="JWT", key_id=old.pk)
+                new = keys.rotate()
+
+        assert verified(token, key_set(acme)) == {"sub": "x"}
+        assert old.sealed_private_key.startswith(f"{next(iter(ring))}.")
+        assert new.sealed_private_key.startswith("feedbeef.")
+
+    def test_case_K08_without_its_key_nothing_opens_and_nothing_is_signed(self, acme, settings):
+        with acme.active():
+            row = SigningKey.objects.get()
+            settings.ENCRYPTION_KEYS = {"feedbeef": bytes(range(32))}
+
+            with forgotten(), pytest.raises(keyring.UnknownKey):
+                signing.sign({}, typ="JWT", key_id=row.pk)
+
+    def test_case_K08_a_wrong_key_under_the_right_name_opens_nothing(self, acme, settings):
+        with acme.active():
+            row = SigningKey.objects.get()
+            settings.ENCRYPTION_KEYS = dict.fromkeys(configured.ENCRYPTION_KEYS, bytes(range(32)))
+
+            with forgotten(), pytest.raises(keyring.UnknownKey):
+                signing.sign({}, typ="JWT", key_id=row.pk)
+
+    def test_case_K08_a_server_with_another_ring_issues_nothing(self, acme):
+        client, user = acme.application("SPA"), acme.user()
+        code = acme.browser().code_for(client, user)
+        ring = base64.urlsafe_b64encode(bytes(range(32))).decode()
+
+        with second.running(ENCRYPTION_KEYS=ring) as elsewhere:
+            answer = httpx.post(
+                f"{elsewhere}/t/{acme.tenant.slug}/oidc/token",
+                data={
+                    "grant_type": "authorization_code",
+                    "client_id": client.client_id,
+                    "code": code,
+                    "redirect_uri": client.application.redirect_uris[0],
+                    "code_verifier": client.verifier,
+                },
+            )
+
+        assert answer.status_code == 500
+        assert answer.json()["error"] == "server_error"
+        assert "token" not in answer.text
+        assert "Traceback" not in answer.text
+        # The refused request used nothing up (decision O3).
+        assert client.redeem(code, auth=None, client_id=client.client_id).status_code == 200
+
+    def test_case_F25_the_installation_key_has_256_bits(self):
+        assert {len(key) for key in configured.ENCRYPTION_KEYS.values()} == {32}
+        assert len(keyring.subkey("administrator tokens", keyring.current())) == 32
+
+    def test_the_name_of_a_key_does_not_give_it_away(self):
+        for name, key in configured.ENCRYPTION_KEYS.items():
+            assert re.fullmatch(r"[0-9a-f]{8}", name)
+            assert name not in key.hex()
+
+
+class TestSignatures:
+    """What libraries that did not make them say of our tokens, and what we say of theirs."""
+
+    def test_signatures_are_64_raw_bytes_whatever_their_numbers(self, acme):
+        with acme.active():
+            key_id = SigningKey.objects.active().get().pk
+            tokens = [signing.sign({"n": n}, typ="JWT", key_id=key_id) for n in range(600)]
+
+        signatures = [base64.urlsafe_b64decode(token.rpartition(".")[2] + "==") for token in tokens]
+
+        assert {len(signature) for signature in signatures} == {64}
+        assert any(signature[0] == 0 or signature[32] == 0 for signature in signatures)
+        published = key_set(acme)
+        assert [verified(token, published)["n"] for token in tokens[:50]] == list(range(50))
+
+    def test_case_F01_F02_an_independent_library_agrees_that_our_algorithm_is_es256(self, acme):
+        machine = acme.application("MachineToMachine")
+        token = machine_token(machine)
+
+        assert header_of(token)["alg"] == "ES256"
+        key = jwt.PyJWKSet.from_dict(key_set(acme))[header_of(token)["kid"]]
+        for algorithm in ("HS256", "RS256", "none"):
+            with pytest.raises(jwt.InvalidTokenError):
+                jwt.decode(token, key, algorithms=[algorithm])
+
+    def test_case_F05_a_key_that_the_token_brings_along_is_not_used(self, acme):
+        client, user = acme.application(), acme.user()
+        claims = independent.claims_of(client.tokens_for(user)["access_token"])
+        attacker = ec.generate_private_key(ec.SECP256R1())
+        theirs = jwt.algorithms.ECAlgorithm.to_jwk(attacker.public_key(), as_dict=True)
+        kid = kids(acme)[0]
+
+        for extra in ({"jwk": theirs}, {"jku": "http://127.0.0.1:1/jwks"}, {"x5u": "http://127.0.0.1:1/x"}):
+            headers = {"kid": kid, "typ": "at+jwt"} | extra
+            forged = jwt.encode(claims, attacker, algorithm="ES256", headers=headers)
+            answer = acme.get("/oidc/userinfo", headers=bearer(forged))
+
+            assert answer.status_code == 401

@@ -1,0 +1,316 @@
+"""Decisions O1 to O4: audiences, lifetimes, scopes and organizations of tokens, read live from roles."""
+
+import base64
+import json
+
+import pytest
+
+from tests.support import management
+from tests.support.cast import query_of
+from tests.support.management import result_of
+
+INDICATOR = "https://orders.example"
+
+
+def claims_of(token):
+    payload = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+
+
+class Setting:
+    """A user with a system role and a role in an organization, and an API that both open in part."""
+
+    def __init__(self, world):
+        self.world = world
+        self.admin = admin = management.superuser(world)
+        self.user = world.user()
+        self.api = admin.created("/resources", name="Orders", indicator=INDICATOR, access_token_ttl=600)
+        self.scopes = {
+            name: admin.created(f"/resources/{self.api['id']}/scopes", name=name)["id"]
+            for name in ("read", "write", "delete")
+        }
+        self.role = admin.created("/roles", name="Reader", type="User")
+        self.machine_role = admin.created("/roles", name="Robot", type="MachineToMachine")
+        for role in (self.role, self.machine_role):
+            result_of(admin.put(f"/roles/{role['id']}/scopes", scope_ids=[self.scopes["read"]]))
+        result_of(admin.put(f"/users/{self.user.pk}/roles", role_ids=[self.role["id"]]))
+        self.organization = admin.created("/organizations", name="Org")
+        self.member = f"/organizations/{self.organization['id']}/users/{self.user.pk}"
+        result_of(admin.post(f"/organizations/{self.organization['id']}/users", user_ids=[str(self.user.pk)]))
+        self.permission = admin.created("/organization-permissions", name="doc:edit")
+        self.organization_role = admin.created("/organization-roles", name="editor")
+        held = f"/organization-roles/{self.organization_role['id']}"
+        result_of(admin.put(f"{held}/scopes", scope_ids=[self.permission["id"]]))
+        result_of(admin.put(f"{held}/resource-scopes", scope_ids=[self.scopes["write"]]))
+        result_of(admin.put(f"{self.member}/roles", organization_role_ids=[self.organization_role["id"]]))
+
+
+@pytest.fixture
+def setting(acme):
+    return Setting(acme)
+
+
+@pytest.fixture
+def client(acme):
+    return acme.application()
+
+
+@pytest.fixture
+def tokens(setting, client):
+    return client.tokens_for(setting.user)
+
+
+class TestUserTokens:
+    def test_decision_O2_without_anything_is_for_the_issuer(self, acme, tokens):
+        claims = claims_of(tokens["access_token"])
+
+        assert claims["aud"] == acme.issuer
+        assert "organization_id" not in claims
+        assert tokens["expires_in"] == 3600
+
+    def test_decision_O4_a_resource_brings_the_scopes_of_system_roles(self, client, tokens):
+        answer = client.refresh(tokens["refresh_token"], resource=INDICATOR).json()
+
+        claims = claims_of(answer["access_token"])
+        assert claims["aud"] == INDICATOR
+        assert set(answer["scope"].split()) >= {"openid", "read"}
+        assert not {"write", "delete"} & set(answer["scope"].split())
+        assert answer["expires_in"] == claims["exp"] - claims["iat"] == 600
+
+    def test_decision_O4_an_organization_brings_the_permissions_there(self, acme, setting, client, tokens):
+        organization = setting.organization["id"]
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=organization).json()
+
+        claims = claims_of(answer["access_token"])
+        assert claims["aud"] == [acme.issuer, f"urn:service:organization:{organization}"]
+        assert claims["organization_id"] == organization
+        assert claims["organization_is_admin"] is False
+        assert "doc:edit" in answer["scope"].split()
+        assert "read" not in answer["scope"].split()
+
+    def test_decision_O4_both_bring_the_union_of_the_resources_scopes(self, setting, client, tokens):
+        answer = client.refresh(
+            tokens["refresh_token"], organization_id=setting.organization["id"], resource=INDICATOR
+        ).json()
+
+        words = set(answer["scope"].split())
+        assert {"read", "write"} <= words
+        assert not {"delete", "doc:edit"} & words
+
+    def test_decision_O4_named_scopes_are_a_choice(self, client, setting, tokens):
+        answer = client.refresh(
+            tokens["refresh_token"],
+            organization_id=setting.organization["id"],
+            resource=INDICATOR,
+            scope="openid write delete",
+        ).json()
+
+        assert answer["scope"].split() == ["openid", "write"]
+
+    def test_decision_O4_the_new_refresh_token_is_bound_to_no_organization(
+        self, acme, setting, client, tokens
+    ):
+        first = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"]).json()
+
+        second = client.refresh(first["refresh_token"]).json()
+
+        assert claims_of(second["access_token"])["aud"] == acme.issuer
+
+    def test_decision_O3_roles_are_read_live(self, setting, client, tokens):
+        result_of(setting.admin.put(f"/users/{setting.user.pk}/roles", role_ids=[]))
+
+        answer = client.refresh(tokens["refresh_token"], resource=INDICATOR).json()
+
+        assert "read" not in answer["scope"].split()
+
+    @pytest.mark.parametrize(
+        "asked",
+        [{"resource": "https://nowhere.example"}, {"organization_id": "x"}, {"organization_id": None}],
+    )
+    def test_decision_O3_case_D12_D13_what_is_unknown_is_refused_and_consumes_nothing(
+        self, setting, client, tokens, asked
+    ):
+        if asked == {"organization_id": None}:
+            asked = {"organization_id": setting.admin.created("/organizations", name="Other")["id"]}
+
+        answer = client.refresh(tokens["refresh_token"], **asked)
+        again = client.refresh(tokens["refresh_token"])
+
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "invalid_request"
+        assert again.status_code == 200
+
+    def test_decision_O3_unknown_and_foreign_organizations_get_one_answer(self, setting, client, tokens):
+        other = setting.admin.created("/organizations", name="Other")["id"]
+
+        foreign = client.refresh(tokens["refresh_token"], organization_id=other)
+        unknown = client.refresh(
+            tokens["refresh_token"], organization_id="01a1fc8a-cc5f-7278-9dc4-aeb7d6906a41"
+        )
+
+        assert foreign.json() == unknown.json()
+
+    def test_case_D11_after_leaving_an_organization_there_is_no_token_of_it(self, setting, client, tokens):
+        result_of(setting.admin.delete(setting.member))
+
+        answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
+
+        assert answer.json()["error"] == "invalid_request"
+
+    def test_decision_O4_one_exchange_suffices(self, setting, client):
+        tokens = client.tokens_for(
+            setting.user, organization_id=setting.organization["id"], resource=INDICATOR
+        )
+
+        claims = claims_of(tokens["access_token"])
+        assert claims["aud"] == INDICATOR
+        assert claims["organization_id"] == setting.organization["id"]
+        assert {"read", "write"} <= set(tokens["scope"].split())
+
+    def test_authorize_refuses_what_is_unknown_by_redirect(self, acme, setting, client):
+        browser = acme.browser()
+        browser.sign_in(setting.user)
+
+        resource = query_of(browser.authorize(client, resource="https://nowhere.example").headers["Location"])
+        organization = query_of(browser.authorize(client, organization_id="x").headers["Location"])
+
+        assert resource["error"] == "invalid_target"
+        assert organization["error"] == "invalid_request"
+
+
+class TestUserinfo:
+    def test_tells_organizations_and_roles_when_asked(self, setting, client):
+        scope = "openid urn:service:scope:organizations urn:service:scope:organization_roles"
+        token = client.tokens_for(setting.user, scope=scope)["access_token"]
+        organization = setting.organization["id"]
+
+        assert client.userinfo(token).json() == {
+            "sub": str(setting.user.pk),
+            "organizations": [organization],
+            "organization_roles": [f"{organization}:editor"],
+        }
+
+    def test_tells_the_organization_of_the_token_as_of_now(self, setting, client, tokens):
+        organization = setting.organization["id"]
+        token = client.refresh(tokens["refresh_token"], organization_id=organization).json()["access_token"]
+
+        before = client.userinfo(token).json()
+        result_of(setting.admin.patch(setting.member, is_admin=True))
+        after = client.userinfo(token).json()
+        result_of(setting.admin.delete(setting.member))
+        gone = client.userinfo(token).json()
+
+        assert (before["organization_id"], before["organization_is_admin"]) == (organization, False)
+        assert after["organization_is_admin"] is True
+        assert "organization_id" not in gone
+
+    def test_organization_names_no_reserved_claims(self, setting, client, tokens):
+        assert "organizations" not in client.userinfo(tokens["access_token"]).json()
+
+
+class TestMachineTokens:
+    @pytest.fixture
+    def robot(self, setting):
+        return management.machine(setting.world, roles=[setting.machine_role["id"]])
+
+    def ask(self, robot, **form):
+        return management.connection().post(
+            f"{robot.world.address}/oidc/token",
+            data={"grant_type": "client_credentials"} | form,
+            auth=(robot.client_id, robot.secret),
+        )
+
+    def test_decision_O2_the_one_resource_of_its_scopes_is_the_audience(self, robot):
+        for form in ({}, {"scope": "read"}, {"resource": INDICATOR}):
+            answer = self.ask(robot, **form).json()
+            assert claims_of(answer["access_token"])["aud"] == INDICATOR
+            assert answer["scope"] == "read"
+            assert answer["expires_in"] == 600
+
+    def test_decision_O2_scopes_of_several_resources_need_a_resource(self, setting, robot):
+        api = setting.admin.created("/resources", name="B", indicator="https://b.example")
+        scope = setting.admin.created(f"/resources/{api['id']}/scopes", name="count")
+        both = [setting.scopes["read"], scope["id"]]
+        result_of(setting.admin.put(f"/roles/{setting.machine_role['id']}/scopes", scope_ids=both))
+
+        mixed = self.ask(robot, scope="read count")
+        nothing_named = self.ask(robot).json()
+        named = self.ask(robot, scope="count").json()
+
+        assert mixed.json()["error"] == "invalid_request"
+        assert "resource" in mixed.json()["error_description"]
+        assert claims_of(nothing_named["access_token"])["aud"] == setting.world.issuer
+        assert nothing_named["scope"] == ""
+        assert claims_of(named["access_token"])["aud"] == "https://b.example"
+
+    def test_case_C12_gets_no_scope_that_its_roles_do_not_hold(self, robot):
+        answer = self.ask(robot, scope="read write delete all").json()
+
+        assert answer["scope"] == "read"
+
+    def test_case_F14_asking_for_all_is_not_having_it(self, acme, setting, robot):
+        answer = self.ask(robot, scope="all", resource=f"urn:service:management-api:{acme.tenant.pk}").json()
+
+        assert answer["scope"] == ""
+        caller = management.Caller(acme, answer["access_token"])
+        assert caller.get("/users").status_code == 403
+
+    def test_decision_O3_an_unknown_resource_is_refused(self, robot):
+        answer = self.ask(robot, resource="https://nowhere.example")
+
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+    def test_decision_O3_case_G09_an_organization_needs_a_binding(self, setting, robot):
+        for organization in (setting.organization["id"], "x"):
+            answer = self.ask(robot, organization_id=organization)
+            assert answer.json()["error"] == "unauthorized_client"
+
+    def test_decision_O4_a_bound_machine_has_what_its_roles_there_hold(self, setting, robot):
+        admin, organization = setting.admin, setting.organization["id"]
+        role = admin.created("/organization-roles", name="robot", type="MachineToMachine")
+        result_of(admin.put(f"/organization-roles/{role['id']}/scopes", scope_ids=[setting.permission["id"]]))
+        result_of(
+            admin.put(
+                f"/organization-roles/{role['id']}/resource-scopes", scope_ids=[setting.scopes["delete"]]
+            )
+        )
+        result_of(admin.post(f"/organizations/{organization}/applications", application_ids=[robot.id]))
+        result_of(
+            admin.put(
+                f"/organizations/{organization}/applications/{robot.id}/roles",
+                organization_role_ids=[role["id"]],
+            )
+        )
+
+        plain = self.ask(robot, organization_id=organization).json()
+        targeted = self.ask(robot, organization_id=organization, resource=INDICATOR).json()
+
+        assert plain["scope"] == "doc:edit"
+        assert claims_of(plain["access_token"])["organization_id"] == organization
+        assert targeted["scope"] == "delete"
+        assert claims_of(targeted["access_token"])["aud"] == INDICATOR
+
+
+class TestThirdParties:
+    def test_decision_O4_get_only_what_was_consented_to(self, acme, setting):
+        client = acme.application(is_third_party=True)
+        browser = acme.browser()
+        organization = setting.organization["id"]
+        answer = browser.authorize(client, scope="openid offline_access")
+        interaction = query_of(answer.headers["Location"])["interaction"]
+        resume = browser.sign_in(setting.user, interaction=interaction).json()["result"]["redirect_to"]
+        page = browser.get(browser.get(resume).headers["Location"])
+        token = page.text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+        allowed = browser.post(
+            "/consent",
+            data={"interaction": interaction, "choice": "allow", "csrfmiddlewaretoken": token},
+        )
+        code = query_of(browser.get(allowed.headers["Location"]).headers["Location"])["code"]
+        tokens = client.redeem(code).json()
+
+        refused = client.refresh(tokens["refresh_token"], organization_id=organization)
+        scoped = client.refresh(tokens["refresh_token"], resource=INDICATOR).json()
+
+        assert refused.json()["error"] == "invalid_request"
+        assert "read" not in scoped["scope"].split()

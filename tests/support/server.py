@@ -1,0 +1,81 @@
+"""A real server on a real database: what black-box tests talk to."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from management import bootstrap
+
+
+def create_database() -> None:
+    """Make the empty PostgreSQL database that the settings name; SQLite makes its own."""
+    if connection.vendor == "sqlite":
+        return
+    with maintenance() as postgres:
+        postgres.execute(f'CREATE DATABASE "{settings.DATABASES["default"]["NAME"]}"')
+
+
+def drop_database() -> None:
+    if connection.vendor == "sqlite":
+        return
+    with maintenance() as postgres:
+        postgres.execute(f'DROP DATABASE "{settings.DATABASES["default"]["NAME"]}" WITH (FORCE)')
+
+
+def maintenance_url() -> str:
+    return os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres")
+
+
+def maintenance() -> psycopg.Connection:
+    """Connect to where databases are made and dropped."""
+    return psycopg.connect(maintenance_url(), autocommit=True)
+
+
+def prepare() -> None:
+    """Migrate, gather static files, make the default tenant and the administrator."""
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    bootstrap.prepare()
+
+
+@contextmanager
+def running(**environment: str) -> Iterator[str]:
+    """Serve with gunicorn as production does, and yield the address."""
+    log_path = settings.VAR / "server.log"
+    with log_path.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"],
+            env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
+            cwd=settings.BASE_DIR,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _wait_for(process, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
+        yield environment.get("BASE_URL", settings.BASE_URL)
+    finally:
+        process.terminate()
+        process.wait(40)
+
+
+def _wait_for(process: subprocess.Popen[bytes], address: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended: {(settings.VAR / 'server.log').read_text()[-3000:]}")
+        try:
+            httpx.get(f"{address}/.well-known/jwks.json")
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError("the server does not answer")

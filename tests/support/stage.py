@@ -1,0 +1,65 @@
+"""A server on a database of its own, for tests that leave nothing as it was."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.db import connection
+
+from tests.support import server
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def alone() -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the address of the server, and the environment that its commands need."""
+    port = _free_port()
+    with _database(port) as url:
+        environment = {
+            "PORT": str(port),
+            "BASE_URL": f"http://127.0.0.1:{port}",
+            "DATABASE_URL": url,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        for command in (["migrate", "--verbosity=0"], ["bootstrap"]):
+            manage(environment, *command)
+        with server.running(**environment) as address:
+            yield address, environment
+
+
+def manage(environment: dict[str, str], *command: str) -> str:
+    """Run a command of the project there, and return what it says."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        env=os.environ | environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextmanager
+def _database(port: int) -> Iterator[str]:
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{settings.VAR}/alone-{port}.sqlite3"
+        return
+    name = f"gatehouse_alone_{port}"
+    with server.maintenance() as postgres:
+        postgres.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield f"{server.maintenance_url().rpartition('/')[0]}/{name}"
+    finally:
+        with server.maintenance() as postgres:
+            postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -1,0 +1,377 @@
+"""The routes below ``/api/v1`` as the URL map has them, so that no test can forget one.
+
+A tenant is furnished with one thing of each kind that a path can name, and each write has a
+body that is good there. A new kind or a new write fails here until it has its line.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.apps import apps
+from django.db import models
+from django.urls import get_resolver
+
+from identity.core import tenancy
+from management.permissions import IsSuperuser
+from tests.support import management
+from tests.support.cast import World, default_world
+from tests.support.management import result_of
+from tests.test_house import methods, routes
+
+_API: Final = "/api/v1"
+_WRITES: Final = ("POST", "PUT", "PATCH")
+
+
+@dataclass(frozen=True)
+class Route:
+    """A method at a path below ``/api/v1``, and what serves it."""
+
+    method: str
+    path: str
+    view: Any = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def group(self) -> str:
+        """Who comes in: administrators and their applications, superusers, or member managers."""
+        if self.path.startswith("/m2m/"):
+            return "members"
+        permissions = self.view.initkwargs.get("permission_classes", self.view.cls.permission_classes)
+        return "root" if IsSuperuser in permissions else "management"
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """The path's parameters, each with the collection that it names one of."""
+        return re.findall(r"/([\w-]+)/(:\w+)", self.path)
+
+    def filled(self, ids: dict[str, str]) -> str:
+        """The path with an id for each parameter."""
+        return re.sub(r":\w+", lambda found: ids[found[0]], self.path)
+
+    @property
+    def takes_body(self) -> bool:
+        return self.method in _WRITES and str(self) not in _WITHOUT_BODY
+
+
+def all_routes() -> list[Route]:
+    found = [
+        Route(method, path.removeprefix(_API), pattern.callback)
+        for path, _, pattern in routes(get_resolver())
+        if path.startswith(f"{_API}/")
+        for method in sorted(methods(pattern))
+    ]
+    assert len(found) > 80
+    return found
+
+
+def writes() -> list[Route]:
+    """The routes that take a body."""
+    return [route for route in all_routes() if route.takes_body]
+
+
+def new_name(prefix: str = "n") -> str:
+    return f"{prefix}-{secrets.token_hex(5)}"
+
+
+def new_phone() -> str:
+    return f"+49{secrets.randbelow(10**11):011}"
+
+
+class Estate:
+    """One thing of each kind in a tenant, each tied to the others as the paths nest."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.admin = management.superuser(world)
+        self._made: dict[str, str] = {}
+        self._calls: dict[str, tuple[str, dict[str, Any] | None]] = {}
+
+    def __getitem__(self, collection: str) -> str:
+        """The id of the thing of a collection, made when it is asked for."""
+        if collection not in self._made:
+            self._made[collection] = str(_MAKERS[collection](self))
+        return self._made[collection]
+
+    def ids(self, route: Route) -> dict[str, str]:
+        """An id for each parameter of a route's path."""
+        return {name: self[collection] for collection, name in route.parameters}
+
+    def call(self, route: Route) -> tuple[str, dict[str, Any] | None]:
+        """A path and a body that are good for a route. Made once: a second use need not be good."""
+        if str(route) not in self._calls:
+            path = route.filled(self.ids(route))
+            self._calls[str(route)] = path, self.body(route) if route.takes_body else None
+        return self._calls[str(route)]
+
+    def body(self, route: Route) -> dict[str, Any]:
+        """A body that is good for a write, with every field it takes, and of no other call."""
+        return _BODIES[str(route)](self)
+
+
+def _made(path: str, **fields: Any) -> Callable[[Estate], str]:
+    return lambda estate: str(estate.admin.created(path, **fields)["id"])
+
+
+def _a_user(estate: Estate) -> str:
+    return str(estate.admin.created("/users", username=new_name("u"), password="sesame")["id"])
+
+
+def _a_member(estate: Estate) -> str:
+    """The user, whom the organization has as a member."""
+    return estate["users"]
+
+
+def _a_home(estate: Estate) -> str:
+    """An organization with the user in it, and the application bound to it."""
+    organization = str(estate.admin.created("/organizations", name="Home")["id"])
+    result_of(estate.admin.post(f"/organizations/{organization}/users", user_ids=[estate["users"]]))
+    result_of(
+        estate.admin.post(
+            f"/organizations/{organization}/applications", application_ids=[estate["applications"]]
+        )
+    )
+    return organization
+
+
+def _a_role(estate: Estate) -> str:
+    return str(estate.admin.created("/roles", name=new_name("role"), type="User")["id"])
+
+
+def _a_machine_role(estate: Estate) -> str:
+    return str(estate.admin.created("/roles", name=new_name("role"), type="MachineToMachine")["id"])
+
+
+def _an_organization_role(kind: str) -> Callable[[Estate], str]:
+    return lambda estate: str(
+        estate.admin.created("/organization-roles", name=new_name("role"), type=kind)["id"]
+    )
+
+
+def _a_resource(estate: Estate) -> str:
+    indicator = f"https://{new_name('api')}.example"
+    return str(estate.admin.created("/resources", name="API", indicator=indicator)["id"])
+
+
+def _a_scope(estate: Estate) -> str:
+    path = f"/resources/{estate['resources']}/scopes"
+    return str(estate.admin.created(path, name=new_name("scope"))["id"])
+
+
+def _a_previous_key(estate: Estate) -> str:
+    before = result_of(estate.admin.get("/signing-keys"))
+    result_of(estate.admin.post("/signing-keys/rotate"))
+    return str(before[0]["id"])
+
+
+def _an_entry(estate: Estate) -> str:
+    return str(result_of(estate.admin.get("/logs"))["data"][0]["id"])
+
+
+def _a_tenant(_: Estate) -> str:
+    root = management.superuser(default_world())
+    return str(root.created("/tenants", slug=new_name("t"), name="Passing")["id"])
+
+
+def _an_administrator(_: Estate) -> str:
+    return str(management.new_administrator().pk)
+
+
+_MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
+    "users": _a_user,
+    "members": _a_member,
+    "roles": _a_role,
+    "machine roles": _a_machine_role,
+    "resources": _a_resource,
+    "scopes": _a_scope,
+    "organizations": _a_home,
+    "organization-roles": _an_organization_role("User"),
+    "machine organization roles": _an_organization_role("MachineToMachine"),
+    "organization-permissions": lambda estate: str(
+        estate.admin.created("/organization-permissions", name=new_name("do"))["id"]
+    ),
+    "applications": _made("/applications", name="Robot", type="MachineToMachine"),
+    "connectors": _made("/connectors", connector_id="outbox-sms", type="Sms", config={"sign_name": "x"}),
+    "signing-keys": _a_previous_key,
+    "logs": _an_entry,
+    "tenants": _a_tenant,
+    "administrators": _an_administrator,
+}
+
+# Writes that the interface gives no body.
+_WITHOUT_BODY: Final = {
+    "POST /signing-keys/rotate",
+    "POST /applications/:pk/secret",
+}
+
+Body = dict[str, Any]
+
+
+def _user(estate: Estate) -> Body:
+    return {
+        "username": new_name("u"),
+        "password": "sesame",
+        "name": "Ada",
+        "email": f"{new_name('u')}@example.com",
+        "phone": new_phone(),
+        "avatar": "https://example.com/a.png",
+        "custom_data": {"gender": "female"},
+    }
+
+
+def _user_changes(estate: Estate) -> Body:
+    changes = _user(estate)
+    return {name: changes[name] for name in ("name", "email", "phone", "avatar", "custom_data")}
+
+
+def _named(estate: Estate) -> Body:
+    return {"name": new_name(), "description": "what it is\nfor"}
+
+
+def _organization(estate: Estate) -> Body:
+    return {**_named(estate), "metadata": {"plan": "pro"}, "logo_url": "https://example.com/logo.png"}
+
+
+def _application(estate: Estate) -> Body:
+    metadata = {
+        "redirect_uris": ["https://rp.example/callback"],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "post_logout_redirect_uris": ["https://rp.example/"],
+    }
+    return {**_named(estate), "type": "SPA", "oidc_client_metadata": metadata, "is_third_party": False}
+
+
+def _application_changes(estate: Estate) -> Body:
+    metadata = {"grant_types": ["client_credentials"]}
+    return {**_named(estate), "oidc_client_metadata": metadata, "is_third_party": False}
+
+
+def _experience(estate: Estate) -> Body:
+    picture = "https://example.com/a.svg"
+    return {
+        "branding": {
+            "logo_url": picture,
+            "dark_logo_url": picture,
+            "favicon": picture,
+            "primary_color": "#0a84ff",
+            "dark_primary_color": "#fff",
+        },
+        "sign_in": {"methods": [{"identifier": "username", "password": True, "verification_code": False}]},
+        "sign_up": {"identifiers": ["username"], "password": True, "verify": False},
+        "password_policy": {
+            "min_length": 8,
+            "require_lowercase": True,
+            "require_uppercase": False,
+            "require_numbers": True,
+            "require_special_chars": False,
+        },
+        "terms_of_use_url": "https://example.com/terms",
+        "privacy_policy_url": "https://example.com/privacy",
+    }
+
+
+def _administrator(estate: Estate) -> Body:
+    return {
+        "username": new_name("a"),
+        "password": "sesame",
+        "email": "ops@example.com",
+        "phone": "+4930123456",
+        "is_superuser": False,
+        "tenants": [],
+    }
+
+
+def _administrator_changes(estate: Estate) -> Body:
+    return {name: value for name, value in _administrator(estate).items() if name != "username"}
+
+
+def _ids(name: str, collection: str) -> Callable[[Estate], Body]:
+    return lambda estate: {name: [estate[collection]]}
+
+
+_BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
+    "POST /users": _user,
+    "PATCH /users/:pk": _user_changes,
+    "PATCH /users/:pk/password": lambda _: {"password": "open sesame"},
+    "PATCH /users/:pk/suspend": lambda _: {"is_suspended": False},
+    "PUT /users/:pk/roles": _ids("role_ids", "roles"),
+    "POST /roles": lambda estate: {**_named(estate), "type": "User"},
+    "PATCH /roles/:pk": _named,
+    "PUT /roles/:pk/scopes": _ids("scope_ids", "scopes"),
+    "PUT /roles/:pk/users": _ids("user_ids", "users"),
+    "POST /resources": lambda _: {
+        "name": new_name(),
+        "indicator": f"https://{new_name('api')}.example",
+        "access_token_ttl": 600,
+        "is_default": False,
+    },
+    "PATCH /resources/:pk": lambda _: {"name": new_name(), "access_token_ttl": 700, "is_default": False},
+    "POST /resources/:resource_pk/scopes": _named,
+    "POST /organizations": _organization,
+    "PATCH /organizations/:pk": _organization,
+    "POST /organizations/:pk/users": lambda estate: {"user_ids": [_a_user(estate)]},
+    "PATCH /organizations/:pk/users/:user_pk": lambda _: {"is_admin": False},
+    "PUT /organizations/:pk/users/:user_pk/roles": _ids("organization_role_ids", "organization-roles"),
+    "POST /organizations/:pk/applications": _ids("application_ids", "applications"),
+    "PUT /organizations/:pk/applications/:application_pk/roles": _ids(
+        "organization_role_ids", "machine organization roles"
+    ),
+    "POST /organization-roles": lambda estate: {**_named(estate), "type": "User"},
+    "PATCH /organization-roles/:pk": _named,
+    "PUT /organization-roles/:pk/scopes": _ids("scope_ids", "organization-permissions"),
+    "PUT /organization-roles/:pk/resource-scopes": _ids("scope_ids", "scopes"),
+    "POST /organization-permissions": _named,
+    "POST /applications": _application,
+    "PATCH /applications/:pk": _application_changes,
+    "PUT /applications/:pk/roles": _ids("role_ids", "machine roles"),
+    "POST /connectors": lambda _: {
+        "connector_id": "outbox-sms",
+        "type": "Sms",
+        "config": {"sign_name": "x"},
+        "enabled": False,
+    },
+    "PATCH /connectors/:pk": lambda _: {"config": {"sign_name": "y"}, "enabled": False},
+    "POST /connectors/:pk/test": lambda _: {"to": new_phone()},
+    "PATCH /sign-in-experience": _experience,
+    "POST /tenants": lambda _: {"slug": new_name("t"), "name": "Another"},
+    "PATCH /tenants/:pk": lambda _: {"name": new_name()},
+    "POST /administrators": _administrator,
+    "PATCH /administrators/:pk": _administrator_changes,
+    "POST /m2m/organizations/:organization_pk/members": lambda _: {
+        "phone": new_phone(),
+        "name": "New",
+        "email": f"{new_name('u')}@example.com",
+    },
+    "PUT /m2m/organizations/:organization_pk/members/:user_pk/roles": _ids("role_ids", "organization-roles"),
+}
+
+
+def rows_of(*worlds: World) -> dict[str, list[Any]]:
+    """Every row of these tenants, the audit log included: what a refusal must not change."""
+    tenants = [world.tenant.pk for world in worlds]
+    with tenancy.using(tenancy.EVERYWHERE):
+        return {model._meta.label: sorted(_values(model, tenants), key=repr) for model in _tenant_models()}
+
+
+def _tenant_models() -> Iterator[type[models.Model]]:
+    for model in apps.get_models(include_auto_created=True):
+        if any(column.attname == "tenant_id" for column in model._meta.concrete_fields):
+            yield model
+
+
+def _values(model: type[models.Model], tenants: list[str]) -> list[Any]:
+    return list(model._base_manager.filter(tenant_id__in=tenants).values_list())
+
+
+def changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What of the rows is not as it was, by table."""
+    return {
+        label: [row for row in rows if row not in before[label]]
+        + [row for row in before[label] if row not in rows]
+        for label, rows in after.items()
+        if rows != before[label]
+    }

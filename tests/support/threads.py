@@ -1,0 +1,26 @@
+"""The same thing at the same moment, in real threads with connections of their own."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from django.db import connections
+
+T = TypeVar("T")
+
+
+def at_once(number: int, work: Callable[[int], T]) -> list[T]:
+    """Do the work in so many threads that start together; the first exception of any is raised."""
+    ready = Barrier(number)
+
+    def one(index: int) -> T:
+        ready.wait()
+        try:
+            return work(index)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(number) as pool:
+        futures = [pool.submit(one, index) for index in range(number)]
+    return [future.result() for future in futures]

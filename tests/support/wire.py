@@ -1,0 +1,36 @@
+"""Requests that no HTTP library would send: byte for byte what a test says."""
+
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, up to the end of the connection."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def send(address: str, method: str, path: bytes, *headers: str, body: bytes = b"") -> Answer:
+    """Send one request with exactly this path, these header lines and this body.
+
+    ``path`` is appended to the path of ``address``.
+    """
+    parts = urlsplit(address)
+    lines = [f"Host: {parts.netloc}", "Connection: close", f"Content-Length: {len(body)}", *headers]
+    head = method.encode() + b" " + parts.path.encode() + path + b" HTTP/1.1\r\n"
+    request = head + "".join(f"{line}\r\n" for line in lines).encode() + b"\r\n" + body
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30) as connection:
+        connection.sendall(request)
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+    return _understood(answer)
+
+
+def _understood(answer: bytes) -> Answer:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *rest = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
+    return Answer(int(first.split()[1]), headers, body)

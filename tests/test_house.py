@@ -1,0 +1,182 @@
+"""The rules of the house that no linter knows: which way rows point, what files are named, what is served."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.db import models
+from django.db.migrations.loader import MigrationLoader
+from django.test import RequestFactory
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls.resolvers import RoutePattern
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# ── Everything points down ──────────────────────────────────────────────────────────────────────────────────
+
+
+def layers_of(package: str | None) -> list[set[str]]:
+    """The rows of the import order inside a package (None: the top level), highest first."""
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    containers = [package] if package else []
+    for contract in linter["contracts"]:
+        if contract["type"] == "layers" and contract.get("containers", []) == containers:
+            return [set(re.findall(r"\w+", row)) for row in contract["layers"]]
+    return []
+
+
+def listed(name: str, rows: list[set[str]]) -> bool:
+    return any(name in row for row in rows)
+
+
+def depth(name: str, rows: list[set[str]]) -> int:
+    return next(number for number, row in enumerate(rows) if name in row)
+
+
+def place(label: str) -> list[str]:
+    """The package and the part of it that an app is, or nothing for an app that is not ours."""
+    parts = apps.get_app_config(label).name.split(".")
+    return parts if listed(parts[0], layers_of(None)) else []
+
+
+def points_down(source: str, target: str) -> bool:
+    """Whether an app may depend on another; what is not ours lies below everything."""
+    above, below = place(source), place(target)
+    if source == target or not above or not below:
+        return True
+    shared = above[0] if above[0] == below[0] else None
+    rows, level = layers_of(shared), 1 if shared else 0
+    return not rows or depth(above[level], rows) < depth(below[level], rows)
+
+
+def test_every_app_of_the_project_has_its_place_in_the_written_order():
+    labels = [config.label for config in apps.get_app_configs() if place(config.label)]
+    assert len(labels) > 5
+    for label in labels:
+        package, *part = place(label)
+        rows = layers_of(package)
+        assert not part or not rows or depth(part[0], rows) is not None, (
+            f"{label} has no layer in pyproject.toml"
+        )
+
+
+def test_foreign_keys_point_down_the_import_order():
+    relations = [
+        (model, field)
+        for model in apps.get_models(include_auto_created=True)
+        for field in model._meta.get_fields()
+        if isinstance(field, models.ForeignKey | models.ManyToManyField) and place(model._meta.app_label)
+    ]
+    assert relations
+    assert [
+        f"{model._meta.label}.{field.name} → {field.related_model._meta.label}"
+        for model, field in relations
+        if not points_down(model._meta.app_label, field.related_model._meta.app_label)
+    ] == []
+
+
+def test_migrations_point_down_the_import_order():
+    on_disk = MigrationLoader(None).disk_migrations
+    ours = {key: migration for key, migration in on_disk.items() if place(key[0])}
+    assert ours
+    assert [
+        f"{label}.{name} → {dependency[0]}"
+        for (label, name), migration in ours.items()
+        for dependency in migration.dependencies
+        if dependency[0] != "__setting__" and not points_down(label, dependency[0])
+    ] == []
+
+
+# ── Files ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def sources() -> list[Path]:
+    places = ["audit", "bench", "config", "docs", "identity", "interaction", "management", "oidc", "tests"]
+    return [path for place in places for path in (ROOT / place).rglob("*.py")]
+
+
+@pytest.mark.parametrize("drawer", ["utils", "helpers", "common", "misc"])
+def test_no_file_or_folder_is_a_junk_drawer(drawer):
+    assert [path for path in sources() if drawer in {path.stem, *path.relative_to(ROOT).parts}] == []
+
+
+# ── Addresses ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Endpoint(NamedTuple):
+    method: str
+    path: str
+    name: str
+
+
+def written_endpoints() -> list[Endpoint]:
+    heading, *rows = (ROOT / "docs/endpoints.tsv").read_text().splitlines()
+    assert heading.split("\t") == ["method", "path", "name"]
+    return [Endpoint(*row.split("\t")) for row in rows]
+
+
+def served_endpoints() -> set[Endpoint]:
+    return {
+        Endpoint(method, path, name)
+        for path, name, pattern in routes(get_resolver())
+        for method in methods(pattern)
+    }
+
+
+def routes(resolver: URLResolver, path: str = "/", name: str = "") -> Iterator[tuple[str, str, URLPattern]]:
+    """Every pattern below a resolver, with its path in the table's spelling and its full name."""
+    for pattern in resolver.url_patterns:
+        below = path + spelling(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            inner = f"{name}{pattern.namespace}:" if pattern.namespace else name
+            yield from routes(pattern, below, inner)
+        else:
+            yield below, f"{name}{pattern.name}", pattern
+
+
+def spelling(pattern: object) -> str:
+    """`users/<str:id>` and `^users/(?P<id>[^/]+)$` are both `users/:id`."""
+    if isinstance(pattern, RoutePattern):
+        return re.sub(r"<(?:\w+:)?(\w+)>", r":\1", str(pattern))
+    named_group = r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)"
+    return re.sub(named_group, r":\1", str(pattern)).removeprefix("^").removesuffix("$").removesuffix(r"\Z")
+
+
+def methods(pattern: URLPattern) -> set[str]:
+    """The methods a view answers, HEAD and OPTIONS aside."""
+    view = pattern.callback
+    if actions := getattr(view, "actions", None):
+        allowed = {method.upper() for method in actions}
+    elif cls := getattr(view, "cls", None) or getattr(view, "view_class", None):
+        allowed = {method.upper() for method in cls.http_method_names if hasattr(cls, method)}
+    else:
+        refusal = view(RequestFactory().generic("UNHEARD-OF", "/"))
+        assert refusal.status_code == HTTPStatus.METHOD_NOT_ALLOWED, f"{pattern} does not say what it allows"
+        allowed = set(refusal["Allow"].split(", "))
+    return allowed - {"HEAD", "OPTIONS"}
+
+
+def test_the_endpoint_table_has_no_row_twice_and_no_second_name_for_a_path():
+    rows = written_endpoints()
+    assert len({(row.method, row.path) for row in rows}) == len(rows)
+    assert len({(row.path, row.name) for row in rows}) == len({row.path for row in rows})
+
+
+def test_every_endpoint_of_the_table_is_served():
+    assert sorted(set(written_endpoints()) - served_endpoints()) == []
+
+
+def test_every_endpoint_that_is_served_is_in_the_table():
+    assert sorted(served_endpoints() - set(written_endpoints())) == []
+
+
+def test_no_address_needs_a_trailing_slash():
+    assert settings.APPEND_SLASH is False
+    assert [row.path for row in written_endpoints() if row.path != "/" and row.path.endswith("/")] == []

@@ -1,0 +1,228 @@
+"""What a request may cost in statements. Beginnings and ends of transactions do not count.
+
+Two kinds of numbers: budgets that were promised (``at most``), and the present price of whole
+journeys (``exactly``), pinned so that a statement more or less is noticed and thought about.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.support.cast import PASSWORD, RelyingParty, World, query_of
+from tests.support.independent import bearer
+
+_NOT_COUNTED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
+
+class Inside:
+    """A browser or server in the test's own process, so that statements can be counted."""
+
+    def __init__(self, world: World) -> None:
+        self.prefix = f"/t/{world.tenant.slug}"
+        self.http = Client()
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.http.get(self._whole(path), **options)
+
+    def post(self, path: str, form: dict[str, Any], **options: Any) -> Any:
+        return self.http.generic(
+            "POST",
+            self._whole(path),
+            urlencode(form),
+            content_type="application/x-www-form-urlencoded",
+            **options,
+        )
+
+    def send(self, path: str, body: dict[str, Any]) -> Any:
+        return self.http.post(self._whole(path), body, content_type="application/json")
+
+    def _whole(self, path: str) -> str:
+        return path if path.startswith(self.prefix) else f"{self.prefix}{path}"
+
+
+def cost(call: Callable[[], HttpResponse], status: int = 200) -> tuple[int, int]:
+    """Return how many statements read and how many wrote."""
+    with CaptureQueriesContext(connection) as captured:
+        answer = call()
+    assert answer.status_code == status, answer.content
+    statements = [query["sql"] for query in captured if not query["sql"].startswith(_NOT_COUNTED)]
+    reads = sum(statement.startswith("SELECT") for statement in statements)
+    return reads, len(statements) - reads
+
+
+@pytest.fixture
+def inside(acme: World) -> Inside:
+    browser = Inside(acme)
+    browser.get("/.well-known/openid-configuration")  # the worker knows the tenant from now on
+    return browser
+
+
+@pytest.fixture
+def client(acme: World) -> RelyingParty:
+    return acme.application()
+
+
+def asked(client: RelyingParty, code: str) -> dict[str, str]:
+    return {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": "https://rp.example/callback",
+        "code_verifier": client.verifier,
+        "client_id": client.client_id,
+        "client_secret": client.secret,
+    }
+
+
+def refreshed(client: RelyingParty, token: str) -> dict[str, str]:
+    return {
+        "grant_type": "refresh_token",
+        "refresh_token": token,
+        "client_id": client.client_id,
+        "client_secret": client.secret,
+    }
+
+
+class TestTokenEndpoint:
+    def test_client_credentials_read_once_and_write_once(self, acme, inside):
+        machine = acme.application("MachineToMachine")
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": machine.client_id,
+            "client_secret": machine.secret,
+        }
+        inside.post("/oidc/token", form)  # the signing key is loaded from now on
+
+        reads, writes = cost(lambda: inside.post("/oidc/token", form))
+
+        assert reads <= 1
+        assert writes <= 1
+
+    @pytest.mark.parametrize("scope", ["openid", "openid profile email phone offline_access"])
+    def test_a_code_costs_at_most_six(self, acme, inside, client, scope):
+        user, browser = acme.user(), acme.browser()
+        first, second = (browser.code_for(client, user, scope=scope) for _ in range(2))
+        inside.post("/oidc/token", asked(client, first))
+
+        reads, writes = cost(lambda: inside.post("/oidc/token", asked(client, second)))
+
+        assert reads + writes <= 6
+
+    def test_a_refresh_costs_at_most_six(self, acme, inside, client):
+        token = client.tokens_for(acme.user())["refresh_token"]
+        token = inside.post("/oidc/token", refreshed(client, token)).json()["refresh_token"]
+
+        reads, writes = cost(lambda: inside.post("/oidc/token", refreshed(client, token)))
+
+        assert reads + writes <= 6
+
+    def test_a_retry_of_a_refresh_costs_at_most_six(self, acme, inside, client):
+        token = client.tokens_for(acme.user())["refresh_token"]
+        inside.post("/oidc/token", refreshed(client, token))
+
+        reads, writes = cost(lambda: inside.post("/oidc/token", refreshed(client, token)))
+
+        assert reads + writes <= 6
+
+    def test_a_wrong_secret_costs_no_more_than_a_right_one(self, acme, inside, client):
+        form = {"grant_type": "client_credentials", "client_id": client.client_id, "client_secret": "wrong"}
+
+        known = cost(lambda: inside.post("/oidc/token", form), 401)
+        unknown = cost(lambda: inside.post("/oidc/token", form | {"client_id": "0" * 24}), 401)
+
+        assert known == unknown == (1, 1)
+
+
+class TestReads:
+    @pytest.mark.parametrize("scope", ["openid", "openid profile email phone offline_access"])
+    def test_userinfo_costs_one(self, acme, inside, client, scope):
+        token = client.tokens_for(acme.user(), scope=scope)["access_token"]
+        inside.get("/oidc/userinfo", headers=bearer(token))
+
+        reads, writes = cost(lambda: inside.get("/oidc/userinfo", headers=bearer(token)))
+
+        assert reads <= 1
+        assert writes == 0
+
+    def test_userinfo_of_garbage_costs_nothing(self, inside):
+        assert cost(lambda: inside.get("/oidc/userinfo", headers=bearer("a.b.c")), 401) == (0, 0)
+
+    def test_the_key_set_costs_one(self, inside):
+        reads, writes = cost(lambda: inside.get("/.well-known/jwks.json"))
+
+        assert reads <= 1
+        assert writes == 0
+
+    def test_discovery_costs_nothing_once_the_tenant_is_known(self, inside):
+        assert cost(lambda: inside.get("/.well-known/openid-configuration")) == (0, 0)
+
+
+class TestJourney:
+    """Exactly what they cost today: reads, then writes."""
+
+    def test_to_the_code_by_way_of_the_sign_in_page(self, acme, inside, client):
+        user = acme.user()
+        inside.post("/oidc/token", asked(client, acme.browser().code_for(client, user)))
+        journey = {}
+        pages = {}
+
+        def step(name: str, call: Callable[[], Any], status: int = 303) -> None:
+            def keep() -> Any:
+                pages[name] = call()
+                return pages[name]
+
+            journey[name] = cost(keep, status)
+
+        step("authorize", lambda: inside.get("/oidc/authorize", data=client.request()))
+        step("page", lambda: inside.get(pages["authorize"].headers["Location"]), 200)
+        interaction = query_of(pages["authorize"].headers["Location"])["interaction"]
+        form = {"identifier": user.username, "password": PASSWORD, "interaction": interaction}
+        step("sign in", lambda: inside.post("/sign-in", form))
+        step("resume", lambda: inside.get(pages["sign in"].headers["Location"]))
+        code = query_of(pages["resume"].headers["Location"])["code"]
+        step("code", lambda: inside.post("/oidc/token", asked(client, code)), 200)
+
+        assert journey == {
+            "authorize": (2, 1),
+            "page": (3, 0),
+            "sign in": (4, 4),
+            "resume": (3, 2),
+            "code": (2, 3),
+        }
+
+    def test_to_the_code_with_a_live_session(self, acme, inside, client):
+        user = acme.user()
+        inside.send("/api/interaction/sign-in", {"identifier": user.username, "password": PASSWORD})
+
+        price = cost(lambda: inside.get("/oidc/authorize", data=client.request()), 303)
+
+        assert price == (2, 1)
+
+    def test_through_the_interaction_api(self, acme, inside, client):
+        user = acme.user()
+        sent = inside.get("/oidc/authorize", data=client.request()).headers["Location"]
+        body = {
+            "identifier": user.username,
+            "password": PASSWORD,
+            "interaction": query_of(sent)["interaction"],
+        }
+
+        price = cost(lambda: inside.send("/api/interaction/sign-in", body))
+
+        assert price == (4, 4)
+
+    def test_of_taking_tokens_back(self, acme, inside, client):
+        tokens = client.tokens_for(acme.user())
+        credentials = {"client_id": client.client_id, "client_secret": client.secret}
+        inside.get("/oidc/userinfo", headers=bearer(tokens["access_token"]))  # the public key is loaded
+
+        access = cost(lambda: inside.post("/oidc/revoke", {"token": tokens["access_token"]} | credentials))
+        family = cost(lambda: inside.post("/oidc/revoke", {"token": tokens["refresh_token"]} | credentials))
+        again = cost(lambda: inside.post("/oidc/revoke", {"token": tokens["refresh_token"]} | credentials))
+
+        assert (access, family, again) == ((1, 2), (2, 2), (2, 1))
