@@ -1,0 +1,221 @@
+"""What the clients of each row do: one class a row.
+
+A client yields the bytes of a request and is sent the answer. ``prepare`` runs once and is
+not measured; ``step`` is what is counted, again and again.
+"""
+
+import base64
+import hashlib
+import json
+import secrets
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from wire import Answer, Wrong, get, post_form, post_json
+
+Steps = Generator[bytes, Answer, None]
+
+_FOUND: Final = 303
+_OK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What was seeded, as a client has to know it."""
+
+    prefix: str
+    issuer: str
+    machine: tuple[str, str]
+    web: tuple[str, str]
+    redirect_uri: str
+    usernames: list[str]
+    password: str
+
+
+def _basic(credentials: tuple[str, str]) -> str:
+    return f"Basic {base64.b64encode(':'.join(credentials).encode()).decode()}"
+
+
+class Client:
+    """One keep-alive connection's worth of work."""
+
+    is_somebody_new = False  # at each step, who hence comes with a connection of their own
+
+    def __init__(self, world: World, number: int, count: int) -> None:
+        self.world = world
+        # Clients never share a person.
+        self.usernames = world.usernames[number::count]
+        self.turn = 0
+
+    def prepare(self) -> Steps:
+        """Do what comes before, unmeasured."""
+        yield from ()
+
+    def step(self) -> Steps:
+        """Do what is measured, once."""
+        raise NotImplementedError
+
+    def sign_in(self, scope: str) -> Generator[bytes, Answer, dict[str, str]]:
+        """Sign a person in with a browser that has no cookies yet, and return the tokens."""
+        world = self.world
+        verifier, state = secrets.token_urlsafe(32), secrets.token_urlsafe(8)
+        self.turn += 1
+        answer = yield get(f"{world.prefix}/oidc/authorize?{self._asked(scope, verifier, state)}")
+        answer.require(_FOUND)
+        cookies = answer.cookies
+        sent = {
+            "identifier": self.usernames[self.turn % len(self.usernames)],
+            "password": world.password,
+            "interaction": _parameter(answer.location, "interaction"),
+        }
+        answer = yield post_json(
+            f"{world.prefix}/api/interaction/sign-in", json.dumps(sent).encode(), Cookie="; ".join(cookies)
+        )
+        answer.require(_OK, b"redirect_to")
+        cookies += answer.cookies
+        answer = yield get(json.loads(answer.body)["result"]["redirect_to"], Cookie="; ".join(cookies))
+        answer.require(_FOUND)
+        if _parameter(answer.location, "state") != state:
+            raise Wrong(f"redirected to {answer.location}")
+        form = {
+            "grant_type": "authorization_code",
+            "code": _parameter(answer.location, "code"),
+            "redirect_uri": world.redirect_uri,
+            "code_verifier": verifier,
+        }
+        answer = yield post_form(f"{world.prefix}/oidc/token", form, Authorization=_basic(world.web))
+        answer.require(_OK, b'"id_token"')
+        tokens: dict[str, str] = json.loads(answer.body)
+        return tokens
+
+    def _asked(self, scope: str, verifier: str, state: str) -> str:
+        digest = hashlib.sha256(verifier.encode()).digest()
+        return urlencode(
+            {
+                "client_id": self.world.web[0],
+                "redirect_uri": self.world.redirect_uri,
+                "response_type": "code",
+                "scope": scope,
+                "state": state,
+                "nonce": state,
+                "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+                "code_challenge_method": "S256",
+            },
+            quote_via=quote,
+        )
+
+
+def _parameter(address: str, name: str) -> str:
+    values = parse_qs(urlsplit(address).query).get(name)
+    if not values:
+        raise Wrong(f"redirected to {address}")
+    return values[0]
+
+
+class ClientCredentials(Client):
+    """An application asks for a token in its own name."""
+
+    def prepare(self) -> Steps:
+        """Write the request once; it is always the same."""
+        self.request = post_form(
+            f"{self.world.prefix}/oidc/token",
+            {"grant_type": "client_credentials"},
+            Authorization=_basic(self.world.machine),
+        )
+        yield from ()
+
+    def step(self) -> Steps:
+        """Ask."""
+        answer = yield self.request
+        answer.require(_OK, b'"access_token"')
+
+
+class Refresh(Client):
+    """An application refreshes, always with the token that the last refresh gave it."""
+
+    def prepare(self) -> Steps:
+        """Sign in once."""
+        self.token = (yield from self.sign_in("openid profile offline_access"))["refresh_token"]
+
+    def step(self) -> Steps:
+        """Refresh; the answer must bring another token and an ID token."""
+        answer = yield post_form(
+            f"{self.world.prefix}/oidc/token",
+            {"grant_type": "refresh_token", "refresh_token": self.token},
+            Authorization=_basic(self.world.web),
+        )
+        answer.require(_OK, b'"id_token"')
+        token = json.loads(answer.body)["refresh_token"]
+        if token == self.token:
+            raise Wrong("the refresh token did not rotate")
+        self.token = token
+
+
+class Userinfo(Client):
+    """An application asks who signed in."""
+
+    def prepare(self) -> Steps:
+        """Sign in once."""
+        tokens = yield from self.sign_in("openid profile email")
+        self.request = get(
+            f"{self.world.prefix}/oidc/userinfo", Authorization=f"Bearer {tokens['access_token']}"
+        )
+
+    def step(self) -> Steps:
+        """Ask."""
+        answer = yield self.request
+        answer.require(_OK, b'"email"')
+
+
+class Jwks(Client):
+    """A resource server fetches the keys, without the ETag it may have."""
+
+    path = "/.well-known/jwks.json"
+    expected = b'"kid"'
+
+    def prepare(self) -> Steps:
+        """Write the request once."""
+        self.request = get(f"{self.world.prefix}{self.path}")
+        yield from ()
+
+    def step(self) -> Steps:
+        """Fetch."""
+        answer = yield self.request
+        answer.require(_OK, self.expected)
+
+
+class Discovery(Jwks):
+    """Anybody fetches the discovery document, without the ETag they may have."""
+
+    path = "/.well-known/openid-configuration"
+    expected = b'"issuer"'
+
+
+class Floor(Jwks):
+    """Somebody fetches nothing from an application that does nothing."""
+
+    path = "/"
+    expected = b"{}"
+
+
+class Login(Client):
+    """A person signs in: four requests, one step."""
+
+    is_somebody_new = True
+
+    def step(self) -> Steps:
+        """Authorize, sign in, resume, redeem."""
+        yield from self.sign_in("openid profile offline_access")
+
+
+ROWS: Final[dict[str, type[Client]]] = {
+    "client-credentials": ClientCredentials,
+    "refresh": Refresh,
+    "userinfo": Userinfo,
+    "jwks": Jwks,
+    "discovery": Discovery,
+    "login": Login,
+    "floor": Floor,
+}

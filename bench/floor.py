@@ -1,0 +1,11 @@
+"""An application that does nothing: what the HTTP server costs by itself."""
+
+from collections.abc import Callable, Iterable
+
+
+def application(
+    environ: dict[str, object], start_response: Callable[[str, list[tuple[str, str]]], object]
+) -> Iterable[bytes]:
+    """Answer 200 with an empty JSON object."""
+    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", "2")])
+    return [b"{}"]

@@ -1,0 +1,179 @@
+"""Measures Gatehouse on this machine, beside what the machine can do at most: ``make bench``.
+
+Everything is made for the measurement and thrown away: database, keys, files, servers. Only
+127.0.0.1 is talked to. The repository is left alone, unless ``--write`` asks for the page.
+"""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import measure
+import report
+import stage
+from measure import FLOOR, LIMITS, ROWS, Row, Times
+
+_QUICK: Final = Times(warm_up=0.5, seconds=2, limit=1)
+_FULL: Final = Times(warm_up=1.5, seconds=6, limit=2)
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure Gatehouse beside the limits of this machine.")
+    parser.add_argument("--quick", action="store_true", help="2 seconds a row and one run, not 6 and three")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything that was measured")
+    parser.add_argument("--write", action="store_true", help="also write docs/performance.md")
+    parser.add_argument("--sqlite", action="store_true", help="measure on SQLite")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[row.name for row in ROWS],
+        metavar="ROW",
+        help=f"one of {', '.join(row.name for row in ROWS)}; may be repeated",
+    )
+    arguments = parser.parse_args()
+    if arguments.write and (arguments.quick or arguments.only or arguments.sqlite):
+        parser.error("--write wants a whole run, on PostgreSQL")
+    return arguments
+
+
+class Progress:
+    """One line a thing that is done, as it is done."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+
+    def say(self, text: str) -> None:
+        """Print a line with the time that has passed."""
+        print(f"{time.perf_counter() - self.began:6.1f} s  {text}", flush=True)
+
+
+class Bench:
+    """One measurement from start to end."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.quick: bool = arguments.quick
+        self.times = _QUICK if self.quick else _FULL
+        self.runs = 1 if self.quick else 3
+        self.rows = [row for row in ROWS if not arguments.only or row.name in arguments.only]
+        self.progress = Progress()
+
+    def measure(self, stack: ExitStack, *, sqlite: bool) -> dict[str, Any]:
+        """Set the stage and measure everything."""
+        place = stack.enter_context(stage.place())
+        database = stack.enter_context(stage.database(place, sqlite=sqlite))
+        self.progress.say(f"preparing a new database on {database.version}")
+        if database.note:
+            self.progress.say(database.note)
+        environment = stage.environment(place, database.url)
+        world = stage.seed(environment)
+        starts = [self._start(environment) for _ in range(self.runs)]
+        server = stack.enter_context(stage.server(environment))
+        time.sleep(1)
+        idle = measure.memory(server)
+        runs = [self._run(number, server, database, environment, world) for number in range(self.runs)]
+        return {
+            "date": datetime.now(tz=UTC).date().isoformat(),
+            "machine": report.machine(),
+            "versions": report.versions() | {"database": database.version},
+            "settings": self._settings(environment)
+            | {f"database {k}": v for k, v in database.settings.items()},
+            "note": database.note,
+            "starts": starts,
+            "memory": {"idle": idle, "after": measure.memory(server)},
+            "runs": runs,
+        }
+
+    def _settings(self, environment: dict[str, str]) -> dict[str, Any]:
+        return {
+            "runs": self.runs,
+            "seconds": self.times.seconds,
+            "warm_up": self.times.warm_up,
+            **{name: environment[name] for name in stage.TUNABLE if name in environment},
+        }
+
+    def _start(self, environment: dict[str, str]) -> float:
+        with stage.server(environment) as server:
+            self.progress.say(f"start to first answer: {server.first_answer:.2f} s")
+            return server.first_answer
+
+    def _run(
+        self,
+        number: int,
+        server: stage.Server,
+        database: stage.Database,
+        environment: dict[str, str],
+        world: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Measure the limits, then each row, once."""
+        label = f"run {number + 1} of {self.runs}"
+        found: dict[str, Any] = {"limits": {}, "rows": {}}
+        for name in LIMITS:
+            if name != FLOOR.name:
+                rate = measure.limit(name, environment, self.times.limit)
+                self.progress.say(f"{label}: limit, {LIMITS[name]}: {rate:,.0f}/s")
+                found["limits"][name] = rate
+        with stage.server(environment, floor=True) as floor:
+            found["rows"][FLOOR.name] = self._row(label, FLOOR, floor, None, world)
+        found["limits"][FLOOR.name] = found["rows"][FLOOR.name].get("per_second", 0.0)
+        for row in self.rows:
+            found["rows"][row.name] = self._row(label, row, server, database, world)
+        return found
+
+    def _row(
+        self,
+        label: str,
+        row: Row,
+        server: stage.Server,
+        database: stage.Database | None,
+        world: dict[str, Any],
+    ) -> dict[str, Any]:
+        result = measure.row(row, server, database, world, self.times)
+        said = f"no result: {result['said'][0]}" if result["errors"] else f"{result['per_second']:,.0f}/s"
+        self.progress.say(f"{label}: {row.title}: {said}")
+        return result
+
+
+def _interrupt(*_: object) -> None:
+    """Stop once; whoever presses again while everything is cleaned up is not heard."""
+    for name in _SIGNALS:
+        signal.signal(name, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    """Measure, report, and leave nothing behind."""
+    arguments = _arguments()
+    for name in _SIGNALS:
+        signal.signal(name, _interrupt)
+    bench = Bench(arguments)
+    try:
+        with ExitStack() as stack:
+            found = bench.measure(stack, sqlite=arguments.sqlite)
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is left behind.")
+        return _INTERRUPTED
+    except stage.Failed as failure:
+        print(f"\nIt cannot be measured: {failure}", file=sys.stderr)
+        return 1
+    summary = report.summary(found)
+    print(report.text(summary))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found | {"summary": summary}, indent=2) + "\n")
+    failed = [row for row in summary["rows"] if row["errors"]]
+    if arguments.write and not failed:
+        path = stage.ROOT / "docs" / "performance.md"
+        path.write_text(report.page(summary))
+        print(f"Wrote {path.relative_to(stage.ROOT)}.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
