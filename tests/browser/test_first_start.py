@@ -277,7 +277,7 @@ class TestCommand:
 
         assert f"port {ports[taken]} on 127.0.0.1 cannot be used" in run.said
         assert "Traceback" not in run.said
-        assert not (tmp_path / "var" / "gatehouse.sqlite3").exists()
+        assert (tmp_path / "var" / "gatehouse.sqlite3").stat().st_size == 0
 
     def test_all_of_it_stops_when_one_part_ends_by_itself(self, tmp_path):
         with started(tmp_path / "var", free_port(), free_port()) as run:
