@@ -23,7 +23,7 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages import views as pages
+from interaction.pages.views import account, brand, consent, sign_in
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
@@ -192,12 +192,12 @@ api: list[URLPattern | URLResolver] = [
 ]
 
 people = [
-    path("sign-in", pages.sign_in, name="sign-in"),
-    path("select-account", pages.select_account, name="select-account"),
-    path("consent", pages.consent, name="consent"),
-    path("account", pages.account, name="account"),
-    path("brand.css", pages.brand, name="brand"),
-    path("", pages.home, name="home"),
+    path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("select-account", consent.select_account, name="select-account"),
+    path("consent", consent.consent, name="consent"),
+    path("account", account.account, name="account"),
+    path("brand.css", brand.brand, name="brand"),
+    path("", account.home, name="home"),
 ]
 
 urlpatterns = [

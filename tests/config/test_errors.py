@@ -193,7 +193,7 @@ BROKEN = {
     "/.well-known/openid-configuration": "oidc.provider.discovery.cacheable_json",
     "/.well-known/jwks.json": "oidc.keys.views.cacheable_json",
     "/oidc/userinfo": "oidc.provider.views.userinfo._presented",
-    "/account": "interaction.pages.views.cookies.current_session",
+    "/account": "identity.sessions.cookies.current_session",
     "/oidc/authorize": "oidc.provider.views.authorize._query",
     "/oidc/end-session": "oidc.provider.views.end_session._sent",
 }
@@ -241,7 +241,7 @@ class TestOurFault:
         """Its brand is read from the database, too: that must not fail again."""
         error = OperationalError("gone")
         self.broken(monkeypatch, "interaction.pages.context.experience.current", error)
-        self.broken(monkeypatch, "interaction.pages.views.cookies.current_session", error)
+        self.broken(monkeypatch, "identity.sessions.cookies.current_session", error)
 
         answer = browser.get("/account")
 

@@ -811,7 +811,7 @@ class TestErrorPages:
         def fail(*_: object) -> None:
             raise RuntimeError("the database password is hunter2")
 
-        monkeypatch.setattr("interaction.pages.views.cookies.current_session", fail)
+        monkeypatch.setattr("identity.sessions.cookies.current_session", fail)
 
         answer = Client(raise_request_exception=False).get(f"/t/{acme.tenant.slug}/account")
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support import management
 from tests.support.cast import query_of
+from tests.support.forms import form
 from tests.support.management import result_of
 
 INDICATOR = "https://orders.example"
@@ -222,8 +223,8 @@ class TestMachineTokens:
         )
 
     def test_decision_O2_the_one_resource_of_its_scopes_is_the_audience(self, robot):
-        for form in ({}, {"scope": "read"}, {"resource": INDICATOR}):
-            answer = self.ask(robot, **form).json()
+        for sent in ({}, {"scope": "read"}, {"resource": INDICATOR}):
+            answer = self.ask(robot, **sent).json()
             assert claims_of(answer["access_token"])["aud"] == INDICATOR
             assert answer["scope"] == "read"
             assert answer["expires_in"] == 600
@@ -301,11 +302,7 @@ class TestThirdParties:
         interaction = query_of(answer.headers["Location"])["interaction"]
         resume = browser.sign_in(setting.user, interaction=interaction).json()["result"]["redirect_to"]
         page = browser.get(browser.get(resume).headers["Location"])
-        token = page.text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
-        allowed = browser.post(
-            "/consent",
-            data={"interaction": interaction, "choice": "allow", "csrfmiddlewaretoken": token},
-        )
+        allowed = form(page).submit(browser, choice="allow")
         code = query_of(browser.get(allowed.headers["Location"]).headers["Location"])["code"]
         tokens = client.redeem(code).json()
 

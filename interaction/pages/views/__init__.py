@@ -1,0 +1,1 @@
+"""The server-rendered front door for end users. Works without JavaScript."""

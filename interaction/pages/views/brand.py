@@ -1,0 +1,23 @@
+"""The tenant's look."""
+
+import hashlib
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
+from django.views.decorators.http import require_safe
+
+from interaction.experience import brand as branding
+from interaction.experience import services as experience
+
+
+@require_safe
+def brand(request: HttpRequest) -> HttpResponse:
+    """Serve the tenant's colours as a stylesheet, so that no page needs an inline style."""
+    colours = experience.current().branding
+    css = branding.stylesheet(colours["primary_color"], colours["dark_primary_color"])
+    response = HttpResponse(css, content_type="text/css; charset=utf-8")
+    response["ETag"] = f'"{hashlib.sha256(css.encode()).hexdigest()[:32]}"'
+    response["Cache-Control"] = "no-cache"
+    conditional = get_conditional_response(request, etag=response["ETag"], response=response)
+    assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
+    return conditional
