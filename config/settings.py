@@ -83,6 +83,7 @@ MIDDLEWARE = [
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",
     "config.body_limits.BodyLimitMiddleware",
+    "interaction.pages.language.LanguageMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
@@ -119,6 +120,16 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 LANGUAGE_CODE = "en"
+# Each has a catalogue in interaction/pages/locale; docs/languages.md says how to add one.
+LANGUAGES = [
+    ("en", "English"),
+    ("zh-hans", "简体中文"),
+    ("ja", "日本語"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("ar", "العربية"),
+]
+LANGUAGE_COOKIE_NAME = "__Host-gatehouse-language" if _SECURE else "gatehouse-language"
 USE_TZ = True
 TIME_ZONE = "UTC"
 

@@ -1,6 +1,7 @@
 """Who is there?"""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import ServiceError
@@ -46,9 +47,9 @@ def _sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 _SENTENCES = {
-    "invalid_credentials": "That does not match any account. Check both fields and try again.",
-    "suspended": "Your account is suspended. Ask the people who run this service to open it again.",
-    "overloaded": "Many people are signing in at this moment. Wait a few seconds and try again.",
+    "invalid_credentials": _("That does not match any account. Check both fields and try again."),
+    "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
+    "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
 }
 
 
@@ -61,6 +62,6 @@ def _sign_in_page(
         pending,
         status,
         form=form,
-        identifier_label="Username, email or phone",
+        identifier_label=_("Username, email or phone"),
         identifier_autocomplete="username",
     )
