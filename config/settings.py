@@ -130,6 +130,7 @@ LANGUAGES = [
     ("ar", "العربية"),
 ]
 LANGUAGE_COOKIE_NAME = "__Host-gatehouse-language" if _SECURE else "gatehouse-language"
+LOCALE_PATHS = [BASE_DIR / "interaction" / "pages" / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 
