@@ -89,7 +89,7 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: 
         code = f"{secrets.randbelow(10**6):06d}"
         pk = ids.new()
         message = texts.code_message(
-            id=str(ids.new()), purpose=purpose, channel=channel, to=to, code=code, brand=brand
+            pk=str(ids.new()), purpose=purpose, channel=channel, to=to, code=code, brand=brand
         )
         with transaction.atomic():
             for limit in (rules.CODE_PAUSE, rules.CODES):

@@ -38,7 +38,7 @@ _SMS: Final[dict[Purpose, Promise]] = {
 
 def code_message(  # noqa: PLR0913 - the parts of a message
     *,
-    id: str,
+    pk: str,
     purpose: Purpose,
     channel: str,
     to: str,
@@ -50,7 +50,7 @@ def code_message(  # noqa: PLR0913 - the parts of a message
     advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
     if channel != EMAIL:
         body = f"{_SMS[purpose] % words} {advice}"
-        return Message(id=id, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
+        return Message(id=pk, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
     subject = str(_SUBJECTS[purpose] % words)
     ignore = _("If you did not ask for it, ignore this message: nothing happens without the code.")
     html = render_to_string(
@@ -66,7 +66,7 @@ def code_message(  # noqa: PLR0913 - the parts of a message
         },
     )
     return Message(
-        id=id,
+        id=pk,
         channel=channel,
         to=to,
         interaction_type=purpose,
