@@ -158,6 +158,14 @@ def proof_of(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> 
     return entered.proofs().order_by("-used_at").first()
 
 
+def proofs(*, purpose: Purpose, browser: str) -> dict[Kind, VerificationCode]:
+    """Return what a browser has proven lately for a purpose: the newest proof of each kind."""
+    if not browser:
+        return {}
+    entered = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
+    return {Kind(proof.kind): proof for proof in entered.order_by("used_at")}
+
+
 def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
     """Make use of a proof, once. In a transaction that is rolled back it stays good.
 

@@ -1,36 +1,52 @@
 """What the pages have in common."""
 
+from collections.abc import Callable
+from functools import wraps
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import translation
+from django.views.decorators.http import require_http_methods
 
+from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
-from interaction.pages import language
+from interaction.pages import language, words
 from oidc.grants import requests
+from oidc.provider.views.authorize import gone
+
+Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 
 
-def found(request: HttpRequest) -> Pending | None:
-    """Return the pending request that a page belongs to, and go on in its language.
+def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
+    """Make a view of a step of a journey: it is given the pending request, in whose language it goes on."""
 
-    Raises:
-        waiting.Expired: the page names one that this browser has not.
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def wrapped(request: HttpRequest) -> HttpResponse:
+        given = request.POST if request.method == "POST" else request.GET
+        try:
+            pending = waiting.find(request, given.get("interaction", ""))
+        except waiting.Expired:
+            return gone(request)
+        if pending is not None:
+            _speak(request, pending)
+        return view(request, pending)
 
-    """
-    given = request.POST if request.method == "POST" else request.GET
-    pending = waiting.find(request, given.get("interaction", ""))
-    if pending is None:
-        return None
+    return wrapped
+
+
+def _speak(request: HttpRequest, pending: Pending) -> None:
     if chosen := language.chosen_on(request):
         requests.note_language(pending.parked, chosen)
     else:
         language.speak(pending.parked.language or pending.asked.ui_locales)
-    return pending
 
 
 def page(
@@ -73,6 +89,25 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
         }
         for code, name in settings.LANGUAGES
     ]
+
+
+def refused(response: HttpResponse, error: ServiceError) -> HttpResponse:
+    """Give a page that tells of a refusal the headers that belong to it."""
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+def tell(form: Form, error: ServiceError, field: str | None = None) -> None:
+    """Write beside the right field, or above all of them, why a form was refused."""
+    named = error.field if isinstance(error, Invalid) else field
+    form.add_error(named if named in form.fields else None, words.refusal(error))
+
+
+def address(name: str, pending: Pending | None, **query: str) -> str:
+    """Return where a page is, for the same pending request."""
+    known = ({"interaction": str(pending.parked.pk)} if pending else {}) | query
+    return f"{reverse(name)}?{urlencode(known)}" if known else reverse(name)
 
 
 def person(user: User) -> dict[str, str]:
