@@ -43,8 +43,8 @@ COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 -
 	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
 
 messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
-	$(BIN)/python manage.py makemessages --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
-	$(BIN)/python manage.py compilemessages --ignore .venv
+	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
+	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore .venv
 
 clean: ## Remove the environment and all caches; the data in var/ stays
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
