@@ -23,6 +23,8 @@ from identity.limits.models import Counter
 
 _PURPOSE: Final = "limits"
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_KEPT_SECONDS: Final = 3600
+_FORGOTTEN_AT_ONCE: Final = 20
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
 
 
@@ -76,7 +78,7 @@ def take(limit: Limit, key: str, *, refusal: Callable[[int], Exception] = TooMan
     free = rows.filter(Q(ends_at__lte=DatabaseNow()) | Q(count__lt=limit.most))
     with transaction.atomic():
         if not _counted(free, limit.kind, key, limit.seconds):
-            raise refusal(_seconds_until(rows.values_list("ends_at", flat=True).get()))
+            raise refusal(_seconds_until(rows.values_list("ends_at", flat=True).first()))
 
 
 def take_by_address(limit: Limit) -> None:
@@ -125,7 +127,7 @@ def _begin(lock: Lock, key: str, locked: Callable[[int], Exception]) -> None:
     rows = _rows(lock.kind, key)
     free = rows.filter(Q(locked_until=None) | Q(locked_until__lte=DatabaseNow()))
     if not _counted(free, lock.kind, key, lock.seconds):
-        raise locked(_seconds_until(rows.values_list("locked_until", flat=True).get()))
+        raise locked(_seconds_until(rows.values_list("locked_until", flat=True).first()))
     count = rows.values_list("count", flat=True).get()
     if count >= lock.failures:
         span = lock.span(count)
@@ -147,10 +149,18 @@ def _counted(free: QuerySet[Counter], kind: str, key: str, seconds: int) -> bool
     }
     if free.update(**fields):
         return True
+    _forget_some()
     Counter.objects.bulk_create(
         [Counter(kind=kind, key_hash=_hash(kind, key), ends_at=_LONG_AGO)], ignore_conflicts=True
     )
     return bool(free.update(**fields))
+
+
+def _forget_some() -> None:
+    """Make room before a row is added: what is over long ago counts for nothing."""
+    over = Counter.objects.filter(ends_at__lt=seconds_ahead(-_KEPT_SECONDS)).order_by("ends_at")
+    stale = over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]
+    Counter.objects.filter(pk__in=list(stale)).delete()
 
 
 def _rows(kind: str, key: str) -> QuerySet[Counter]:

@@ -127,6 +127,7 @@ class ForgotPassword(InteractionView):
     """POST a new password, after the code was verified."""
 
     takes = {"post": NewPasswordSerializer}
+    gives = {"post": None}
 
     def post(self, request: Request) -> Response:
         """Set a new password, and end every session of the account."""
