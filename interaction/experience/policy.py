@@ -1,0 +1,76 @@
+"""What a password that a person chooses must have. Pure functions.
+
+Administrators are not held to it: they set a first password that need not last.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from identity.core.errors import Invalid
+from identity.users import identifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by name, its number where it has one, and how it ends "must …"."""
+
+    name: str
+    says: str
+    number: int = 0
+
+
+class PasswordRefused(Invalid):
+    """A password breaks rules; ``rules`` are all that it breaks."""
+
+    reason = "password_policy"
+
+    def __init__(self, field: str, rules: list[Rule]) -> None:
+        self.rules = rules
+        super().__init__(field, "must " + ", ".join(rule.says for rule in rules))
+
+
+_NOT_YOUR_NAME: Final = Rule("not_identifier", "not be the username, email address or phone number itself")
+_KINDS: Final[tuple[tuple[Rule, Callable[[str], bool]], ...]] = (
+    (Rule("require_lowercase", "have a lower-case letter"), str.islower),
+    (Rule("require_uppercase", "have an upper-case letter"), str.isupper),
+    (Rule("require_numbers", "have a digit"), str.isdigit),
+    (
+        Rule("require_special_chars", "have a character that is neither letter nor digit"),
+        lambda c: not c.isalnum(),
+    ),
+)
+
+
+def rules(policy: Mapping[str, Any]) -> list[Rule]:
+    """Return what a policy asks for, to be shown before anything is broken."""
+    return [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
+
+
+def check(
+    password: str, policy: Mapping[str, Any], *, field: str = "password", own: Iterable[str] = ()
+) -> str:
+    """Return a password that keeps all rules; ``own`` are the person's identifiers.
+
+    ``field`` is what a refusal calls it. Length counts characters, not bytes.
+
+    Raises:
+        PasswordRefused: it breaks a rule, or several: all are named.
+
+    """
+    broken = [] if len(password) >= policy["min_length"] else [_length(policy)]
+    broken += [rule for rule, has in _KINDS if policy[rule.name] and not any(map(has, password))]
+    if _fold(password) in {_fold(identifier) for identifier in own if identifier}:
+        broken.append(_NOT_YOUR_NAME)
+    if broken:
+        raise PasswordRefused(field, broken)
+    return password
+
+
+def _length(policy: Mapping[str, Any]) -> Rule:
+    number = policy["min_length"]
+    return Rule("min_length", f"have at least {number} characters", number)
+
+
+def _fold(text: str) -> str:
+    return identifiers.fold(text.strip())
