@@ -1,5 +1,6 @@
 """Scopes in plain words, for people who are asked to agree."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from oidc.provider import scopes as s
@@ -15,6 +16,12 @@ _WORDS: Final = {
 }
 
 
-def described(scopes: tuple[str, ...]) -> list[dict[str, str]]:
-    """Return name, title and description of each scope."""
-    return [{"name": scope, "title": _WORDS[scope][0], "description": _WORDS[scope][1]} for scope in scopes]
+def described(scopes: Iterable[str]) -> list[dict[str, str]]:
+    """Return name, title and description of each scope; one of an API or organization is its own title."""
+    words = {scope: _WORDS.get(scope, (scope, "")) for scope in scopes}
+    return [{"name": scope, "title": words[scope][0], "description": words[scope][1]} for scope in words]
+
+
+def in_order(scopes: set[str]) -> list[str]:
+    """Return scopes in the order people read them in: who they are first, other things last."""
+    return [scope for scope in _WORDS if scope in scopes] + sorted(scopes - _WORDS.keys())
