@@ -23,12 +23,15 @@ class Event(TextChoices):
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105
     SESSION_END = "Session.End"
     CONSENT_GRANT = "Consent.Grant"
+    CONSENT_REVOKE = "Consent.Revoke"
+    PASSWORD_VERIFY = "Password.Verify"  # noqa: S105
     ADMIN_SIGN_IN = "Admin.SignIn"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
     USER_CREATE = "User.Create"
     USER_UPDATE = "User.Update"
     USER_DELETE = "User.Delete"
+    USER_EXPORT = "User.Export"
     ROLE_CREATE = "Role.Create"
     ROLE_UPDATE = "Role.Update"
     ROLE_DELETE = "Role.Delete"

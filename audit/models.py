@@ -44,7 +44,14 @@ class Entry(models.Model):
     class Meta:
         db_table = "audit_entry"
         verbose_name_plural = "entries"
-        indexes = [models.Index(fields=["tenant_id", "-created_at", "-id"], name="audit_newest_first")]
+        indexes = [
+            models.Index(fields=["tenant_id", "-created_at", "-id"], name="audit_newest_first"),
+            models.Index(
+                fields=["tenant_id", "user_id", "-created_at", "-id"],
+                name="audit_of_user",
+                condition=models.Q(user_id__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.key} {self.created_at:%Y-%m-%d %H:%M:%S}"

@@ -23,7 +23,8 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import account, brand, consent, forgot_password, register, sign_in
+from interaction.pages.views import brand, consent, forgot_password, register, sign_in
+from interaction.pages.views.account import applications, browsers, data, overview, password, profile
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
@@ -202,9 +203,16 @@ people = [
     path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
     path("select-account", consent.select_account, name="select-account"),
     path("consent", consent.consent, name="consent"),
-    path("account", account.account, name="account"),
+    path("account", overview.overview, name="account"),
+    path("account/profile", profile.profile, name="account-profile"),
+    path("account/username", profile.username, name="account-username"),
+    path("account/password", password.password, name="account-password"),
+    path("account/browsers", browsers.browsers, name="account-browsers"),
+    path("account/applications", applications.applications, name="account-applications"),
+    path("account/data", data.export, name="account-data"),
+    path("account/delete", data.delete, name="account-delete"),
     path("brand.css", brand.brand, name="brand"),
-    path("", account.home, name="home"),
+    path("", overview.home, name="home"),
 ]
 
 urlpatterns = [

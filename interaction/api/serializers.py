@@ -83,4 +83,5 @@ class OfferedExperienceSerializer(ExperienceSerializer):
 
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
+    account = None  # type: ignore[assignment]  # as id
     social_connectors = SocialConnectorSerializer(many=True, default=[])

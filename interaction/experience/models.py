@@ -45,6 +45,11 @@ def default_password_policy() -> dict[str, Any]:
     }
 
 
+def default_account() -> dict[str, bool]:
+    """People keep their username and cannot delete their account."""
+    return {"username_change": False, "deletion": False}
+
+
 class SignInExperience(EditableModel):
     """What end users of a tenant are offered, and how it looks."""
 
@@ -52,6 +57,8 @@ class SignInExperience(EditableModel):
     sign_in = models.JSONField(default=default_sign_in)
     sign_up = models.JSONField(default=default_sign_up)
     password_policy = models.JSONField(default=default_password_policy)
+    # What people may do by themselves on their account page.
+    account = models.JSONField(default=default_account)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 

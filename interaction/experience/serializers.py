@@ -91,6 +91,13 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     require_special_chars = Flag(required=False)
 
 
+class AccountSerializer(serializers.Serializer[Any]):
+    """What people may do by themselves on their account page."""
+
+    username_change = Flag(required=False)
+    deletion = Flag(required=False)
+
+
 class ExperienceSerializer(Record):
     """The sign-in experience."""
 
@@ -98,6 +105,7 @@ class ExperienceSerializer(Record):
     sign_in = SignInMethodsSerializer(required=False)
     sign_up = SignUpSerializer(required=False)
     password_policy = PasswordPolicySerializer(required=False)
+    account = AccountSerializer(required=False)
     terms_of_use_url = Url()
     privacy_policy_url = Url()
     created_at = None  # type: ignore[assignment]  # the interface shows no such field

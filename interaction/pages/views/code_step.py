@@ -14,7 +14,7 @@ from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
 from interaction.journeys.pending import Pending
-from interaction.pages import words
+from interaction.pages import refusals, words
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
 from interaction.verification.models import Purpose
@@ -70,7 +70,9 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
     try:
         codes.send(purpose=step.purpose, kind=_kind(identifier, step), identifier=identifier, browser=browser)
     except SentTooOften as error:
-        page = _code_page(request, pending, step, CodeForm(), identifier, notice=words.refusal(error))
+        page = _code_page(
+            request, pending, step, CodeForm(), identifier, notice=" ".join(refusals.sentences(error))
+        )
         return shared.refused(page, error)
     except ServiceError as error:
         shared.tell(form, error)

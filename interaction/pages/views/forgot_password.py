@@ -10,7 +10,7 @@ from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending
-from interaction.pages import words
+from interaction.pages import refusals
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep, Entered
@@ -87,7 +87,7 @@ def _page(
         status,
         form=form,
         address=proof.address,
-        hints=words.hints(policy.rules(experience.current().password_policy)),
+        rules=refusals.rules(policy.rules(experience.current().password_policy)),
         other_url=shared.address("pages:forgot-password", pending, other="1"),
     )
 

@@ -13,7 +13,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
 from interaction.journeys.pending import Pending
-from interaction.pages import words
+from interaction.pages import refusals, words
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared, sign_in
 from interaction.pages.views.code_step import CodeStep, Entered
@@ -115,7 +115,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
             if kind in form.fields
         ],
         proven=[{"label": words.label([kind]), "address": proof.address} for kind, proof in proofs.items()],
-        hints=words.hints(policy.rules(shown.password_policy)),
+        rules=refusals.rules(policy.rules(shown.password_policy)),
         sign_in_url=shared.address("pages:sign-in", pending),
     )
 

@@ -17,7 +17,7 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
-from interaction.pages import language, words
+from interaction.pages import language, refusals
 from oidc.grants import requests
 from oidc.provider.views.authorize import gone
 
@@ -101,7 +101,8 @@ def refused(response: HttpResponse, error: ServiceError) -> HttpResponse:
 def tell(form: Form, error: ServiceError, field: str | None = None) -> None:
     """Write beside the right field, or above all of them, why a form was refused."""
     named = error.field if isinstance(error, Invalid) else field
-    form.add_error(named if named in form.fields else None, words.refusal(error))
+    for sentence in refusals.sentences(error):
+        form.add_error(named if named in form.fields else None, sentence)
 
 
 def address(name: str, pending: Pending | None, **query: str) -> str:

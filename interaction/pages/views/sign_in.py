@@ -1,6 +1,7 @@
 """Who is there?"""
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
@@ -33,7 +34,10 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             **form.cleaned_data, pending=pending, current=cookies.current_session(request)
         )
     except ServiceError as error:
-        shared.tell(form, error)
+        if error.reason == "invalid_credentials":
+            form.add_error(None, _("That does not match any account. Check both fields and try again."))
+        else:
+            shared.tell(form, error)
         return shared.refused(_page(request, pending, form, error.status), error)
     return enter(signed_in)
 

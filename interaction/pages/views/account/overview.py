@@ -1,0 +1,36 @@
+"""What a person sees of their own account."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from interaction.experience import services as experience
+from interaction.pages.views.account import shared
+from oidc.grants import connections
+from oidc.provider.views.authorize import redirect
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to the account page."""
+    return redirect(reverse("pages:account"))
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Show who is signed in here, and lead to all that they can decide."""
+    session = cookies.current_session(request)
+    if session is None:
+        return redirect(reverse("pages:sign-in"))
+    may = experience.current().account
+    return shared.page(
+        request,
+        session,
+        "overview",
+        browsers=Session.objects.live().filter(user=session.user_id).count(),
+        applications=len(connections.of(session.user)),
+        may_rename=may["username_change"],
+        may_delete=may["deletion"],
+    )
