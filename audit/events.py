@@ -11,6 +11,9 @@ class Event(TextChoices):
     """The kinds of things that are written down."""
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
+    SIGN_IN_SOCIAL = "SignIn.Social"
+    SOCIAL_IDENTITY_CREATE = "SocialIdentity.Create"
+    SOCIAL_IDENTITY_DELETE = "SocialIdentity.Delete"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105
     TOKEN_REFRESH = "Token.Refresh"  # noqa: S105
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105

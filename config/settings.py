@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "oidc.grants",
     "interaction.experience",
     "interaction.connectors",
+    "interaction.social",
     "interaction.pages",
     "management",
     "management.administrators",

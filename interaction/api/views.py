@@ -7,9 +7,15 @@ from rest_framework.views import APIView
 
 from identity.sessions import cookies
 from interaction.api.permissions import SameOrigin
-from interaction.api.serializers import NextSerializer, OfferedExperienceSerializer, SignInSerializer
+from interaction.api.serializers import (
+    NextSerializer,
+    OfferedExperienceSerializer,
+    SignInSerializer,
+    SocialConnectorSerializer,
+)
 from interaction.experience import services as experience
 from interaction.journeys import pending, sign_in
+from interaction.social import offered
 
 
 class Experience(APIView):
@@ -22,6 +28,7 @@ class Experience(APIView):
     def get(self, request: Request) -> Response:
         """Show what people are offered, and how it looks."""
         shown = OfferedExperienceSerializer(experience.current()).data
+        shown["social_connectors"] = SocialConnectorSerializer(offered.all_of_them(), many=True).data
         return Response(shown, headers={"Cache-Control": "no-store"})
 
 
