@@ -23,7 +23,7 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import brand, consent, forgot_password, register, sign_in
+from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
 from interaction.pages.views.account import applications, browsers, data, overview, password, profile
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
@@ -201,6 +201,8 @@ people = [
     path("sign-in/code", sign_in.code, name="sign-in-code"),
     path("register", register.register, name="register"),
     path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
+    path("social/callback", social.callback, name="social-callback"),
+    path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),
     path("consent", consent.consent, name="consent"),
     path("account", overview.overview, name="account"),

@@ -16,6 +16,7 @@ from interaction.pages import words
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import Entered
+from interaction.social import offered as social
 from interaction.verification.models import Purpose
 from oidc.provider.views.authorize import redirect
 
@@ -60,7 +61,8 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         ways["forgot_url"] = shared.address("pages:forgot-password", pending)
     if shown.sign_up["identifiers"]:
         ways["register_url"] = shared.address("pages:register", pending)
-    if not kinds and not form.is_bound and "code_url" in ways:
+    offers = social.all_of_them()
+    if not (kinds or offers or form.is_bound) and "code_url" in ways:
         return redirect(ways["code_url"])
     return shared.page(
         request,
@@ -72,6 +74,7 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         identifier_label=words.label(kinds),
         identifier_autocomplete="username",
         **ways,
+        offers=offers,
     )
 
 
