@@ -1,8 +1,14 @@
 """Scopes in plain words, for people who are asked to agree."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
+from django.utils import timezone
+from django.utils.timesince import timesince
+from django.utils.translation import gettext
+
+from identity.sessions.services import TOUCH_AFTER
 from oidc.provider import scopes as s
 
 _WORDS: Final = {
@@ -14,6 +20,13 @@ _WORDS: Final = {
     s.ORGANIZATIONS: ("See your organizations", "Which organizations you belong to."),
     s.ORGANIZATION_ROLES: ("See your roles", "Which roles you have in your organizations."),
 }
+
+
+def used(moment: datetime) -> str:
+    """Return how long ago something was last used, no more exact than it is noted."""
+    if timezone.now() - moment < TOUCH_AFTER:
+        return gettext("used just now")
+    return gettext("last used %(time)s ago") % {"time": timesince(moment, depth=1)}
 
 
 def described(scopes: Iterable[str]) -> list[dict[str, str]]:
