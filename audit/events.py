@@ -11,6 +11,13 @@ class Event(TextChoices):
     """The kinds of things that are written down."""
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
+    SIGN_IN_CODE = "SignIn.VerificationCode"
+    REGISTER_USERNAME = "Register.Username"
+    REGISTER_EMAIL = "Register.Email"
+    REGISTER_PHONE = "Register.Phone"
+    FORGOT_PASSWORD = "ForgotPassword"  # noqa: S105
+    CODE_SEND = "VerificationCode.Send"
+    CODE_VERIFY = "VerificationCode.Verify"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105
     TOKEN_REFRESH = "Token.Refresh"  # noqa: S105
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105

@@ -28,3 +28,17 @@ errorlog = "-"
 loglevel = "warning"
 # Its socket would lie in the home directory, one for all gunicorns of a user.
 control_socket_disable = True
+
+
+def post_worker_init(worker: object) -> None:
+    """Let the worker send messages: after the fork, since threads do not survive one."""
+    from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
+
+    outgoing.start()
+
+
+def worker_exit(server: object, worker: object) -> None:
+    """Let it finish the messages that it is sending."""
+    from interaction.verification import outgoing  # noqa: PLC0415 - as above
+
+    outgoing.stop()

@@ -39,6 +39,7 @@ PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
 INSTALLED_APPS = [
     "audit",
     "identity.tenants",
+    "identity.limits",
     "identity.users",
     "identity.sessions",
     "identity.resources",
@@ -49,6 +50,7 @@ INSTALLED_APPS = [
     "oidc.grants",
     "interaction.experience",
     "interaction.connectors",
+    "interaction.verification",
     "interaction.pages",
     "management",
     "management.administrators",
@@ -155,6 +157,18 @@ HASHING_QUEUE = env.integer(
     least=0,
     most=THREADS - HASHING_CONCURRENCY - 1,
 )
+
+# ── Limits ────────────────────────────────────────────────────────────────────────────
+# By client address: so many in so many seconds.
+LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
+LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
+LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
+LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
+# Failed sign-ins that lock an identifier for one address, and for all.
+LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=1)
+LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)
+LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=1)
+LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
 
 # ── Lifetimes, in seconds ─────────────────────────────────────────────────────────────
 ACCESS_TOKEN_SECONDS = 3600

@@ -38,6 +38,12 @@ os.environ |= {
     "ADMIN_PASSWORD": "correct horse battery staple",
     "WEB_CONCURRENCY": "2",
     "HASHING_CONCURRENCY": "1",
+    # All tests come from one address; those of the limits set their own.
+    "LIMIT_ADDRESS_SIGN_INS": "1000000",
+    "LIMIT_ADDRESS_REGISTRATIONS": "1000000",
+    "LIMIT_ADDRESS_CODE_SENDS": "1000000",
+    "LOCK_PAIR_FAILURES": "1000000",
+    "LOCK_IDENTIFIER_FAILURES": "1000000",
     "DATABASE_URL": (
         f"{_POSTGRES.rpartition('/')[0]}/gatehouse_test_{_PORT}"
         if os.environ.get("TEST_ENGINE") == "postgres"

@@ -39,6 +39,8 @@ class User(EditableModel):
     last_sign_in_at = models.DateTimeField(null=True, editable=False)
     login_count = models.PositiveIntegerField(default=0, editable=False)
     custom_data = models.JSONField(default=dict, blank=True)
+    # Made by the person, not by an administrator. Whoever made it need not be whose email it names.
+    self_registered = models.BooleanField(default=False, editable=False)
     # Username, email, phone and name, folded: what a search looks into.
     search_text = models.TextField(blank=True, editable=False)
 

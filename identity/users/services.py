@@ -10,6 +10,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, imported_hashes, passwords
+from identity.users.identifiers import Kind
 from identity.users.models import User
 
 SHORTEST_PASSWORD: Final = 6
@@ -61,6 +62,40 @@ def create(  # noqa: PLR0913 - one parameter a field
     )
     records.create(user, event=Event.USER_CREATE, username=user.username)
     return user
+
+
+def registered(  # noqa: PLR0913 - one parameter a field
+    *, username: str, email: str, phone: str, name: str, password: str, verified: set[Kind]
+) -> User:
+    """Return a user who makes their own account: not stored yet, the password hashed if there is one.
+
+    ``verified`` are the kinds of identifiers that were proven.
+
+    Raises:
+        Invalid: a field breaks a rule.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    user = User(
+        name=name,
+        self_registered=True,
+        email_verified=Kind.EMAIL in verified,
+        phone_verified=Kind.PHONE in verified,
+    )
+    _identify(user, username=identifiers.username(username) if username else "", email=email, phone=phone)
+    user.password = passwords.hashed(password) if password else ""
+    return user
+
+
+def add(user: User) -> None:
+    """Store a user whom ``registered`` made. The caller writes the audit entry.
+
+    Raises:
+        Invalid: an identifier belongs to somebody else in this tenant.
+
+    """
+    with records.refusing_duplicates(user):
+        user.save(force_insert=True)
 
 
 @transaction.atomic
@@ -192,6 +227,35 @@ def confirm(user: User, password: str) -> None:
     right, _ = passwords.verify(password, user.password)
     if not right:
         raise InvalidCredentials
+
+
+def prove(user: User, kind: Kind) -> None:
+    """Note that the person who signs in has proven their email or phone.
+
+    An account that was made with somebody else's address must not lie in wait for its owner:
+    the first proof ends the sessions that were begun before, and takes away a password that
+    was chosen before.
+    """
+    unproven = User.objects.filter(pk=user.pk, **{f"{kind}_verified": False})
+    if not unproven.update(**{f"{kind}_verified": True}, version=F("version") + 1):
+        return
+    if user.self_registered:
+        User.objects.filter(pk=user.pk).update(password="", epoch=F("epoch") + 1)
+        user.refresh_from_db(fields=["password", "epoch"])
+
+
+def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
+    """Store the hash of a new password, chosen after an email or phone was proven.
+
+    Sessions and refresh tokens end. The caller writes the audit entry.
+    """
+    User.objects.filter(pk=user.pk).update(
+        password=encoded,
+        epoch=F("epoch") + 1,
+        version=F("version") + 1,
+        updated_at=Now(),
+        **{f"{proven}_verified": True},
+    )
 
 
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:

@@ -1,16 +1,67 @@
 """What the interaction API takes and shows."""
 
+from typing import Any, Final
+
 from rest_framework import serializers
 
+from identity.core.serializers import Line
+from identity.users.identifiers import Kind
 from interaction.experience.serializers import ExperienceSerializer
+from interaction.verification.models import Purpose
+
+_PURPOSES: Final = [Purpose.SIGN_IN.value, Purpose.REGISTER.value, Purpose.FORGOT_PASSWORD.value]
 
 
-class SignInSerializer(serializers.Serializer[None]):
+class InteractionSerializer(serializers.Serializer[Any]):
+    """What every POST may say: which pending request is meant."""
+
+    interaction = serializers.CharField(max_length=36, required=False, default="")
+
+
+class SignInSerializer(InteractionSerializer):
     """Identifier and password, for the request that waits."""
 
     identifier = serializers.CharField(max_length=254)
     password = serializers.CharField(max_length=256, trim_whitespace=False)
-    interaction = serializers.CharField(max_length=36, required=False, default="")
+
+
+class RegisterSerializer(InteractionSerializer):
+    """Who somebody says they are. What the experience does not ask for may be left out."""
+
+    username = Line(max_length=128, required=False, default="", allow_blank=True)
+    email = Line(max_length=254, required=False, default="", allow_blank=True)
+    phone = Line(max_length=64, required=False, default="", allow_blank=True)
+    name = Line(max_length=256, required=False, default="", allow_blank=True)
+    password = serializers.CharField(
+        max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False
+    )
+
+
+class CodeSerializer(InteractionSerializer):
+    """Whom a code goes to, and what for."""
+
+    identifier = Line(max_length=254)
+    identifier_type = serializers.ChoiceField(choices=[Kind.EMAIL.value, Kind.PHONE.value])
+    interaction_type = serializers.ChoiceField(choices=_PURPOSES)
+
+
+class CodeSentSerializer(serializers.Serializer[Any]):
+    """How long the code is good for."""
+
+    expires_in = serializers.IntegerField()
+
+
+class EnteredCodeSerializer(CodeSerializer):
+    """A code, as a person typed it."""
+
+    code = Line(max_length=32)
+
+
+class NewPasswordSerializer(InteractionSerializer):
+    """A new password for the account whose email or phone was verified in this browser."""
+
+    identifier = serializers.CharField(max_length=254)
+    new_password = serializers.CharField(max_length=256, trim_whitespace=False)
 
 
 class NextSerializer(serializers.Serializer[None]):

@@ -1,15 +1,31 @@
 """The JSON front door for end users: for a company's own sign-in front end."""
 
+from typing import Any
+
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from identity.sessions import cookies
+from identity.sessions.models import Session
+from identity.users.identifiers import Kind
 from interaction.api.permissions import SameOrigin
-from interaction.api.serializers import NextSerializer, OfferedExperienceSerializer, SignInSerializer
+from interaction.api.serializers import (
+    CodeSentSerializer,
+    CodeSerializer,
+    EnteredCodeSerializer,
+    NewPasswordSerializer,
+    NextSerializer,
+    OfferedExperienceSerializer,
+    RegisterSerializer,
+    SignInSerializer,
+)
 from interaction.experience import services as experience
-from interaction.journeys import pending, sign_in
+from interaction.journeys import codes, pending, register, reset_password, sign_in
+from interaction.journeys.pending import Pending
+from interaction.journeys.sign_in import SignedIn
+from interaction.verification.models import Purpose
 
 
 class Experience(APIView):
@@ -25,25 +41,115 @@ class Experience(APIView):
         return Response(shown, headers={"Cache-Control": "no-store"})
 
 
-class SignIn(APIView):
+class InteractionView(APIView):
+    """One step of a journey: for pages of our own origin, and for the browser that walks it."""
+
+    authentication_classes = ()
+    permission_classes = (SameOrigin,)
+
+    def sent(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
+        """Return the fields of the body, and the request that it is about."""
+        serializer = self.takes["post"](data=request.data)  # type: ignore[attr-defined]
+        serializer.is_valid(raise_exception=True)
+        fields = dict(serializer.validated_data)
+        return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
+
+    def browser(self, request: Request) -> str:
+        """Return the hash that stands for this browser, or nothing for a new one."""
+        return cookies.browser_of(request._request)  # noqa: SLF001
+
+    def current(self, request: Request) -> Session | None:
+        """Return the session that this browser has so far."""
+        return cookies.current_session(request._request)  # noqa: SLF001
+
+
+class SignIn(InteractionView):
     """POST identifier and password; get where to go next."""
 
     takes = {"post": SignInSerializer}
     gives = {"post": NextSerializer}
-    authentication_classes = ()
-    permission_classes = (SameOrigin,)
 
     def post(self, request: Request) -> Response:
         """Sign the browser in."""
-        sent = SignInSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        credentials = dict(sent.validated_data)
-        waiting = pending.find(request._request, credentials.pop("interaction"))  # noqa: SLF001
-        signed_in = sign_in.with_password(
-            **credentials,
-            pending=waiting,
-            current=cookies.current_session(request._request),  # noqa: SLF001
+        fields, waiting = self.sent(request)
+        return _signed_in(sign_in.with_password(**fields, pending=waiting, current=self.current(request)))
+
+
+class Register(InteractionView):
+    """POST who one is; get where to go next."""
+
+    takes = {"post": RegisterSerializer}
+    gives = {"post": NextSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Make an account and sign the browser in."""
+        fields, waiting = self.sent(request)
+        return _signed_in(
+            register.sign_up(
+                **fields, browser=self.browser(request), pending=waiting, current=self.current(request)
+            )
         )
-        response = Response({"redirect_to": signed_in.redirect_to}, headers={"Cache-Control": "no-store"})
-        cookies.remember_session(response, signed_in.session_token)
+
+
+class SendCode(InteractionView):
+    """POST an identifier and what the code is for; get how long it is good."""
+
+    takes = {"post": CodeSerializer}
+    gives = {"post": CodeSentSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Send a verification code."""
+        fields, _ = self.sent(request)
+        response = Response(headers={"Cache-Control": "no-store"})
+        browser = self.browser(request) or cookies.new_browser(response)
+        response.data = {"expires_in": codes.send(**_bound(fields), browser=browser)}
         return response
+
+
+class VerifyCode(InteractionView):
+    """POST the code; get where to go next."""
+
+    takes = {"post": EnteredCodeSerializer}
+    gives = {"post": NextSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Use a verification code up: it signs in, or lets the next step be taken."""
+        fields, waiting = self.sent(request)
+        entered = _bound(fields) | {"code": fields["code"], "browser": self.browser(request)}
+        if entered["purpose"] is Purpose.SIGN_IN:
+            del entered["purpose"]
+            return _signed_in(sign_in.with_code(**entered, pending=waiting, current=self.current(request)))
+        codes.verify(**entered)
+        return _next(codes.next_page(entered["purpose"], waiting))
+
+
+class ForgotPassword(InteractionView):
+    """POST a new password, after the code was verified."""
+
+    takes = {"post": NewPasswordSerializer}
+    gives = {"post": None}
+
+    def post(self, request: Request) -> Response:
+        """Set a new password, and end every session of the account."""
+        fields, _ = self.sent(request)
+        reset_password.choose(**fields, browser=self.browser(request))
+        return Response(None, headers={"Cache-Control": "no-store"})
+
+
+def _bound(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what a code is bound to, as the journeys call it."""
+    return {
+        "purpose": Purpose(fields["interaction_type"]),
+        "kind": Kind(fields["identifier_type"]),
+        "identifier": fields["identifier"],
+    }
+
+
+def _signed_in(signed_in: SignedIn) -> Response:
+    response = _next(signed_in.redirect_to)
+    cookies.remember_session(response, signed_in.session_token)
+    return response
+
+
+def _next(redirect_to: str) -> Response:
+    return Response({"redirect_to": redirect_to}, headers={"Cache-Control": "no-store"})

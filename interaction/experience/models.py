@@ -74,6 +74,11 @@ class SignInExperience(EditableModel):
 
     def takes_password_for(self, identifier: str) -> bool:
         """Tell whether a kind of identifier may sign in with a password."""
-        return any(
-            method["identifier"] == identifier and method["password"] for method in self.sign_in["methods"]
-        )
+        return self._takes("password", identifier)
+
+    def takes_code_for(self, identifier: str) -> bool:
+        """Tell whether a kind of identifier may sign in with a code that is sent to it."""
+        return self._takes("verification_code", identifier)
+
+    def _takes(self, way: str, identifier: str) -> bool:
+        return any(method["identifier"] == identifier and method[way] for method in self.sign_in["methods"])

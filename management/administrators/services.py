@@ -1,13 +1,17 @@
 """What is done to administrators."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from audit import log
 from audit.events import Event
-from identity.core import records
+from identity.core import records, tenancy
 from identity.core.errors import Invalid, ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.services import acceptable_password
@@ -20,6 +24,15 @@ class WrongCredentials(ServiceError):
     status = 401
     reason = "invalid_credentials"
     message = "the username or the password is wrong"
+
+
+class Locked(WrongCredentials):
+    """Too many failed before. Told in the same words, whatever the password was."""
+
+    reason = "locked"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(seconds)})
 
 
 class LastSuperuser(ServiceError):
@@ -143,10 +156,11 @@ def authenticate(*, username: str, password: str) -> Administrator:
 
     Raises:
         WrongCredentials: one of them is wrong: never told which.
+        Locked: too many failed before, with this username from this address.
         passwords.Busy: too many sign-ins at this moment.
 
     """
-    with log.attempt(Event.ADMIN_SIGN_IN, username=username):
+    with log.attempt(Event.ADMIN_SIGN_IN, username=username), _guarded(username):
         administrator = Administrator.objects.filter(username=username).first()
         right, renewed = passwords.verify(password, administrator.password if administrator else None)
         if administrator is None or not right:
@@ -158,3 +172,16 @@ def authenticate(*, username: str, password: str) -> Administrator:
             )
             administrator.password = renewed
     return administrator
+
+
+@contextmanager
+def _guarded(username: str) -> Iterator[None]:
+    """Count the tries at an administrator, who stands above tenants, in one place."""
+    with tenancy.using(tenancy.DEFAULT):
+        tried = limits.guarded(
+            (rules.ADMINISTRATOR, f"{username} {limits.client_network()}"),
+            failure=WrongCredentials,
+            locked=Locked,
+        )
+        with tried:
+            yield

@@ -76,6 +76,10 @@ FIELDS: Final[dict[str, str]] = {
     "redirect_to": "Where the browser goes next.",
     "interaction": "Which pending request is meant; without it the newest of this browser.",
     "identifier": "A username, email address or phone number.",
+    "identifier_type": "What kind of identifier it is.",
+    "interaction_type": "What the code is for. It is good for nothing else.",
+    "code": "The six digits that were sent.",
+    "new_password": "It has to keep the tenant's password policy.",
     "phone_number": "The phone as the user has it.",
 }
 

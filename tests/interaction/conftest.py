@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from identity.users import passwords
-from tests.support import providers
+from tests.support import codes, providers
 
 
 @pytest.fixture
@@ -51,3 +51,9 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     assert begun.wait(10)
     yield disperse
     disperse()
+
+
+@pytest.fixture
+def reachable(acme):
+    """The tenant of the test, with connectors that put messages into files."""
+    return codes.reachable(acme)

@@ -47,6 +47,8 @@ def _sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 _SENTENCES = {
     "invalid_credentials": "That does not match any account. Check both fields and try again.",
+    "locked": "That does not match any account. Wait a while before you try again.",
+    "rate_limited": "Too many people tried to sign in from your network. Wait a few minutes and try again.",
     "suspended": "Your account is suspended. Ask the people who run this service to open it again.",
     "overloaded": "Many people are signing in at this moment. Wait a few seconds and try again.",
 }

@@ -1,0 +1,26 @@
+"""Counters in the database, so that all workers and all nodes count together."""
+
+from django.db import models
+
+from identity.core.models import TenantManager, TenantModel
+
+
+class Counter(TenantModel):
+    """How often something happened since its window began. What it was is kept as a keyed hash."""
+
+    kind = models.CharField(max_length=32)
+    key_hash = models.CharField(max_length=80)
+    count = models.PositiveIntegerField(default=0)
+    ends_at = models.DateTimeField()
+    locked_until = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "kind", "key_hash"], name="counter_unique"),
+        ]
+        indexes = [models.Index(fields=["tenant", "ends_at"], name="counter_expiry")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.count}"

@@ -1,0 +1,105 @@
+"""Proving an email or a phone with a code: the step that several journeys begin with."""
+
+from typing import Final
+
+from django.urls import get_script_prefix
+
+from identity.core.errors import Invalid, ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users.identifiers import Kind
+from interaction.connectors import delivery
+from interaction.experience import brand as colours
+from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
+from interaction.journeys.pending import Pending
+from interaction.verification import services as verification
+from interaction.verification.models import Purpose, VerificationCode
+from interaction.verification.texts import Brand
+
+# The page that goes on where a code was entered that signs nobody in.
+_NEXT: Final = {Purpose.REGISTER: "register", Purpose.FORGOT_PASSWORD: "forgot-password"}
+
+
+class CodesOff(ServiceError):
+    """The tenant does not let codes for this purpose go to this kind of identifier."""
+
+    reason = "method_off"
+
+    def __init__(self, purpose: Purpose, kind: Kind) -> None:
+        does = purpose.value.replace("_", " ")
+        super().__init__(f"identifier_type: codes by {kind} are switched off for {does}")
+
+
+def offered(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
+    """Tell whether the tenant wants such codes, and a message can be delivered."""
+    return _is_on(purpose, kind, shown) and delivery.can_deliver(verification.channel_of(kind))
+
+
+def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> int:
+    """Send a code and return how many seconds it is good for.
+
+    ``browser`` is the hash of the browser's cookie: a new one has to be given it first.
+
+    Raises:
+        CodesOff: the tenant does not use codes for this.
+        delivery.NoConnector: nothing can be sent to this kind of identifier.
+        Invalid: the identifier is none of this kind.
+        verification.SentTooOften: one was sent a moment ago.
+        limits.TooMany: too many from this address.
+
+    """
+    shown = experience.current()
+    _check(purpose, kind, shown)
+    limits.take_by_address(rules.CODE_SENDS)
+    return verification.send(
+        purpose=purpose, kind=kind, identifier=identifier, browser=browser, brand=_brand(shown)
+    )
+
+
+def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
+    """Use a code up that signs nobody in, and return the proof for the next step.
+
+    Raises:
+        CodesOff: the tenant does not use codes for this.
+        verification.WrongCode: not the code that was sent to this identifier for this, or no longer.
+        limits.TooMany: too many from this address.
+
+    """
+    _check(purpose, kind, experience.current())
+    limits.take_by_address(rules.SIGN_INS)
+    return verification.verify(purpose=purpose, kind=kind, identifier=identifier, code=code, browser=browser)
+
+
+def next_page(purpose: Purpose, pending: Pending | None) -> str:
+    """Return where a browser goes on after ``verify``."""
+    waiting = f"?interaction={pending.parked.pk}" if pending else ""
+    return f"{get_script_prefix()}{_NEXT[purpose]}{waiting}"
+
+
+def _check(purpose: Purpose, kind: Kind, shown: SignInExperience) -> None:
+    if kind is Kind.USERNAME:
+        raise Invalid("identifier_type", "must be email or phone")
+    if not _is_on(purpose, kind, shown):
+        raise CodesOff(purpose, kind)
+
+
+def _is_on(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
+    if purpose is Purpose.SIGN_IN:
+        return shown.takes_code_for(kind)
+    if purpose is Purpose.REGISTER:
+        return kind in shown.sign_up["identifiers"]
+    if purpose is Purpose.FORGOT_PASSWORD:
+        # Whoever can sign in with it, in whatever way, may choose a new password by it.
+        return shown.takes_code_for(kind) or shown.takes_password_for(kind)
+    return True
+
+
+def _brand(shown: SignInExperience) -> Brand:
+    colour = shown.branding["primary_color"]
+    return Brand(
+        name=shown.tenant.name,
+        colour=colour,
+        on_colour=colours.text_on(colour) if colour else "",
+        logo_url=shown.branding["logo_url"],
+    )

@@ -1,0 +1,54 @@
+"""Choosing a new password after the old one was forgotten."""
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users import identifiers, passwords
+from identity.users import services as users
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.experience import policy
+from interaction.experience import services as experience
+from interaction.verification import services as verification
+from interaction.verification.models import Purpose
+
+
+def choose(*, identifier: str, new_password: str, browser: str) -> None:
+    """Set the password of the account whose email or phone was proven in this browser.
+
+    The proof is of ``codes``, purpose ``forgot_password``, and is good for one new password. All
+    sessions and refresh tokens of the account end. Nobody is signed in, and nobody is unsuspended.
+
+    Raises:
+        verification.NotVerified: the identifier was not proven here within 10 minutes.
+        policy.PasswordRefused: the password breaks rules of the tenant; the proof stays good.
+        limits.TooMany: too many from this address.
+        passwords.Busy: too many sign-ins at this moment.
+
+    """
+    limits.take_by_address(rules.SIGN_INS)
+    with log.attempt(Event.FORGOT_PASSWORD, username=identifier) as entry:
+        kind = identifiers.kind_of(identifier)
+        proof = None
+        if kind is not Kind.USERNAME:
+            proof = verification.proof_of(
+                purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
+            )
+        user = User.objects.known_as(identifier).first() if proof else None
+        if proof is None or user is None:
+            raise verification.NotVerified("identifier")
+        policy.check(
+            new_password,
+            experience.current().password_policy,
+            field="new_password",
+            own=(user.username, user.email, user.phone),
+        )
+        encoded = passwords.hashed(new_password)
+        with transaction.atomic():
+            verification.spend(proof)
+            users.renew_password(user, encoded, proven=kind)
+            entry.user_id = user.pk
+            entry.succeeded()

@@ -1,0 +1,204 @@
+"""Sending codes and taking them back."""
+
+import secrets
+import unicodedata
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F
+
+from audit import log
+from audit.clock import DatabaseNow, seconds_ahead
+from audit.events import Event
+from identity.core import ids, keyring
+from identity.core.errors import Invalid, ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users import identifiers
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.connectors import delivery
+from interaction.connectors.messages import EMAIL, SMS
+from interaction.verification import outgoing, texts
+from interaction.verification.models import CODE_SECONDS, Purpose, VerificationCode
+from interaction.verification.texts import Brand
+
+_PURPOSE: Final = "verification codes"
+_KEPT_SECONDS: Final = 3600
+_FORGOTTEN_AT_ONCE: Final = 20
+# Only who has an account can do this with a code.
+_FOR_ACCOUNTS = {Purpose.SIGN_IN, Purpose.FORGOT_PASSWORD}
+
+
+class SentTooOften(ServiceError):
+    """A code was sent to this identifier a moment ago, or many within the hour."""
+
+    reason = "sent_too_often"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"identifier: a code was sent lately: ask for another in {seconds} seconds",
+            headers={"Retry-After": str(seconds)},
+        )
+
+
+class WrongCode(ServiceError):
+    """Not the code that was sent, or no longer. It does not say which."""
+
+    reason = "wrong_code"
+    message = "code: wrong or expired"
+
+
+class NotVerified(ServiceError):
+    """No code for this identifier was entered in this browser lately, or it was made use of."""
+
+    reason = "not_verified"
+
+    def __init__(self, field: str) -> None:
+        super().__init__(f"{field}: enter the verification code that was sent to it first")
+
+
+def channel_of(kind: Kind) -> str:
+    """Return the channel that reaches an identifier of this kind."""
+    return EMAIL if kind is Kind.EMAIL else SMS
+
+
+def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: Brand) -> int:
+    """Send a code to an email or a phone and return how many seconds it is good for.
+
+    It is good for this purpose and in this browser (the hash of its cookie). Codes that this
+    browser asked for before, for the same, end. To sign in and for a forgotten password it
+    goes to the address of the account; for an identifier that nobody has, the answer, the
+    rows and the time are the same, and nothing is sent.
+
+    Raises:
+        Invalid: the identifier is none of this kind.
+        delivery.NoConnector: nothing can be sent to this kind.
+        SentTooOften: one was sent within 60 seconds, or ten within the hour.
+
+    """
+    to = _address(kind, identifier)
+    channel = channel_of(kind)
+    if not delivery.can_deliver(channel):
+        raise delivery.NoConnector(channel)
+    facts = {"identifier": to, "identifier_type": kind.value, "interaction_type": purpose.value}
+    with log.attempt(Event.CODE_SEND, **facts) as entry:
+        key = key_of(kind, to)
+        user = User.objects.filter(**{f"{kind}_key": key}).first()
+        silent = purpose in _FOR_ACCOUNTS and user is None
+        if user is not None and purpose in _FOR_ACCOUNTS:
+            # Two spellings share a key; only the account's own is sent its codes.
+            to = user.email if kind is Kind.EMAIL else user.phone
+        code = f"{secrets.randbelow(10**6):06d}"
+        pk = ids.new()
+        message = texts.code_message(
+            pk=str(ids.new()), purpose=purpose, channel=channel, to=to, code=code, brand=brand
+        )
+        with transaction.atomic():
+            for limit in (rules.CODE_PAUSE, rules.CODES):
+                limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
+            _forget_some()
+            earlier = VerificationCode.objects.of(purpose=purpose, kind=kind, key=key, browser=browser)
+            earlier.live().update(expires_at=DatabaseNow())
+            VerificationCode.objects.create(
+                pk=pk,
+                purpose=purpose,
+                kind=kind,
+                identifier_key=key,
+                address=to,
+                browser=browser,
+                code_hash=_hash(str(pk), code),
+                silent=silent,
+                expires_at=seconds_ahead(CODE_SECONDS),
+            )
+            outgoing.post(message, silent=silent)
+            entry.succeeded()
+    return CODE_SECONDS
+
+
+def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
+    """Use a code up and return the proof that it was entered.
+
+    White space in the code does not count, and wide digits are digits. Five wrong codes end
+    the one that was sent. The proof is good for 10 minutes, once: see ``spend``.
+
+    Raises:
+        WrongCode: it is another, expired, used, or was asked for elsewhere or otherwise.
+
+    """
+    facts = {"identifier": identifier, "identifier_type": kind.value, "interaction_type": purpose.value}
+    with log.attempt(Event.CODE_VERIFY, **facts) as entry:
+        sent = (
+            VerificationCode.objects.of(
+                purpose=purpose, kind=kind, key=key_of(kind, identifier), browser=browser
+            )
+            .live()
+            .order_by("-created_at", "-pk")
+            .first()
+        )
+        if sent is None or not browser:
+            raise WrongCode
+        this = VerificationCode.objects.filter(pk=sent.pk)
+        # Counted before it is compared, so that guesses at the same moment are five in all.
+        if not this.live().update(tries=F("tries") + 1):
+            raise WrongCode
+        right = keyring.matches(f"{sent.pk} {_plain(code)}", sent.code_hash, purpose=_PURPOSE)
+        if not right or sent.silent:
+            raise WrongCode
+        with transaction.atomic():
+            if not this.filter(used_at=None).update(used_at=DatabaseNow()):
+                raise WrongCode
+            entry.succeeded()
+    return sent
+
+
+def proof_of(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> VerificationCode | None:
+    """Return the proof that this browser entered the code of an identifier, if there is one."""
+    if not browser:
+        return None
+    entered = VerificationCode.objects.of(
+        purpose=purpose, kind=kind, key=key_of(kind, identifier), browser=browser
+    )
+    return entered.proofs().order_by("-used_at").first()
+
+
+def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
+    """Make use of a proof, once. In a transaction that is rolled back it stays good.
+
+    Raises:
+        NotVerified: it is too old by now, or was made use of.
+
+    """
+    if not VerificationCode.objects.filter(pk=proof.pk).proofs().update(spent_at=DatabaseNow()):
+        raise NotVerified(field)
+
+
+def key_of(kind: Kind, identifier: str) -> str:
+    """Return the key under which an email or a phone is known, valid or not."""
+    return (
+        identifiers.phone_filter(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
+    )
+
+
+def _forget_some() -> None:
+    """Make room before a row is added: these can neither be entered nor prove anything any more."""
+    over = VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS)).order_by(
+        "expires_at"
+    )
+    stale = over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]
+    VerificationCode.objects.filter(pk__in=list(stale)).delete()
+
+
+def _address(kind: Kind, identifier: str) -> str:
+    try:
+        return identifiers.phone(identifier) if kind is Kind.PHONE else identifiers.email(identifier.strip())
+    except Invalid as error:
+        raise Invalid("identifier", error.rule) from None
+
+
+def _hash(pk: str, code: str) -> str:
+    return keyring.digest(f"{pk} {code}", purpose=_PURPOSE)
+
+
+def _plain(code: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", code).split())

@@ -1,0 +1,77 @@
+"""What messages say: the sentences of each purpose, with the tenant's name and look."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import get_language, get_language_bidi, gettext_lazy
+from django.utils.translation import gettext as _
+
+from interaction.connectors.messages import EMAIL, Message
+from interaction.verification.models import Purpose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """What a tenant is called and looks like; colours as ``#rrggbb`` or empty."""
+
+    name: str
+    colour: str = ""
+    on_colour: str = ""
+    logo_url: str = ""
+
+
+_SUBJECTS: Final[dict[Purpose, Promise]] = {
+    Purpose.SIGN_IN: gettext_lazy("Your code to sign in to %(name)s"),
+    Purpose.REGISTER: gettext_lazy("Your code to create an account at %(name)s"),
+    Purpose.FORGOT_PASSWORD: gettext_lazy("Your code for a new password at %(name)s"),
+    Purpose.CHANGE: gettext_lazy("Your code to confirm this address at %(name)s"),
+}
+_SMS: Final[dict[Purpose, Promise]] = {
+    Purpose.SIGN_IN: gettext_lazy("%(code)s is your code to sign in to %(name)s."),
+    Purpose.REGISTER: gettext_lazy("%(code)s is your code to create an account at %(name)s."),
+    Purpose.FORGOT_PASSWORD: gettext_lazy("%(code)s is your code for a new password at %(name)s."),
+    Purpose.CHANGE: gettext_lazy("%(code)s is your code to confirm this number at %(name)s."),
+}
+
+
+def code_message(  # noqa: PLR0913 - the parts of a message
+    *,
+    pk: str,
+    purpose: Purpose,
+    channel: str,
+    to: str,
+    code: str,
+    brand: Brand,
+) -> Message:
+    """Return the message that carries a code, in the language of the moment."""
+    words = {"code": code, "name": brand.name}
+    advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
+    if channel != EMAIL:
+        body = f"{_SMS[purpose] % words} {advice}"
+        return Message(id=pk, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
+    subject = str(_SUBJECTS[purpose] % words)
+    ignore = _("If you did not ask for it, ignore this message: nothing happens without the code.")
+    html = render_to_string(
+        "messages/code.html",
+        {
+            "subject": subject,
+            "code": code,
+            "advice": advice,
+            "ignore": ignore,
+            "brand": brand,
+            "language": get_language() or "en",
+            "direction": "rtl" if get_language_bidi() else "ltr",
+        },
+    )
+    return Message(
+        id=pk,
+        channel=channel,
+        to=to,
+        interaction_type=purpose,
+        code=code,
+        subject=subject,
+        body=f"{subject}:\n\n    {code}\n\n{advice}\n\n{ignore}\n\n-- \n{brand.name}\n",
+        html=html,
+    )

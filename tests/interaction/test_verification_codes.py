@@ -1,0 +1,602 @@
+"""POST /api/interaction/verification-code and verify-code: proving an email or a phone."""
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import Entry
+from identity.limits.models import Counter
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.models import User
+from interaction.connectors import services as connectors
+from interaction.connectors.models import Connector
+from interaction.verification.models import OutgoingMessage, VerificationCode
+from tests.interaction.test_sign_in_api import is_envelope
+from tests.support import codes
+from tests.support.cast import Browser, World, query_of
+from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
+from tests.support.threads import at_once
+
+
+def codes_of(world: World) -> list[VerificationCode]:
+    with world.active():
+        return list(VerificationCode.objects.order_by("created_at"))
+
+
+def age(world: World, **columns: timedelta) -> None:
+    """Make codes older than they are."""
+    with world.active():
+        for code in VerificationCode.objects.all():
+            changes = {column: getattr(code, column) - by for column, by in columns.items()}
+            VerificationCode.objects.filter(pk=code.pk).update(**changes)
+
+
+def entries(world: World, key: str) -> list[dict[str, Any]]:
+    found = Entry.objects.filter(tenant_id=world.tenant.pk, key=key).order_by("created_at", "pk")
+    return [entry.payload for entry in found]
+
+
+class TestSigningIn:
+    @pytest.mark.parametrize("kind", ["email", "phone"])
+    def test_signs_the_browser_in(self, reachable, kind):
+        to = new_email() if kind == "email" else new_phone()
+        user, browser = reachable.user(**{kind: to}), reachable.browser()
+
+        answer = enter(browser, to, sent(browser, to))
+
+        assert answer.json()["result"] == {"redirect_to": f"/t/{reachable.tenant.slug}/account"}
+        assert browser.get("/account").status_code == 200
+        with reachable.active():
+            session = Session.objects.get()
+            after = User.objects.get()
+        assert (session.user_id, session.amr) == (user.pk, ["otp"])
+        assert getattr(after, f"{kind}_verified") is True
+        assert after.login_count == 1
+
+    def test_decision_X5_says_how_long_the_code_is_good(self, reachable):
+        answer = send(reachable.browser(), new_email())
+
+        assert answer.json() == {"code": 0, "message": "success", "result": {"expires_in": 300}}
+        assert answer.headers["Cache-Control"] == "no-store"
+
+    def test_case_I17_is_six_digits_that_are_stored_as_a_hash(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+
+        code = sent(browser, to)
+
+        assert len(code) == 6
+        assert code.isascii()
+        assert code.isdigit()
+        (row,) = codes_of(reachable)
+        assert code not in str(vars(row))
+        enter(browser, to, code)
+        written = Entry.objects.filter(tenant_id=reachable.tenant.pk).values_list("payload", flat=True)
+        assert not [payload for payload in written if code in str(payload)]
+
+    def test_decision_X1_goes_on_with_the_request_that_waits(self, reachable):
+        client, to, browser = reachable.application(), new_email(), reachable.browser()
+        reachable.user(email=to)
+        first = query_of(browser.authorize(client).headers["Location"])["interaction"]
+        browser.authorize(client)
+
+        answer = enter(browser, to, sent(browser, to), interaction=first)
+
+        back = browser.get(answer.json()["result"]["redirect_to"])
+        assert "code" in query_of(back.headers["Location"])
+        (entry,) = Entry.objects.filter(tenant_id=reachable.tenant.pk, key="SignIn.VerificationCode")
+        assert entry.application_id == str(client.application.pk)
+
+    def test_the_id_token_says_how(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        user, client = reachable.user(email=to), reachable.application()
+        enter(browser, to, sent(browser, to))
+
+        tokens = client.redeem(query_of(browser.authorize(client).headers["Location"])["code"]).json()
+        claims = client.userinfo(tokens["access_token"]).json()
+
+        assert claims["sub"] == str(user.pk)
+        assert claims["email_verified"] is True
+
+    def test_decision_X3_suspension_is_told_after_the_right_code_only(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        user = reachable.user(email=to)
+        with reachable.active():
+            users.suspend(user)
+        code = sent(browser, to)
+
+        wrong, right = enter(browser, to, other_than(code)), enter(browser, to, code)
+
+        is_envelope(wrong, 400)
+        assert is_envelope(right, 403) == "this account is suspended"
+        with reachable.active():
+            assert not Session.objects.exists()
+
+    def test_case_I26_an_account_made_with_anothers_address_does_not_lie_in_wait(self, reachable):
+        victims, attacker, victim = new_email(), reachable.browser(), reachable.browser()
+        registered = attacker.post(
+            codes.REGISTER, json={"username": "mallory", "email": victims, "password": "a password 1"}
+        )
+        assert registered.status_code == 200, registered.text
+        assert attacker.get("/account").status_code == 200
+
+        enter(victim, victims, sent(victim, victims))
+
+        again = reachable.browser().post(
+            "/api/interaction/sign-in", json={"identifier": "mallory", "password": "a password 1"}
+        )
+        assert victim.get("/account").status_code == 200
+        assert attacker.get("/account").status_code == 303
+        is_envelope(again, 401)
+
+    def test_an_account_that_an_administrator_made_keeps_its_password(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        user = reachable.user(email=to)
+
+        enter(browser, to, sent(browser, to))
+
+        assert reachable.browser().sign_in(user).status_code == 200
+
+    def test_another_spelling_is_sent_to_the_address_of_the_account(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        wide = "\uff10" + to[1:] if to[0] == "0" else to.upper()
+
+        answer = send(browser, wide)
+
+        assert answer.status_code == 200, answer.text
+        assert enter(browser, to, codes.message_to(to)["code"]).status_code == 200
+        assert codes.messages_to(wide) == []
+
+
+class TestWhatACodeIsBoundTo:
+    def test_decision_X5_works_once(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+
+        first, second = enter(browser, to, code), enter(browser, to, code)
+
+        assert first.status_code == 200
+        assert is_envelope(second, 400) == "code: wrong or expired"
+
+    @pytest.mark.parametrize(("seconds", "status"), [(295, 200), (301, 400)])
+    def test_case_I16_is_good_for_300_seconds(self, reachable, seconds, status):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        age(reachable, expires_at=timedelta(seconds=seconds))
+
+        assert enter(browser, to, code).status_code == status
+
+    def test_case_I11_five_wrong_ones_burn_it(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+
+        for _ in range(5):
+            is_envelope(enter(browser, to, other_than(code)), 400)
+
+        is_envelope(enter(browser, to, code), 400)
+
+    def test_four_wrong_ones_do_not(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+
+        for _ in range(4):
+            enter(browser, to, other_than(code))
+
+        assert enter(browser, to, code).status_code == 200
+
+    def test_case_I13_another_purpose_is_400(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+
+        other = enter(browser, to, code, "forgot_password")
+
+        is_envelope(other, 400)
+        assert enter(browser, to, code).status_code == 200
+
+    def test_case_I14_another_identifier_is_400(self, reachable):
+        one, two, browser = new_email(), new_email(), reachable.browser()
+        reachable.user(email=one, phone="+4915100000001")
+        reachable.user(email=two)
+        code = sent(browser, one)
+
+        is_envelope(enter(browser, two, code), 400)
+        is_envelope(enter(browser, "+4915100000001", code), 400)
+
+    def test_case_I15_another_browser_is_400(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        stranger = reachable.browser()
+        send(stranger, new_email())
+
+        is_envelope(enter(stranger, to, code), 400)
+        is_envelope(enter(reachable.browser(), to, code), 400)
+
+    def test_another_tenant_is_400(self, reachable, rival):
+        codes.reachable(rival)
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        rival.user(email=to)
+        code = sent(browser, to)
+        cookie = browser.http.cookies[f"gatehouse-browser.{reachable.tenant.slug}"]
+
+        answer = rival.post(
+            VERIFY,
+            json=about(to, code=code),
+            headers={"Cookie": f"gatehouse-browser.{rival.tenant.slug}={cookie}"},
+        )
+
+        is_envelope(answer, 400)
+
+    def test_case_I12_the_newest_counts(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        first = sent(browser, to)
+        codes.let_time_pass(reachable)
+        second = sent(browser, to, number=2)
+
+        old, new = enter(browser, to, first), enter(browser, to, second)
+
+        assert old.status_code == (200 if first == second else 400)
+        assert new.status_code == 200
+
+    @pytest.mark.parametrize("dress", ["{}", " {} ", "{0[0]}{0[1]}{0[2]} {0[3]}{0[4]}{0[5]}"])
+    def test_case_I18_white_space_does_not_count(self, reachable, dress):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+
+        assert enter(browser, to, dress.format(code)).status_code == 200
+
+    def test_case_I18_wide_digits_are_digits(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        wide = "".join(chr(ord(digit) + 0xFEE0) for digit in sent(browser, to))
+
+        assert enter(browser, to, wide).status_code == 200
+
+    def test_case_I16_eight_at_once_are_one_sign_in(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        cookies = dict(browser.http.cookies)
+
+        def work(_: int) -> int:
+            with httpx.Client(cookies=cookies) as http:
+                answer = http.post(f"{reachable.address}{VERIFY}", json=about(to, code=code))
+            return answer.status_code
+
+        assert sorted(at_once(8, work)) == [200] + [400] * 7
+        with reachable.active():
+            assert Session.objects.count() == 1
+
+    def test_case_I07_wrong_ones_at_once_are_counted_all(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        cookies = dict(browser.http.cookies)
+
+        def work(_: int) -> int:
+            with httpx.Client(cookies=cookies) as http:
+                body = about(to, code=other_than(code))
+                return http.post(f"{reachable.address}{VERIFY}", json=body).status_code
+
+        assert set(at_once(8, work)) == {400}
+        assert codes_of(reachable)[0].tries == 5
+        is_envelope(enter(browser, to, code), 400)
+
+
+class TestUnknown:
+    @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password"])
+    @pytest.mark.parametrize("kind", ["email", "phone"])
+    def test_case_I09_nobody_learns_whether_an_account_exists(self, reachable, kind, purpose):
+        known, unknown = (new_email(), new_email()) if kind == "email" else (new_phone(), new_phone())
+        reachable.user(**{kind: known})
+        browsers = [reachable.browser(), reachable.browser()]
+
+        answers = [send(b, to, purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
+        codes.message_to(known)
+        again = [send(b, to, purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
+        wrong = [enter(b, to, "x", purpose) for b, to in zip(browsers, (known, unknown), strict=True)]
+
+        for pair in (answers, again, wrong):
+            assert pair[0].content == pair[1].content
+            assert [answer.status_code for answer in pair] == [pair[0].status_code] * 2
+            assert set(pair[0].headers) == set(pair[1].headers)
+        assert [answers[0].status_code, again[0].status_code, wrong[0].status_code] == [200, 400, 400]
+        assert codes.messages_to(unknown) == []
+
+    def test_decision_X5_costs_the_same_statements(self, reachable):
+        known, unknown = new_email(), new_email()
+        reachable.user(email=known)
+        prefix = f"/t/{reachable.tenant.slug}"
+
+        def shapes(to: str) -> list[list[str]]:
+            found, http = [], Client()
+            for path, body in ((SEND, about(to)), (VERIFY, about(to, code="x"))):
+                with CaptureQueriesContext(connection) as captured:
+                    http.post(prefix + path, body, content_type="application/json")
+                found.append(
+                    [
+                        " ".join(sql.split()[:3])
+                        for sql in (query["sql"] for query in captured)
+                        # Savepoints have names of their own.
+                        if not sql.startswith(("SAVEPOINT", "RELEASE"))
+                    ]
+                )
+            return found
+
+        shapes(new_email())
+
+        assert shapes(known) == shapes(unknown)
+
+    def test_decision_X5_its_code_never_verifies(self, reachable, monkeypatch):
+        unknown = new_email()
+        monkeypatch.setattr("secrets.randbelow", lambda _: 123456)
+        http, prefix = Client(), f"/t/{reachable.tenant.slug}"
+        http.post(prefix + SEND, about(unknown), content_type="application/json")
+
+        answer = http.post(prefix + VERIFY, about(unknown, code="123456"), content_type="application/json")
+
+        assert answer.status_code == 400
+        assert [code.silent for code in codes_of(reachable)] == [True]
+
+    def test_a_user_of_another_tenant_is_nobody(self, reachable, rival):
+        to = new_email()
+        rival.user(email=to)
+
+        send(reachable.browser(), to)
+
+        assert codes_of(reachable)[0].silent
+        assert codes_of(rival) == []
+
+
+class TestTooOften:
+    def test_decision_X5_a_minute_lies_between_two(self, reachable):
+        to = new_email()
+        first, second = send(reachable.browser(), to), send(reachable.browser(), to.upper())
+
+        assert first.status_code == 200
+        assert "lately" in is_envelope(second, 400)
+        assert 0 < int(second.headers["Retry-After"]) <= 61
+        assert len(codes_of(reachable)) == 1
+
+    def test_purposes_share_it(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        send(browser, to)
+
+        is_envelope(send(browser, to, "forgot_password"), 400)
+
+    def test_other_identifiers_do_not(self, reachable):
+        browser = reachable.browser()
+
+        assert [send(browser, new_email()).status_code for _ in range(3)] == [200] * 3
+
+    def test_decision_X5_ten_an_hour(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        statuses = []
+        for _ in range(11):
+            with reachable.active():
+                Counter.objects.filter(kind="code pause").delete()
+            statuses.append(send(browser, to).status_code)
+
+        assert statuses == [200] * 10 + [400]
+
+    def test_tenants_count_apart(self, reachable, rival):
+        codes.reachable(rival)
+        to = new_email()
+
+        assert [send(world.browser(), to).status_code for world in (reachable, rival)] == [200, 200]
+
+    def test_eight_at_once_are_one(self, reachable):
+        to = new_email()
+
+        def work(_: int) -> int:
+            return httpx.post(f"{reachable.address}{SEND}", json=about(to)).status_code
+
+        assert sorted(at_once(8, work)) == [200] + [400] * 7
+        assert len(codes_of(reachable)) == 1
+
+
+class TestChannels:
+    @pytest.mark.parametrize("kind", ["email", "phone"])
+    def test_decision_X7_without_a_connector_it_is_400_for_anybody(self, acme, kind):
+        to = new_email() if kind == "email" else new_phone()
+        acme.user(**{kind: to})
+
+        messages = {is_envelope(send(acme.browser(), who), 400) for who in (to,)}
+
+        channel = "email" if kind == "email" else "sms"
+        assert messages == {f"no {channel} connector is enabled, so nothing can be sent"}
+        assert codes_of(acme) == []
+
+    def test_decision_X7_a_disabled_connector_is_none(self, reachable):
+        with reachable.active():
+            Connector.objects.update(enabled=False)
+
+        is_envelope(send(reachable.browser(), new_email()), 400)
+
+    @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password"])
+    def test_decision_X7_a_channel_whose_identifier_is_off_is_400(self, reachable, purpose):
+        codes.experience(
+            reachable,
+            sign_in={"methods": [{"identifier": "phone", "password": False, "verification_code": True}]},
+        )
+        to, browser = new_email(), reachable.browser()
+
+        is_envelope(send(browser, to, purpose), 400)
+        is_envelope(enter(browser, to, "123456", purpose), 400)
+        assert send(browser, new_phone(), purpose).status_code == 200
+
+    def test_decision_X3_codes_that_are_off_are_400_to_sign_in(self, reachable):
+        codes.experience(
+            reachable,
+            sign_in={"methods": [{"identifier": "email", "password": True, "verification_code": False}]},
+        )
+
+        is_envelope(send(reachable.browser(), new_email()), 400)
+        assert send(reachable.browser(), new_email(), "forgot_password").status_code == 200
+
+    def test_case_I24_a_method_that_went_off_after_the_code_was_sent_is_400(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        codes.experience(reachable, sign_in={"methods": []})
+
+        is_envelope(enter(browser, to, code), 400)
+
+    def test_case_I25_codes_to_register_are_for_identifiers_that_one_registers_with(self, reachable):
+        browser = reachable.browser()
+        before = send(browser, new_email(), "register")
+        codes.experience(reachable, sign_up={"identifiers": ["email"]})
+
+        is_envelope(before, 400)
+        assert send(browser, new_email(), "register").status_code == 200
+
+
+class TestNextStep:
+    @pytest.mark.parametrize("purpose", ["register", "forgot_password"])
+    def test_decision_X5_signs_nobody_in(self, reachable, purpose):
+        codes.experience(reachable, sign_up={"identifiers": ["email"], "verify": True})
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+
+        answer = enter(browser, to, sent(browser, to, purpose), purpose)
+
+        page = purpose.replace("_", "-")
+        assert answer.json()["result"] == {"redirect_to": f"/t/{reachable.tenant.slug}/{page}"}
+        with reachable.active():
+            assert not Session.objects.exists()
+
+    def test_decision_X5_the_next_page_keeps_the_request_that_waits(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        interaction = query_of(browser.authorize(reachable.application()).headers["Location"])["interaction"]
+
+        answer = enter(browser, to, sent(browser, to, "forgot_password"), "forgot_password")
+
+        assert query_of(answer.json()["result"]["redirect_to"]) == {"interaction": interaction}
+
+
+class TestAudit:
+    def test_decision_A1_sending_and_verifying_leave_entries(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        code = sent(browser, to)
+        enter(browser, to, other_than(code))
+        enter(browser, to, code)
+
+        facts = {"identifier": to, "identifier_type": "email", "interaction_type": "sign_in"}
+        wrong = {"result": "failed", "error": "wrong_code"}
+        assert entries(reachable, "VerificationCode.Send") == [facts | {"result": "success"}]
+        assert entries(reachable, "VerificationCode.Verify") == [
+            facts | wrong,
+            facts | {"result": "success"},
+        ]
+        failed, succeeded = entries(reachable, "SignIn.VerificationCode")
+        assert failed == {"username": to} | wrong
+        assert succeeded["result"] == "success"
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("path", [SEND, VERIFY, codes.REGISTER, codes.RESET])
+    @pytest.mark.parametrize("body", [b"", b"{", b"null", b"[]", b'{"identifier": "\\ud800"}'], ids=repr)
+    def test_decision_H3_what_is_no_json_object_is_400(self, acme, path, body):
+        answer = acme.post(path, content=body, headers={"Content-Type": "application/json"})
+
+        is_envelope(answer, 400)
+
+    @pytest.mark.parametrize("path", [SEND, VERIFY, codes.REGISTER, codes.RESET])
+    def test_case_J03_forms_and_foreign_pages_are_refused(self, acme, path):
+        form = acme.post(path, data={"identifier": "a@example.com"})
+        foreign = acme.post(path, json={}, headers={"Origin": "https://evil.example"})
+        sibling = acme.post(path, json={}, headers={"Sec-Fetch-Site": "same-site"})
+
+        is_envelope(form, 415)
+        is_envelope(foreign, 403)
+        is_envelope(sibling, 403)
+
+    @pytest.mark.parametrize("path", [SEND, VERIFY, codes.REGISTER, codes.RESET])
+    def test_decision_H3_another_method_is_405(self, acme, path):
+        is_envelope(acme.get(path), 405)
+
+    @pytest.mark.parametrize("field", ["identifier", "identifier_type", "interaction_type", "code"])
+    @pytest.mark.parametrize("value", [None, [], {}, True, "", "nonsense\n", 7], ids=repr)
+    def test_case_L03_a_field_of_another_kind_is_400(self, reachable, field, value):
+        body = about(new_email(), code="123456") | {field: value}
+
+        is_envelope(reachable.post(VERIFY, json=body), 400)
+        if field != "code":
+            is_envelope(reachable.post(SEND, json=body), 400)
+
+    @pytest.mark.parametrize(
+        ("kind", "identifier"),
+        [
+            ("email", "alice"),
+            ("email", "+4915112345678"),
+            ("email", "a@b"),
+            ("email", "a@example.com\u2028Bcc: b@example.com"),
+            ("email", "x" * 300 + "@example.com"),
+            ("phone", "alice@example.com"),
+            ("phone", "1234"),
+            ("phone", "1" * 16),
+            ("username", "alice"),
+        ],
+    )
+    def test_an_identifier_of_another_kind_is_400_and_named(self, reachable, kind, identifier):
+        body = about(identifier) | {"identifier_type": kind}
+
+        assert is_envelope(reachable.post(SEND, json=body), 400).startswith("identifier")
+        assert codes_of(reachable) == []
+
+    def test_a_purpose_of_another_page_is_400(self, reachable):
+        is_envelope(send(reachable.browser(), new_email(), "change"), 400)
+
+    def test_an_unknown_interaction_is_400(self, reachable):
+        browser = reachable.browser()
+
+        is_envelope(send(browser, new_email(), interaction="0" * 36), 400)
+        is_envelope(enter(browser, new_email(), "1", interaction="nonsense"), 400)
+
+
+def test_every_message_is_erased_once_it_was_sent(reachable):
+    to, browser = new_email(), reachable.browser()
+    reachable.user(email=to)
+
+    enter(browser, to, sent(browser, to))
+    send(browser, new_email())
+
+    for _ in range(200):
+        with reachable.active():
+            if not OutgoingMessage.objects.exists():
+                return
+    raise AssertionError("messages stay behind")
+
+
+def test_codes_that_are_long_over_are_forgotten(reachable):
+    browser = reachable.browser()
+    send(browser, new_email())
+    age(reachable, expires_at=timedelta(hours=2))
+
+    send(browser, new_email())
+
+    assert len(codes_of(reachable)) == 1
+
+
+def test_decision_T2_a_connector_of_another_tenant_carries_nothing(acme, rival):
+    with rival.active():
+        connectors.create(connector_id="outbox-email", type="Email", config={}, enabled=True)
+
+    is_envelope(send(Browser(acme), new_email()), 400)

@@ -1,0 +1,103 @@
+"""Verification codes as people meet them: asked for, found among the messages, typed in."""
+
+import secrets
+import time
+from typing import Any
+
+import httpx
+import orjson
+from django.conf import settings
+
+from identity.limits.models import Counter
+from interaction.connectors import services as connectors
+from interaction.experience.models import SignInExperience
+from tests.support.cast import Browser, World
+
+SEND = "/api/interaction/verification-code"
+VERIFY = "/api/interaction/verify-code"
+REGISTER = "/api/interaction/register"
+RESET = "/api/interaction/forgot-password"
+
+
+def new_email() -> str:
+    """An address that no other test has, so that its messages can be told apart."""
+    return f"{secrets.token_hex(6)}@example.com"
+
+
+def new_phone() -> str:
+    return f"+49151{secrets.randbelow(10**8):08d}"
+
+
+def reachable(world: World) -> World:
+    """Let a tenant send emails and SMS, into files."""
+    with world.active():
+        for name, type_ in (("outbox-email", "Email"), ("outbox-sms", "Sms")):
+            connectors.create(connector_id=name, type=type_, config={}, enabled=True)
+    return world
+
+
+def experience(world: World, **fields: Any) -> None:
+    """Change objects of the sign-in experience, one level deep."""
+    with world.active():
+        shown = SignInExperience.objects.get()
+        for name, value in fields.items():
+            setattr(shown, name, getattr(shown, name) | value)
+        shown.save()
+
+
+def messages_to(to: str) -> list[dict[str, Any]]:
+    """What was sent to an address so far, oldest first."""
+    if not settings.OUTBOX_DIR.exists():
+        return []
+    found = (orjson.loads(path.read_bytes()) for path in sorted(settings.OUTBOX_DIR.glob("*.json")))
+    return [message for message in found if message["to"] == to]
+
+
+def message_to(to: str, *, number: int = 1) -> dict[str, Any]:
+    """The so-manieth message to an address, waited for."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        found = messages_to(to)
+        if len(found) >= number:
+            return found[number - 1]
+        time.sleep(0.02)
+    raise AssertionError(f"message {number} to {to} never came")
+
+
+def about(identifier: str, purpose: str = "sign_in", **fields: Any) -> dict[str, Any]:
+    kind = "email" if "@" in identifier else "phone"
+    return {"identifier": identifier, "identifier_type": kind, "interaction_type": purpose} | fields
+
+
+def send(browser: Browser, identifier: str, purpose: str = "sign_in", **fields: Any) -> httpx.Response:
+    return browser.post(SEND, json=about(identifier, purpose, **fields))
+
+
+def enter(
+    browser: Browser, identifier: str, code: str, purpose: str = "sign_in", **fields: Any
+) -> httpx.Response:
+    return browser.post(VERIFY, json=about(identifier, purpose, code=code, **fields))
+
+
+def sent(browser: Browser, identifier: str, purpose: str = "sign_in", *, number: int = 1) -> str:
+    """Ask for a code and return what arrives."""
+    answer = send(browser, identifier, purpose)
+    assert answer.status_code == 200, answer.text
+    return str(message_to(identifier, number=number)["code"])
+
+
+def proven(browser: Browser, identifier: str, purpose: str) -> None:
+    """Ask for a code and type it in."""
+    answer = enter(browser, identifier, sent(browser, identifier, purpose), purpose)
+    assert answer.status_code == 200, answer.text
+
+
+def other_than(code: str) -> str:
+    """A code that is wrong."""
+    return f"{(int(code) + 1) % 10**6:06d}"
+
+
+def let_time_pass(world: World) -> None:
+    """Forget what was counted, as if hours had gone by."""
+    with world.active():
+        Counter.objects.all().delete()
