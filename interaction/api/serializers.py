@@ -1,7 +1,6 @@
 """What the interaction API takes and shows."""
 
 from typing import Any, Final
-from typing import Any
 
 from rest_framework import serializers
 

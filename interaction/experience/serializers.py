@@ -96,6 +96,8 @@ class AccountSerializer(serializers.Serializer[Any]):
 
     username_change = Flag(required=False)
     deletion = Flag(required=False)
+
+
 class SocialSignInSerializer(serializers.Serializer[Any]):
     """What becomes of somebody who comes from another provider and is linked to nobody here."""
 

@@ -171,10 +171,11 @@ class TestEveryPage:
         assert 'name="password"' not in shown.text
         assert (answer.status_code in {200, 303}) is enough
         assert answer.status_code in {200, 303, 403}
+        refused = entries(acme, "Password.Verify")[0].payload.get("error") == "sign_in_again"
+        assert refused is not enough
         with acme.active():
-            left = User.objects.filter(pk=user.pk).first()
-        changed = left is None or left.password != "" or left.username == "another" or page == "data"
-        assert changed is enough or page == "data"
+            untouched = User.objects.filter(pk=user.pk, username=user.username, password="").exists()
+        assert untouched is (not enough or page == "data")
 
 
 class TestOverview:
@@ -677,7 +678,7 @@ class TestDeletion:
         assert stored(acme, user)
         assert is_signed_in(browser)
 
-    def test_two_requests_at_once_end_well(self, acme):
+    def test_of_somebody_who_is_gone_already_leads_to_the_sign_in_page(self, acme):
         allow(acme, deletion=True)
         browser, user = signed_in(acme)
         page = form(browser.get("/account/delete"))

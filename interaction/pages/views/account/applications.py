@@ -35,5 +35,5 @@ def _described(connection: Connection, organizations: dict[str, str]) -> dict[st
         "scopes": words.described(words.in_order(connection.scopes)),
         "organizations": sorted(organizations[pk] for pk in connection.organizations if pk in organizations),
         "since": connection.since,
-        "last_used_at": connection.last_used_at,
+        "used": words.used(connection.last_used_at) if connection.last_used_at else "",
     }

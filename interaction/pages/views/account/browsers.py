@@ -3,11 +3,11 @@
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from interaction.pages import browsers as names
+from interaction.pages import words
 from interaction.pages.views.account import shared
 
 _MOST: Final = 30
@@ -40,6 +40,5 @@ def _described(session: Session) -> dict[str, object]:
         "name": names.described(session.user_agent),
         "ip": session.ip,
         "signed_in_at": session.auth_time,
-        "last_used_at": session.last_used_at,
-        "is_fresh": timezone.now() - session.last_used_at < sessions.TOUCH_AFTER,
+        "used": words.used(session.last_used_at),
     }
