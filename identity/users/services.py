@@ -154,6 +154,19 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
     return user
 
 
+def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
+    """Create a user without a password, whom another provider vouches for, and for the email too.
+
+    Raises:
+        Invalid: the email breaks a rule or belongs to somebody else in this tenant.
+
+    """
+    user = User(name=name, avatar=avatar, email_verified=bool(email))
+    _identify(user, username="", email=email, phone="")
+    records.create(user, event=Event.USER_CREATE, email=user.email)
+    return user
+
+
 def _identify(user: User, *, username: str, email: str, phone: str) -> None:
     """Set identifiers with their keys, and what a search finds the user by."""
     user.username = username
@@ -216,19 +229,6 @@ def signed_in(user: User) -> None:
     raise InvalidCredentials
 
 
-def confirm(user: User, password: str) -> None:
-    """Make sure that who acts for a signed-in user knows the password.
-
-    Raises:
-        InvalidCredentials: it is wrong, or the user has none.
-        passwords.Busy: too many passwords are being hashed at this moment.
-
-    """
-    right, _ = passwords.verify(password, user.password)
-    if not right:
-        raise InvalidCredentials
-
-
 def prove(user: User, kind: Kind) -> None:
     """Note that the person who signs in has proven their email or phone.
 
@@ -256,6 +256,19 @@ def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
         updated_at=Now(),
         **{f"{proven}_verified": True},
     )
+
+
+def confirm(user: User, password: str) -> None:
+    """Make sure that who acts for a signed-in user knows the password.
+
+    Raises:
+        InvalidCredentials: it is wrong, or the user has none.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    right, _ = passwords.verify(password, user.password)
+    if not right:
+        raise InvalidCredentials
 
 
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:

@@ -1,11 +1,16 @@
 """What things are called on the pages: what a scope allows, and what an identifier is."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
+from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.timesince import timesince
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.sessions.services import TOUCH_AFTER
 from identity.users.identifiers import Kind
 from oidc.provider import scopes as s
 
@@ -36,6 +41,13 @@ _ENTER: Final[dict[frozenset[Kind], Promise]] = {
     frozenset({Kind.EMAIL}): _("Enter an email address."),
     frozenset({Kind.PHONE}): _("Enter a phone number."),
 }
+
+
+def used(moment: datetime) -> str:
+    """Return how long ago something was last used, no more exact than it is noted."""
+    if timezone.now() - moment < TOUCH_AFTER:
+        return gettext("used just now")
+    return gettext("last used %(time)s ago") % {"time": timesince(moment, depth=1)}
 
 
 def described(scopes: Iterable[str]) -> list[dict[str, str]]:
