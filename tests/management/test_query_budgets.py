@@ -16,14 +16,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from identity.core.models import EditableModel
-from identity.organizations import services as organizations
 from identity.organizations.models import Membership
-from identity.resources.models import Scope
 from identity.users.models import User
 from oidc.applications.models import OrganizationApplication
 from tests.support import cast, management
 from tests.support.cast import World
+from tests.support.crowd import ROWS, assignment_of, is_assignment, items_for, path_of
 from tests.support.independent import bearer
 from tests.support.management import result_of
 from tests.support.surface import Estate, Route, all_routes
@@ -31,7 +29,6 @@ from tests.support.surface import Estate, Route, all_routes
 LIST: Final = 3
 DETAIL: Final = 2
 ASSIGNMENT: Final = 6
-ROWS: Final = 5
 MANY: Final = 1000
 NOT_COUNTED: Final = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
@@ -88,84 +85,6 @@ CALLERS: Final[list[tuple[str, Callable[[Estate], str]]]] = [
 ]
 
 
-# ── A tenant whose lists are not empty ──────────────────────────────────────────────────────────────────────
-
-
-def is_assignment(route: Route) -> bool:
-    return route.method == "PUT"
-
-
-def assignment_of(route: Route) -> Any:
-    return getattr(route.view.cls, "assignment", organizations.MEMBER_ROLES)
-
-
-def items_for(world: World, route: Route, number: int) -> list[str]:
-    """The ids of so many new things that the set of a route can hold."""
-    assignment = assignment_of(route)
-    model: type[EditableModel] = assignment.items
-    with world.active():
-        rows = [model(**assignment.allowed, **own_fields(model, world)) for _ in range(number)]
-        for number_, row in enumerate(rows):
-            name = f"thing {number_} {row.pk}"
-            setattr(row, "username" if model is User else "name", name)
-        model._default_manager.bulk_create(rows)
-    return [str(row.pk) for row in rows]
-
-
-def own_fields(model: type[EditableModel], world: World) -> dict[str, Any]:
-    """What a row of this kind cannot be without, besides its name."""
-    if model is not Scope:
-        return {}
-    return {"resource_id": Scope.objects.values_list("resource_id", flat=True).first()}
-
-
-def furnished(estate: Estate, group: str) -> Estate:
-    """Put several rows into every list of a group."""
-    routes = [route for route in all_routes() if route.group == group]
-    lists = {route.path for route in routes if route.method == "GET"}
-    for route in routes:
-        if route.method == "POST" and route.path in lists:
-            for _ in range(ROWS):
-                path = route.filled(estate.ids(route))
-                result_of(estate.admin.post(path, **estate.body(route)))
-        elif is_assignment(route) and group != "members":
-            fields = dict.fromkeys(estate.body(route), items_for(estate.world, route, ROWS))
-            result_of(estate.admin.put(route.filled(estate.ids(route)), **fields))
-    for _ in range(ROWS):
-        management.new_administrator(estate.world)
-        result_of(estate.admin.post("/signing-keys/rotate"))
-    if group == "management":
-        join_more(estate)
-    return estate
-
-
-def join_more(estate: Estate) -> None:
-    """What one call of each kind does not: many organizations of a user, many machines of an organization."""
-    for _ in range(ROWS):
-        other = estate.admin.created("/organizations", name="Other")["id"]
-        result_of(estate.admin.post(f"/organizations/{other}/users", user_ids=[estate["users"]]))
-        machine = estate.admin.created("/applications", name="Other", type="MachineToMachine")["id"]
-        result_of(estate.admin.put(f"/applications/{machine}/roles", role_ids=[estate["machine roles"]]))
-        path = f"/organizations/{estate['organizations']}/applications"
-        result_of(estate.admin.post(path, application_ids=[machine]))
-
-
-@pytest.fixture(scope="module")
-def estates(address: str) -> dict[str, Estate]:
-    tenant = furnished(Estate(cast.new_world("Here")), "management")
-    result_of(  # what the management API calls members, the member API calls so too
-        tenant.admin.post(
-            f"/organizations/{tenant['organizations']}/users",
-            user_ids=[
-                str(tenant.admin.created("/users", username=f"m{number}", password="sesame")["id"])
-                for number in range(ROWS)
-            ],
-        )
-    )
-    root = furnished(Estate(cast.default_world()), "root")
-    return {"management": tenant, "members": tenant, "root": root}
-
-
 # ── Budgets ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -177,20 +96,13 @@ def is_detail(route: Route) -> bool:
     return bool(re.search(r":\w+$", route.path)) or route.path == "/sign-in-experience"
 
 
-def path_of(estate: Estate, route: Route) -> str:
-    ids = estate.ids(route)
-    if route.path == "/roles/:pk/applications":
-        ids[":pk"] = estate["machine roles"]  # the kind that applications have
-    return route.filled(ids)
-
-
 def said(what: str, statements: list[str]) -> str:
     return "\n  ".join([f"{what}: {len(statements)}", *(statement[:300] for statement in statements)])
 
 
 @pytest.mark.parametrize(("group", "kind"), CALLERS, ids=lambda value: getattr(value, "__name__", value))
-def test_reading_costs_the_same_whoever_asks_and_however_long_the_page_is(estates, group, kind):
-    estate = estates[group]
+def test_reading_costs_the_same_whoever_asks_and_however_long_the_page_is(crowd, group, kind):
+    estate = crowd[group]
     inside = Inside(estate.world, kind(estate))
     wrong = []
     for route in reads(group):
@@ -204,10 +116,10 @@ def test_reading_costs_the_same_whoever_asks_and_however_long_the_page_is(estate
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_lists_of_this_walk_are_not_empty(estates):
+def test_the_lists_of_this_walk_are_not_empty(crowd):
     """Or the same price for every page would mean nothing."""
     for group in ("management", "root"):
-        estate = estates[group]
+        estate = crowd[group]
         for route in reads(group):
             if not is_detail(route):
                 shown = result_of(estate.admin.get(path_of(estate, route)))
