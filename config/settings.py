@@ -231,6 +231,7 @@ OAUTH2_PROVIDER = {
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["management.envelope.EnvelopeRenderer"],
     "DEFAULT_PARSER_CLASSES": ["management.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.negotiation.StrictNegotiation",
     "EXCEPTION_HANDLER": "management.errors.handle",
     "DEFAULT_AUTHENTICATION_CLASSES": ["management.authentication.ManagementAuthentication"],
     # The default is to deny: a view that forgets to say who may come in lets nobody in.
