@@ -10,6 +10,12 @@ from interaction.experience.policy import PasswordRefused, Rule
 
 _SENTENCES: Final = {
     "invalid_credentials": _("That is not your password. Try again."),
+    "locked": _("Too many wrong passwords. Wait a while, and try again."),
+    "rate_limited": _("That was too often. Wait a while, and try again."),
+    "sent_too_often": _("A code was sent there a moment ago. Wait a minute, and try again."),
+    "wrong_code": _("That is not the code. Look at the newest message, and try again."),
+    "no_connector": _("No message can be sent there at this moment."),
+    "nothing_awaited": _("The code has expired. Ask for another."),
     "sign_in_again": _("Sign in again first, and come back within five minutes."),
     "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
     "stale": _("Your account was changed at this moment, perhaps in another window. Try again."),
@@ -24,6 +30,7 @@ _FIELDS: Final = {
     "username": _(
         "A username has 1 to 128 characters, without spaces or @, and does not look like a phone number."
     ),
+    "identifier": _("Check it: nothing can be sent there."),
     "avatar": _("Enter an address that begins with https://."),
 }
 _TAKEN: Final = _("Somebody else has this already. Choose another.")
