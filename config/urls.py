@@ -24,7 +24,7 @@ from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
 from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
-from interaction.pages.views.account import applications, browsers, data, overview, password, profile
+from interaction.pages.views.account import applications, browsers, contact, data, overview, password, profile
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
@@ -208,6 +208,10 @@ people = [
     path("account", overview.overview, name="account"),
     path("account/profile", profile.profile, name="account-profile"),
     path("account/username", profile.username, name="account-username"),
+    path("account/email", contact.email, name="account-email"),
+    path("account/email/code", contact.email_code, name="account-email-code"),
+    path("account/phone", contact.phone, name="account-phone"),
+    path("account/phone/code", contact.phone_code, name="account-phone-code"),
     path("account/password", password.password, name="account-password"),
     path("account/browsers", browsers.browsers, name="account-browsers"),
     path("account/applications", applications.applications, name="account-applications"),

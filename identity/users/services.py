@@ -99,8 +99,14 @@ def add(user: User) -> None:
 
 
 @transaction.atomic
-def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> None:
-    """Change what a user's row says of the person. A new email or phone is unverified.
+def change(
+    user: User,
+    fields: dict[str, Any],
+    *,
+    proven: Kind | None = None,
+    expected: frozenset[int] | None = None,
+) -> None:
+    """Change what a user's row says of the person. A new email or phone is unverified, unless ``proven``.
 
     Raises:
         Invalid: a field breaks a rule or belongs to somebody else in this tenant.
@@ -126,6 +132,8 @@ def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | Non
         columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
         if columns[f"{kind}_key"] != before[kind]:
             columns[f"{kind}_verified"] = False
+    if proven is not None:
+        columns[f"{proven}_verified"] = True
     columns["search_text"] = user.fold_for_search()
     records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
 

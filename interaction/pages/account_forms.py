@@ -95,3 +95,16 @@ class DeletionForm(ConfirmedForm):
 
     typed = forms.CharField(max_length=254, error_messages={"required": _("Type what you are asked for.")})
     field_order = ("typed", "password")
+
+
+class ContactForm(ConfirmedForm):
+    """Another email or phone."""
+
+    identifier = forms.CharField(max_length=254, error_messages={"required": _("Enter it first.")})
+    field_order = ("identifier", "password")
+
+
+class CodeForm(AccountForm):
+    """The code that was sent."""
+
+    code = forms.CharField(max_length=32, error_messages={"required": _("Enter the code.")})

@@ -11,9 +11,10 @@ from interaction.experience.policy import PasswordRefused, Rule
 
 _SENTENCES: Final = {
     "invalid_credentials": _("That is not your password. Try again."),
+    "locked": _("Too many wrong passwords. Wait a while, or choose another way."),
+    "nothing_awaited": _("The code has expired. Ask for another."),
     "sign_in_again": _("Sign in again first, and come back within five minutes."),
     "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
-    "locked": _("That does not match any account. After so many tries we wait a while before the next."),
     "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
     "rate_limited": _("Too many requests came from your network. Wait a few minutes and try again."),
     "sent_too_often": _("We sent you a code a moment ago. Use that one, or wait a minute for another."),

@@ -8,9 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from audit.models import Entry
+from identity.limits.models import Counter
 from identity.organizations import services as organizations
 from identity.organizations.models import Organization
 from identity.sessions.models import Session
@@ -18,11 +20,12 @@ from identity.users import services as users
 from identity.users.models import User
 from interaction.experience import services as experience
 from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
+from tests.support import codes
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, query_of
 from tests.support.forms import form
 
 PAGES = ["profile", "password", "browsers", "applications", "data"]
-OPTIONAL = ["username", "delete"]
+OPTIONAL = ["username", "email", "phone", "delete"]
 NEW = "a new password, 1 of many"
 
 
@@ -49,6 +52,12 @@ class Sender(Browser):
         return super().post(address or self.path, **options)
 
 
+def everything(page: str, user: User) -> dict[str, str]:
+    """What the forms that ask for a password take besides it."""
+    to = codes.new_phone() if page == "phone" else codes.new_email()
+    return {"username": "another", "typed": user.username, "new_password": NEW, "identifier": to}
+
+
 def title(page: httpx.Response) -> str:
     found = re.search(r"<h1>(.*?)</h1>", page.text, re.DOTALL)
     assert found, page.text
@@ -62,6 +71,7 @@ def is_signed_in(browser: Browser) -> bool:
 
 
 def allow(world: World, **account: bool) -> None:
+    codes.reachable(world)
     with world.active():
         experience.change({"account": account})
 
@@ -133,11 +143,11 @@ class TestEveryPage:
 
         assert answer.status_code in {403, 405}
 
-    @pytest.mark.parametrize("page", ["password", "data", "username", "delete"])
+    @pytest.mark.parametrize("page", ["password", "data", "username", "email", "phone", "delete"])
     def test_asks_for_the_password_and_does_nothing_without_the_right_one(self, acme, page):
         allow(acme, username_change=True, deletion=True)
         browser, user = signed_in(acme)
-        typed = {"username": "another", "typed": user.username, "new_password": NEW}
+        typed = everything(page, user)
 
         for password, status in ((None, 400), ("", 400), ("x" * 257, 400), ("a\0b", 400), ("wrong", 401)):
             answer = send(browser, page, password=password, **typed)
@@ -155,14 +165,14 @@ class TestEveryPage:
         assert (failed.user_id, failed.payload["result"]) == (str(user.pk), "failed")
         assert failed.payload["error"] == "invalid_credentials"
 
-    @pytest.mark.parametrize("page", ["password", "data", "username", "delete"])
+    @pytest.mark.parametrize("page", ["password", "data", "username", "email", "phone", "delete"])
     @pytest.mark.parametrize(("minutes", "enough"), [(4.9, True), (5.1, False)])
     def test_asks_people_without_a_password_for_a_recent_sign_in(self, acme, page, minutes, enough):
         allow(acme, username_change=True, deletion=True)
         browser, user = signed_in(acme)
         change(acme, user, password="")
         age_sign_in(acme, timedelta(minutes=minutes))
-        typed = {"username": "another", "typed": user.username, "new_password": NEW}
+        typed = everything(page, user)
 
         shown = browser.get(f"/account/{page}")
         answer = send(browser, page, **typed)
@@ -175,7 +185,7 @@ class TestEveryPage:
         assert refused is not enough
         with acme.active():
             untouched = User.objects.filter(pk=user.pk, username=user.username, password="").exists()
-        assert untouched is (not enough or page == "data")
+        assert untouched is (not enough or page in {"data", "email", "phone"})
 
 
 class TestOverview:
@@ -422,6 +432,173 @@ class TestPassword:
 
         assert send(browser, "password", new_password=NEW).status_code == 303
 
+    def test_decision_X6_guessing_locks(self, acme):
+        browser, user = signed_in(acme)
+        assert send(browser, "password", password="wrong", new_password=NEW).status_code == 401
+        with acme.active():
+            guesses = Counter.objects.filter(kind="pair", count=1)  # a sign-in that succeeded left none
+            assert guesses.update(count=settings.LOCK_PAIR_FAILURES - 1) == 1
+        assert send(browser, "password", password="wrong", new_password=NEW).status_code == 401
+
+        locked = send(browser, "password", password=PASSWORD, new_password=NEW)
+        elsewhere = send(browser, "data", password=PASSWORD)
+
+        assert (locked.status_code, elsewhere.status_code) == (401, 401)
+        assert "Too many wrong passwords" in locked.text
+        assert int(locked.headers["Retry-After"]) > 0
+        assert stored(acme, user).password == user.password
+        assert is_signed_in(browser)
+        assert acme.browser().sign_in(user).status_code == 200
+        codes.let_time_pass(acme)
+        assert send(browser, "password", password=PASSWORD, new_password=NEW).status_code == 303
+
+
+def address(kind: str) -> str:
+    return codes.new_email() if kind == "email" else codes.new_phone()
+
+
+@pytest.mark.parametrize("kind", ["email", "phone"])
+class TestContact:
+    def test_counts_once_the_code_came_back(self, reachable, kind):
+        old, new, mail = address(kind), address(kind), codes.new_email()
+        browser, user = signed_in(reachable, **({"email": mail} | {kind: old}))
+        told = old if kind == "email" else mail
+
+        asked = send(browser, kind, identifier=f" {new} ", password=PASSWORD)
+        page = browser.get(asked.headers["Location"])
+        before = stored(reachable, user)
+        answer = enter(browser, kind, codes.message_to(new)["code"])
+
+        assert asked.status_code == answer.status_code == 303
+        assert title(page) == "Enter the code"
+        assert new in page.text
+        assert (getattr(before, kind), getattr(before, f"{kind}_verified")) == (old, False)
+        after = stored(reachable, user)
+        assert (getattr(after, kind), getattr(after, f"{kind}_verified")) == (new, True)
+        assert "is changed" in browser.get(answer.headers["Location"]).text
+        entry = entries(reachable, "User.Update")[0]
+        assert (entry.user_id, entry.payload["fields"]) == (str(user.pk), [kind])
+        notice = codes.message_to(told)
+        assert "was changed" in notice["subject"]
+        assert notice["code"] == ""
+        assert new not in notice["body"]
+        assert is_signed_in(browser)
+
+    def test_a_new_one_is_what_one_signs_in_with(self, reachable, kind):
+        new = address(kind)
+        browser, user = signed_in(reachable)
+        send(browser, kind, identifier=new, password=PASSWORD)
+
+        enter(browser, kind, codes.message_to(new)["code"])
+
+        user.username = new
+        assert reachable.browser().sign_in(user).status_code == 200
+
+    def test_the_old_one_is_confirmed_in_the_same_way_and_nobody_is_told(self, reachable, kind):
+        old = address(kind)
+        browser, user = signed_in(reachable, **{kind: old})
+        assert "Not confirmed" in browser.get("/account").text
+
+        send(browser, kind, password=PASSWORD)
+        enter(browser, kind, codes.message_to(old)["code"])
+
+        assert getattr(stored(reachable, user), f"{kind}_verified") is True
+        assert "Not confirmed" not in browser.get("/account").text
+        assert len(codes.messages_to(old)) == 1
+
+    def test_a_wrong_code_changes_nothing_and_the_fifth_is_the_last(self, reachable, kind):
+        new = address(kind)
+        browser, user = signed_in(reachable)
+        send(browser, kind, identifier=new, password=PASSWORD)
+        code = codes.message_to(new)["code"]
+
+        for _ in range(5):
+            answer = enter(browser, kind, codes.other_than(code))
+            assert answer.status_code == 400
+            assert re.search(r'name="code"[^>]*aria-invalid="true"', answer.text)
+        late = browser.get(f"/account/{kind}/code")
+
+        assert late.headers["Location"] == f"/t/{reachable.tenant.slug}/account/{kind}?done=expired"
+        assert "The code has expired" in browser.get(late.headers["Location"]).text
+        assert getattr(stored(reachable, user), kind) == ""
+
+    def test_nobody_learns_who_has_it_before_it_is_proven(self, reachable, rival, kind):
+        taken = address(kind)
+        owner = reachable.user(**{kind: taken})
+        browser, user = signed_in(reachable)
+
+        asked = send(browser, kind, identifier=taken, password=PASSWORD)
+        answer = enter(browser, kind, codes.message_to(taken)["code"])
+
+        assert asked.status_code == 303
+        assert answer.status_code == 400
+        assert "Somebody else has this already" in answer.text
+        assert getattr(stored(reachable, user), kind) == ""
+        assert getattr(stored(reachable, owner), kind) == taken
+
+    def test_a_code_is_worth_nothing_to_another_person_in_the_same_browser(self, reachable, kind):
+        """Whoever stole a session must not finish there what they began with an account of their own."""
+        new = address(kind)
+        browser, _ = signed_in(reachable)
+        victim, user = signed_in(reachable)
+        send(browser, kind, identifier=new, password=PASSWORD)
+        code = codes.message_to(new)["code"]
+        page = form(browser.get(f"/account/{kind}/code"))
+        name = f"gatehouse-session.{reachable.tenant.slug}"
+        for cookie in list(browser.http.cookies.jar):
+            if cookie.name == name:
+                browser.http.cookies.jar.clear(cookie.domain, cookie.path, name)
+        browser.http.cookies.set(name, victim.http.cookies[name])
+
+        answer = browser.post(f"/account/{kind}/code", data=page.fields | {"code": code})
+
+        assert answer.headers["Location"].endswith(f"/account/{kind}?done=expired")
+        assert getattr(stored(reachable, user), kind) == ""
+
+    def test_the_code_of_another_purpose_is_none(self, reachable, kind):
+        new = address(kind)
+        browser, user = signed_in(reachable)
+        answer = codes.send(browser, new, "change")
+
+        assert answer.status_code == 400
+        assert browser.get(f"/account/{kind}/code").status_code == 303
+        assert getattr(stored(reachable, user), kind) == ""
+
+    @pytest.mark.parametrize("typed", ["", "x", "a\0b", "x" * 255, None])
+    def test_refuses_what_is_none_and_keeps_what_was_typed(self, reachable, kind, typed):
+        browser, _ = signed_in(reachable)
+
+        answer = send(browser, kind, identifier=typed, password=PASSWORD)
+
+        assert answer.status_code == 400
+        assert re.search(r'name="identifier"[^>]*aria-invalid="true"', answer.text)
+        assert PASSWORD not in answer.text
+
+    def test_decision_X5_a_minute_lies_between_two(self, reachable, kind):
+        new = address(kind)
+        browser, _ = signed_in(reachable)
+
+        answers = [send(browser, kind, identifier=new, password=PASSWORD) for _ in range(2)]
+
+        assert [answer.status_code for answer in answers] == [303, 400]
+        assert "Wait a minute" in answers[1].text
+        assert int(answers[1].headers["Retry-After"]) > 0
+
+    def test_asks_for_the_password_first(self, reachable, kind):
+        new = address(kind)
+        browser, _ = signed_in(reachable)
+
+        answer = send(browser, kind, identifier=new, password="wrong")
+
+        assert answer.status_code == 401
+        assert form(answer).fields["identifier"] == new
+        assert codes.messages_to(new) == []
+        assert browser.get(f"/account/{kind}/code").status_code == 303
+
+
+def enter(browser: Browser, kind: str, code: str) -> httpx.Response:
+    return send(browser, f"{kind}/code", code=code)
+
 
 class TestBrowsers:
     def test_lists_them_in_plain_words_and_marks_this_one(self, acme):
@@ -641,7 +818,7 @@ class TestDeletion:
 
         assert [answer.status_code for answer in answers] == [403, 403]
         assert all("You cannot delete your account here" in answer.text for answer in answers)
-        assert stored(acme, user)
+        assert stored(acme, user).pk == user.pk
 
     def test_case_N09_takes_everything_but_the_audit_log(self, acme):
         allow(acme, deletion=True)
@@ -675,7 +852,7 @@ class TestDeletion:
         assert answer.status_code == 400
         assert re.search(r'name="typed"[^>]*aria-invalid="true"', answer.text)
         assert form(answer).fields["typed"] == (typed or "")
-        assert stored(acme, user)
+        assert stored(acme, user).pk == user.pk
         assert is_signed_in(browser)
 
     def test_of_somebody_who_is_gone_already_leads_to_the_sign_in_page(self, acme):

@@ -8,8 +8,11 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import services as users
+from interaction.journeys.sign_in import Locked
 
 RECENT: Final = timedelta(minutes=5)
 
@@ -30,8 +33,11 @@ def is_missing(session: Session) -> bool:
 def confirm(session: Session, password: str) -> None:
     """Ask for the password or, of people who have none, for a sign-in of the last five minutes.
 
+    Whoever found a browser open may not guess at leisure: wrong ones lock, as at sign-in.
+
     Raises:
         users.InvalidCredentials: the password is wrong.
+        Locked: too many were wrong before.
         SignInAgain: there is none, and the sign-in is older.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
@@ -39,7 +45,13 @@ def confirm(session: Session, password: str) -> None:
     with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as entry:
         entry.user_id = session.user_id
         if session.user.password:
-            users.confirm(session.user, password)
+            with limits.guarded(
+                (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
+                (rules.IDENTIFIER, f"confirm {session.user_id}"),
+                failure=users.InvalidCredentials,
+                locked=Locked,
+            ):
+                users.confirm(session.user, password)
         elif is_missing(session):
             raise SignInAgain
         else:

@@ -23,6 +23,7 @@ from oidc.provider.views.authorize import redirect
 T = TypeVar("T")
 View = Callable[[HttpRequest, Session], HttpResponse]
 
+_FIELDS: Final = {"invalid_credentials": "password", "locked": "password", "wrong_code": "code"}
 _METHODS: Final = ["GET", "HEAD", "POST"]
 
 
@@ -100,7 +101,7 @@ def attempt(form: AccountForm, work: Callable[[], T]) -> T | None:
 
 
 def _field_of(error: ServiceError) -> str:
-    return "password" if error.reason == "invalid_credentials" else str(getattr(error, "field", ""))
+    return _FIELDS.get(error.reason) or str(getattr(error, "field", ""))
 
 
 def _refused(request: HttpRequest, error: ServiceError) -> HttpResponse:
