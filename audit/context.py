@@ -19,6 +19,7 @@ class Origin:
     request_id: str = ""
     administrator_id: int | None = None
     application_id: str | None = None
+    user_id: str | None = None
 
 
 _NOWHERE: Final = Origin()
@@ -40,9 +41,15 @@ def tenant(tenant_id: str) -> Iterator[None]:
         _current.reset(token)
 
 
-def act_as(*, administrator_id: int | None = None, application_id: str | None = None) -> None:
+def act_as(
+    *, administrator_id: int | None = None, application_id: str | None = None, user_id: str | None = None
+) -> None:
     """Note who does the rest of this request's work; it is forgotten when the request ends."""
-    _current.set(replace(_current.get(), administrator_id=administrator_id, application_id=application_id))
+    _current.set(
+        replace(
+            _current.get(), administrator_id=administrator_id, application_id=application_id, user_id=user_id
+        )
+    )
 
 
 @contextmanager

@@ -27,6 +27,7 @@ def record(
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id
     application_id = application_id or origin.application_id
+    user_id = user_id or origin.user_id
     Entry.objects.create(
         tenant_id=origin.tenant_id,
         key=event.value,

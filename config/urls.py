@@ -23,7 +23,8 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import account, brand, consent, sign_in
+from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
+from interaction.pages.views.account import applications, browsers, contact, data, overview, password, profile
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
@@ -197,11 +198,27 @@ api: list[URLPattern | URLResolver] = [
 
 people = [
     path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("sign-in/code", sign_in.code, name="sign-in-code"),
+    path("register", register.register, name="register"),
+    path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
+    path("social/callback", social.callback, name="social-callback"),
+    path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),
     path("consent", consent.consent, name="consent"),
-    path("account", account.account, name="account"),
+    path("account", overview.overview, name="account"),
+    path("account/profile", profile.profile, name="account-profile"),
+    path("account/username", profile.username, name="account-username"),
+    path("account/email", contact.email, name="account-email"),
+    path("account/email/code", contact.email_code, name="account-email-code"),
+    path("account/phone", contact.phone, name="account-phone"),
+    path("account/phone/code", contact.phone_code, name="account-phone-code"),
+    path("account/password", password.password, name="account-password"),
+    path("account/browsers", browsers.browsers, name="account-browsers"),
+    path("account/applications", applications.applications, name="account-applications"),
+    path("account/data", data.export, name="account-data"),
+    path("account/delete", data.delete, name="account-delete"),
     path("brand.css", brand.brand, name="brand"),
-    path("", account.home, name="home"),
+    path("", overview.home, name="home"),
 ]
 
 urlpatterns = [

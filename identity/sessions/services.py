@@ -12,10 +12,21 @@ from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
+from identity.core import ids
+from identity.core.errors import ServiceError
 from identity.sessions.models import Session
 from identity.users.models import User
 
-_TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
+_MOST_SHOWN: Final = 100
+TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
+
+
+class NoSuchSession(ServiceError):
+    """The person has no live session of this id."""
+
+    status = 404
+    reason = "session_not_found"
+    message = "session not found"
 
 
 def _hash(token: str) -> str:
@@ -53,7 +64,7 @@ def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tu
 def find(token: str) -> Session | None:
     """Return the live session of a cookie, with its user, and note that it was used."""
     session = Session.objects.live().filter(token_hash=_hash(token)).select_related("user").first()
-    if session is not None and timezone.now() - session.last_used_at > _TOUCH_AFTER:
+    if session is not None and timezone.now() - session.last_used_at > TOUCH_AFTER:
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
     return session
 
@@ -63,3 +74,44 @@ def end(session: Session) -> None:
     """End a session: its cookie and the access tokens that hang on it stop working."""
     if Session.objects.filter(pk=session.pk, ended_at=None).update(ended_at=Now()):
         log.record(Event.SESSION_END, user_id=session.user_id, session_id=session.pk)
+
+
+def end_one(user: User, session_id: str) -> None:
+    """End a live session of a user, by its id as a client sent it.
+
+    Raises:
+        NoSuchSession: it is over, somebody else's, or no id at all.
+
+    """
+    pk = ids.parse(session_id)
+    session = Session.objects.live().filter(user=user, pk=pk).first() if pk else None
+    if session is None:
+        raise NoSuchSession
+    end(session)
+
+
+@transaction.atomic
+def end_others(session: Session) -> int:
+    """End every other live session of the same user, and return how many there were."""
+    others = Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk)
+    ended = list(others.values_list("pk", flat=True))
+    Session.objects.filter(pk__in=ended, ended_at=None).update(ended_at=Now())
+    if ended:
+        log.record(
+            Event.SESSION_END,
+            user_id=session.user_id,
+            count=len(ended),
+            session_ids=[str(pk) for pk in ended[:_MOST_SHOWN]],
+        )
+    return len(ended)
+
+
+def outlive(session: Session) -> str:
+    """Keep one session although its user's epoch moved on; return the new secret of its cookie.
+
+    One that was ended meanwhile stays ended, and the secret is then worth nothing.
+    """
+    token = secrets.token_urlsafe(32)
+    epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
+    Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=_hash(token))
+    return token

@@ -99,8 +99,14 @@ def add(user: User) -> None:
 
 
 @transaction.atomic
-def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> None:
-    """Change what an administrator may change of a user. A new email or phone is unverified.
+def change(
+    user: User,
+    fields: dict[str, Any],
+    *,
+    proven: Kind | None = None,
+    expected: frozenset[int] | None = None,
+) -> None:
+    """Change what a user's row says of the person. A new email or phone is unverified, unless ``proven``.
 
     Raises:
         Invalid: a field breaks a rule or belongs to somebody else in this tenant.
@@ -113,7 +119,7 @@ def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | Non
     before = {"email": user.email_key, "phone": user.phone_key}
     _identify(
         user,
-        username=user.username,
+        username=identifiers.username(fields["username"]) if "username" in fields else user.username,
         email=fields.get("email", user.email),
         phone=fields.get("phone", user.phone),
     )
@@ -121,10 +127,13 @@ def change(user: User, fields: dict[str, Any], *, expected: frozenset[int] | Non
         if name in fields:
             setattr(user, name, fields[name])
     columns = {name: getattr(user, name) for name in fields}
+    columns["username_key"] = user.username_key
     for kind in ("email", "phone"):
         columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
         if columns[f"{kind}_key"] != before[kind]:
             columns[f"{kind}_verified"] = False
+    if proven is not None:
+        columns[f"{proven}_verified"] = True
     columns["search_text"] = user.fold_for_search()
     records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
 
@@ -150,6 +159,19 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
         if known is None:
             raise
         return known
+    return user
+
+
+def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
+    """Create a user without a password, whom another provider vouches for, and for the email too.
+
+    Raises:
+        Invalid: the email breaks a rule or belongs to somebody else in this tenant.
+
+    """
+    user = User(name=name, avatar=avatar, email_verified=bool(email))
+    _identify(user, username="", email=email, phone="")
+    records.create(user, event=Event.USER_CREATE, email=user.email)
     return user
 
 
@@ -244,6 +266,19 @@ def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
     )
 
 
+def confirm(user: User, password: str) -> None:
+    """Make sure that who acts for a signed-in user knows the password.
+
+    Raises:
+        InvalidCredentials: it is wrong, or the user has none.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    right, _ = passwords.verify(password, user.password)
+    if not right:
+        raise InvalidCredentials
+
+
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:
     """Suspend a user, or let the user in again. Suspending ends sessions and refresh tokens at once."""
     fields: dict[str, Any] = {"is_suspended": suspended}
@@ -259,7 +294,27 @@ def set_password(user: User, password: str, *, expected: frozenset[int] | None =
         Invalid: the password is too short or too long.
 
     """
-    encoded = passwords.hashed(acceptable_password(password))
+    store_password(user, encoded_password(password), expected=expected)
+
+
+def encoded_password(password: str) -> str:
+    """Return a password as it is stored: for callers that go on in a transaction of their own.
+
+    Raises:
+        Invalid: the password is too short or too long.
+        passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+
+    """
+    return passwords.hashed(acceptable_password(password))
+
+
+def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
+    """Give a user a password that ``encoded_password`` made; ends sessions and refresh tokens at once.
+
+    Raises:
+        records.Stale: the user was changed since the caller read it.
+
+    """
     fields = {"password": encoded, "epoch": F("epoch") + 1}
     records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["password"])
 

@@ -75,7 +75,7 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: 
         SentTooOften: one was sent within 60 seconds, or ten within the hour.
 
     """
-    to = _address(kind, identifier)
+    to = address_of(kind, identifier)
     channel = channel_of(kind)
     if not delivery.can_deliver(channel):
         raise delivery.NoConnector(channel)
@@ -159,6 +159,20 @@ def proof_of(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> 
     return entered.proofs().order_by("-used_at").first()
 
 
+def proofs(*, purpose: Purpose, browser: str) -> dict[Kind, VerificationCode]:
+    """Return what a browser has proven lately for a purpose: the newest proof of each kind."""
+    if not browser:
+        return {}
+    entered = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
+    return {Kind(proof.kind): proof for proof in entered.order_by("used_at")}
+
+
+def awaited(*, purpose: Purpose, kind: Kind, browser: str) -> VerificationCode | None:
+    """Return the newest code that this browser may still enter for a purpose."""
+    sent = VerificationCode.objects.filter(purpose=purpose, kind=kind, browser=browser)
+    return sent.live().order_by("-created_at", "-pk").first()
+
+
 def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
     """Make use of a proof, once. In a transaction that is rolled back it stays good.
 
@@ -177,7 +191,13 @@ def key_of(kind: Kind, identifier: str) -> str:
     )
 
 
-def _address(kind: Kind, identifier: str) -> str:
+def address_of(kind: Kind, identifier: str) -> str:
+    """Return where messages to an email or a phone go, checked.
+
+    Raises:
+        Invalid: the identifier is none of this kind.
+
+    """
     try:
         return identifiers.phone(identifier) if kind is Kind.PHONE else identifiers.email(identifier.strip())
     except Invalid as error:

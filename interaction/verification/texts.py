@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, get_language_bidi, gettext_lazy
 from django.utils.translation import gettext as _
 
+from identity.users.identifiers import Kind
 from interaction.connectors.messages import EMAIL, Message
 from interaction.verification.models import Purpose
 
@@ -74,4 +75,24 @@ def code_message(  # noqa: PLR0913 - the parts of a message
         subject=subject,
         body=f"{subject}:\n\n    {code}\n\n{advice}\n\n{ignore}\n\n-- \n{brand.name}\n",
         html=html,
+    )
+
+
+_NOTICES: Final[dict[Kind, Promise]] = {
+    Kind.EMAIL: gettext_lazy("Your email address at %(name)s was changed"),
+    Kind.PHONE: gettext_lazy("Your phone number at %(name)s was changed"),
+}
+
+
+def change_notice(*, kind: Kind, to: str, name: str) -> Message:
+    """Return the email that tells a person that their email or phone was changed, in case it was not them."""
+    subject = str(_NOTICES[kind] % {"name": name})
+    advice = _("If it was not you, tell the people who run the service at once.")
+    return Message(
+        channel=EMAIL,
+        to=to,
+        interaction_type="notice",
+        code="",
+        subject=subject,
+        body=f"{subject}.\n\n{advice}\n\n-- \n{name}\n",
     )

@@ -249,11 +249,10 @@ class TestAddress:
         is_envelope(attempt(world, "ada", PASSWORD), 429)
 
     def test_decision_X6_registrations(self, world):
-        def register(index: int) -> httpx.Response:
-            body = {"username": f"user-{index}", "password": "a good password 1"}
-            return world.post(codes.REGISTER, json=body)
-
-        answers = [register(index) for index in range(4)]
+        answers = [
+            world.post(codes.REGISTER, json={"username": f"user-{index}", "password": "a good password 1"})
+            for index in range(4)
+        ]
 
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         waits(answers[-1], 601)

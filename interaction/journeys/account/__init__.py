@@ -1,0 +1,1 @@
+"""What people do to their own account: one module per decision."""

@@ -1,0 +1,86 @@
+"""Changing the email or phone of an account: it counts once a code that was sent there came back."""
+
+from django.db import transaction
+
+from identity.core.errors import ServiceError
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.identifiers import Kind
+from interaction.connectors import delivery
+from interaction.connectors.messages import EMAIL
+from interaction.experience import services as experience
+from interaction.journeys import codes
+from interaction.journeys.account import confirmation
+from interaction.verification import outgoing, texts
+from interaction.verification import services as verification
+from interaction.verification.models import Purpose
+
+
+class NothingAwaited(ServiceError):
+    """No code is on its way: it expired, was guessed at too often, or was never sent."""
+
+    reason = "nothing_awaited"
+    message = "code: expired: ask for another"
+
+
+def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
+    """Send a code to the email or phone that a person wants to have.
+
+    Nobody learns here whether somebody else has it already.
+
+    Raises:
+        Invalid: it is no email or phone.
+        users.InvalidCredentials: the password is wrong.
+        confirmation.SignInAgain: there is none, and the sign-in is too old.
+        delivery.NoConnector: nothing can be sent there.
+        verification.SentTooOften: a code was sent there a moment ago.
+        limits.TooMany: too many from this address.
+
+    """
+    to = verification.address_of(kind, address)
+    confirmation.confirm(session, password)
+    codes.send(purpose=Purpose.CHANGE, kind=kind, identifier=to, browser=_binding(session))
+
+
+def awaited(session: Session, kind: Kind) -> str | None:
+    """Return where the code went that the person has still to enter, if one did."""
+    sent = verification.awaited(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
+    return sent.address if sent else None
+
+
+def finish(session: Session, *, kind: Kind, code: str) -> None:
+    """Give the person the email or phone that the code was sent to, verified from now on.
+
+    An email tells them so at the address they had until now.
+
+    Raises:
+        NothingAwaited: no code is to be entered.
+        verification.WrongCode: it is another.
+        Invalid: somebody else has the email or phone.
+        limits.TooMany: too many from this address.
+
+    """
+    address = awaited(session, kind)
+    if address is None:
+        raise NothingAwaited
+    proof = codes.verify(
+        purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
+    )
+    told = session.user.email
+    with transaction.atomic():
+        verification.spend(proof)
+        users.change(session.user, {kind.value: proof.address}, proven=kind)
+        if told and (kind is Kind.PHONE or told != proof.address):
+            _tell(kind, told)
+
+
+def _tell(kind: Kind, to: str) -> None:
+    """Tell by email alone: some providers of SMS carry nothing but codes."""
+    if delivery.can_deliver(EMAIL):
+        name = experience.current().tenant.name
+        outgoing.post(texts.change_notice(kind=kind, to=to, name=name))
+
+
+def _binding(session: Session) -> str:
+    """Tie a code to the session, hence to the person: another one in this browser cannot enter it."""
+    return str(session.pk)

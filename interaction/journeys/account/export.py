@@ -1,0 +1,120 @@
+"""All that is kept about a person, for that person. Never a secret, nor what a secret hashes to."""
+
+from typing import Any, Final
+
+from audit import log
+from audit.events import Event
+from audit.models import Entry
+from identity.core.serializers import timestamp
+from identity.organizations.models import Membership
+from identity.roles.models import Role, UserRole
+from identity.sessions.models import Session
+from identity.users.models import User
+from interaction.journeys.account import confirmation
+from oidc.grants import connections
+
+Data = dict[str, Any]
+
+_MOST: Final = 1000  # of what grows with use; the newest
+
+
+def export(session: Session, *, password: str) -> Data:
+    """Return profile, sessions, applications, organizations, roles, and what the person did.
+
+    Raises:
+        users.InvalidCredentials: the password is wrong.
+        confirmation.SignInAgain: there is none, and the sign-in is too old.
+
+    """
+    confirmation.confirm(session, password)
+    user = session.user
+    log.record(Event.USER_EXPORT, user_id=user.pk, id=user.pk)
+    return {
+        "profile": _profile(user),
+        "sessions": _sessions(user),
+        "applications": _applications(user),
+        "organizations": _organizations(user),
+        "roles": list(
+            Role.objects.filter(pk__in=UserRole.objects.filter(user=user).values("role_id"))
+            .order_by("name")
+            .values_list("name", flat=True)
+        ),
+        "activity": _activity(user),
+    }
+
+
+def _profile(user: User) -> Data:
+    return {
+        "id": str(user.pk),
+        "username": user.username,
+        "name": user.name,
+        "email": user.email,
+        "email_verified": user.email_verified,
+        "phone": user.phone,
+        "phone_verified": user.phone_verified,
+        "avatar": user.avatar,
+        "custom_data": user.custom_data,
+        "has_password": bool(user.password),
+        "login_count": user.login_count,
+        "last_sign_in_at": user.last_sign_in_at and timestamp(user.last_sign_in_at),
+        "created_at": timestamp(user.created_at),
+        "updated_at": timestamp(user.updated_at),
+    }
+
+
+def _sessions(user: User) -> list[Data]:
+    return [
+        {
+            "id": str(session.pk),
+            "signed_in_at": timestamp(session.auth_time),
+            "last_used_at": timestamp(session.last_used_at),
+            "ended_at": session.ended_at and timestamp(session.ended_at),
+            "methods": session.amr,
+            "ip": session.ip,
+            "user_agent": session.user_agent,
+        }
+        for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MOST]
+    ]
+
+
+def _applications(user: User) -> list[Data]:
+    return [
+        {
+            "id": str(connection.application.pk),
+            "name": connection.application.name,
+            "scopes": sorted(connection.scopes),
+            "organization_ids": sorted(connection.organizations),
+            "since": timestamp(connection.since),
+            "last_used_at": connection.last_used_at and timestamp(connection.last_used_at),
+        }
+        for connection in connections.of(user)
+    ]
+
+
+def _organizations(user: User) -> list[Data]:
+    joined = Membership.objects.filter(user=user).select_related("organization").order_by("created_at", "pk")
+    return [
+        {
+            "id": str(membership.organization_id),
+            "name": membership.organization.name,
+            "is_admin": membership.is_admin,
+            "roles": sorted(link.role.name for link in membership.role_links.all()),
+            "joined_at": timestamp(membership.created_at),
+        }
+        for membership in joined.prefetch_related("role_links__role")
+    ]
+
+
+def _activity(user: User) -> list[Data]:
+    own = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk))
+    return [
+        {
+            "key": entry.key,
+            "application_id": entry.application_id,
+            "details": entry.payload,
+            "ip": entry.ip,
+            "user_agent": entry.user_agent,
+            "at": timestamp(entry.created_at),
+        }
+        for entry in own.order_by("-created_at", "-id")[:_MOST]
+    ]

@@ -1,0 +1,33 @@
+"""Choosing a new password, or a first one."""
+
+from django.db import transaction
+
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users import services as users
+from interaction.experience import policy
+from interaction.experience import services as experience
+from interaction.journeys.account import confirmation
+
+
+def change(session: Session, *, current: str, new: str) -> str:
+    """Set a password and end every other session and all refresh tokens of the person.
+
+    Returns the new secret of this browser's session, which goes on.
+
+    Raises:
+        policy.PasswordRefused: the new password breaks rules of the tenant.
+        users.InvalidCredentials: the current password is wrong.
+        confirmation.SignInAgain: there is none, and the sign-in is too old.
+        records.Stale: somebody else changed the account at this moment.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    user = session.user
+    own = (user.username, user.email, user.phone)
+    policy.check(new, experience.current().password_policy, field="new_password", own=own)
+    confirmation.confirm(session, current)
+    encoded = users.encoded_password(new)
+    with transaction.atomic():
+        users.store_password(user, encoded, expected=frozenset({user.version}))
+        return sessions.outlive(session)

@@ -1,0 +1,110 @@
+"""Forms of the account's pages."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from identity.core.errors import ServiceError
+from identity.core.serializers import Line, Url
+from identity.sessions.models import Session
+
+_PASSWORD = {"required": _("Enter your password.")}
+
+
+class Checked(forms.CharField):
+    """A text that keeps the rule which the management API holds the same text to."""
+
+    def __init__(self, rule: serializers.CharField, message: Any, **options: Any) -> None:
+        self.rule = rule
+        self.message = message
+        super().__init__(**options)
+
+    def clean(self, value: Any) -> Any:
+        """Return the text, checked."""
+        text = super().clean(value)
+        try:
+            self.rule.run_validation(text)
+        except serializers.ValidationError:
+            raise forms.ValidationError(self.message) from None
+        return text
+
+
+class AccountForm(forms.Form):
+    """A form of a person; ``refusal`` is what became of it when it was good and yet refused."""
+
+    refusal: ServiceError | None = None
+
+    @property
+    def status(self) -> int:
+        """The status of the page that shows it."""
+        if self.refusal is not None:
+            return self.refusal.status
+        return 400 if self.errors else 200
+
+
+class ConfirmedForm(AccountForm):
+    """A form that asks for the password as well, of those who have one."""
+
+    password = forms.CharField(max_length=256, strip=False, error_messages=_PASSWORD)
+
+    def __init__(self, session: Session, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not session.user.password:
+            del self.fields["password"]
+
+    @property
+    def given_password(self) -> str:
+        """What was typed, or nothing of those who have no password."""
+        return str(self.cleaned_data.get("password", ""))
+
+
+class ProfileForm(AccountForm):
+    """What to call a person, and how they look."""
+
+    name = Checked(
+        Line(allow_blank=True), _("A name has no control characters."), max_length=256, required=False
+    )
+    avatar = Checked(Url(), _("Enter an address that begins with https://."), max_length=2048, required=False)
+
+    def clean_avatar(self) -> str | None:
+        """Return no avatar for an empty field."""
+        return self.cleaned_data["avatar"] or None
+
+
+class UsernameForm(ConfirmedForm):
+    """Another username."""
+
+    username = forms.CharField(
+        max_length=128, strip=False, error_messages={"required": _("Enter a username.")}
+    )
+    field_order = ("username", "password")
+
+
+class PasswordForm(ConfirmedForm):
+    """The password so far, and a new one. Spaces around a password are part of it."""
+
+    new_password = forms.CharField(
+        max_length=256, strip=False, error_messages={"required": _("Enter a new password.")}
+    )
+
+
+class DeletionForm(ConfirmedForm):
+    """The last step before everything is gone."""
+
+    typed = forms.CharField(max_length=254, error_messages={"required": _("Type what you are asked for.")})
+    field_order = ("typed", "password")
+
+
+class ContactForm(ConfirmedForm):
+    """Another email or phone."""
+
+    identifier = forms.CharField(max_length=254, error_messages={"required": _("Enter it first.")})
+    field_order = ("identifier", "password")
+
+
+class CodeForm(AccountForm):
+    """The code that was sent."""
+
+    code = forms.CharField(max_length=32, error_messages={"required": _("Enter the code.")})

@@ -1,0 +1,42 @@
+"""What a user agent string means to the person who uses it. Pure functions."""
+
+from typing import Final
+
+from django.utils.translation import gettext
+
+# The first that is named counts: nearly all claim to be Safari, and many to be Chrome.
+_BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Vivaldi/", "Vivaldi"),
+    ("YaBrowser/", "Yandex Browser"),
+    ("DuckDuckGo/", "DuckDuckGo"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS: Final = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("CrOS", "ChromeOS"),
+    ("Windows", "Windows"),
+    ("Macintosh", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def described(user_agent: str) -> str:
+    """Return browser and system in words: ``Firefox on Windows``."""
+    browser = _first(user_agent, _BROWSERS)
+    system = _first(user_agent, _SYSTEMS)
+    if browser and system:
+        return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or system or gettext("Unknown browser")
+
+
+def _first(user_agent: str, names: tuple[tuple[str, str], ...]) -> str:
+    return next((name for mark, name in names if mark in user_agent), "")

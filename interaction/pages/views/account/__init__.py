@@ -1,0 +1,1 @@
+"""The account page and what lies behind it: one page a decision."""

@@ -1,0 +1,59 @@
+"""Another email or phone: where to, then the code that was sent there."""
+
+from django.http import HttpRequest, HttpResponse
+
+from identity.sessions.models import Session
+from identity.users.identifiers import Kind
+from interaction.journeys.account import contact
+from interaction.pages.account_forms import CodeForm, ContactForm
+from interaction.pages.views.account import shared
+
+
+@shared.account_page
+def email(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask for another email address."""
+    return _address(request, session, Kind.EMAIL)
+
+
+@shared.account_page
+def phone(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask for another phone number."""
+    return _address(request, session, Kind.PHONE)
+
+
+@shared.account_page
+def email_code(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask for the code that was sent to the email address."""
+    return _code(request, session, Kind.EMAIL)
+
+
+@shared.account_page
+def phone_code(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask for the code that was sent to the phone number."""
+    return _code(request, session, Kind.PHONE)
+
+
+def _address(request: HttpRequest, session: Session, kind: Kind) -> HttpResponse:
+    form = ContactForm(session, shared.sent(request), initial={"identifier": getattr(session.user, kind)})
+    if request.method == "POST":
+        shared.attempt(
+            form,
+            lambda: contact.begin(
+                session, kind=kind, address=form.cleaned_data["identifier"], password=form.given_password
+            ),
+        )
+        if not form.errors:
+            return shared.done(f"pages:account-{kind}-code", "sent")
+    return shared.page(request, session, "contact", form=form, kind=kind.value)
+
+
+def _code(request: HttpRequest, session: Session, kind: Kind) -> HttpResponse:
+    address = contact.awaited(session, kind)
+    if address is None:
+        return shared.done(f"pages:account-{kind}", "expired")
+    form = CodeForm(shared.sent(request))
+    if request.method == "POST":
+        shared.attempt(form, lambda: contact.finish(session, kind=kind, code=form.cleaned_data["code"]))
+        if not form.errors:
+            return shared.done("pages:account", kind.value)
+    return shared.page(request, session, "contact_code", form=form, kind=kind.value, address=address)

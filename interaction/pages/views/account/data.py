@@ -1,0 +1,42 @@
+"""Taking one's data along, and leaving."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from interaction.journeys.account import deletion
+from interaction.journeys.account import export as exporting
+from interaction.pages.account_forms import ConfirmedForm, DeletionForm
+from interaction.pages.views import shared as pages
+from interaction.pages.views.account import shared
+
+
+@shared.account_page
+def export(request: HttpRequest, session: Session) -> HttpResponse:
+    """Hand the person all that is kept about them, as a file."""
+    form = ConfirmedForm(session, shared.sent(request))
+    if request.method == "POST":
+        data = shared.attempt(form, lambda: exporting.export(session, password=form.given_password))
+        if data is not None:
+            response = JsonResponse(data, json_dumps_params={"indent": 2, "ensure_ascii": False})
+            response["Content-Disposition"] = 'attachment; filename="account.json"'
+            response["Cache-Control"] = "no-store"
+            return response
+    return shared.page(request, session, "export", form=form)
+
+
+@shared.account_page
+def delete(request: HttpRequest, session: Session) -> HttpResponse:
+    """Delete the account after all that can be asked was asked."""
+    deletion.check_allowed()
+    form = DeletionForm(session, shared.sent(request))
+    if request.method == "POST":
+        shared.attempt(
+            form,
+            lambda: deletion.delete(session, password=form.given_password, typed=form.cleaned_data["typed"]),
+        )
+        if not form.errors:
+            response = pages.page(request, "account/deleted", None)
+            cookies.forget(response)
+            return response
+    return shared.page(request, session, "delete", form=form, phrase=deletion.phrase_for(session.user))

@@ -1,0 +1,47 @@
+"""What a person sees of their own account."""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from identity.users.identifiers import Kind
+from interaction.experience import services as experience
+from interaction.journeys import codes
+from interaction.pages.views.account import shared
+from interaction.verification.models import Purpose
+from oidc.grants import connections
+from oidc.provider.views.authorize import redirect
+
+_CONTACTS: Final = (Kind.EMAIL, Kind.PHONE)
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to the account page."""
+    return redirect(reverse("pages:account"))
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Show who is signed in here, and lead to all that they can decide."""
+    session = cookies.current_session(request)
+    if session is None:
+        return redirect(reverse("pages:sign-in"))
+    shown = experience.current()
+    may = shown.account
+    reachable = {kind.value for kind in _CONTACTS if codes.offered(Purpose.CHANGE, kind, shown)}
+    return shared.page(
+        request,
+        session,
+        "overview",
+        browsers=Session.objects.live().filter(user=session.user_id).count(),
+        applications=len(connections.of(session.user)),
+        verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
+        reachable=reachable,
+        may_rename=may["username_change"],
+        may_delete=may["deletion"],
+    )
