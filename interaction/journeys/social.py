@@ -37,7 +37,7 @@ _RECENT: Final = timedelta(minutes=10)
 _LONGEST_CODE: Final = 4096
 
 # A provider that answers slowly holds the threads that wait for it: never all of them.
-_conversations = BoundedSemaphore(max(2, settings.THREADS // 4))
+_conversations = BoundedSemaphore(settings.THREADS // 2)
 
 
 class ProviderFailed(ServiceError):
