@@ -95,6 +95,7 @@ def test_the_keyboard_reaches_the_button_after_the_form(here, screens):
     box = page.get_by_role("link", name="Continue with Elsewhere").bounding_box()
     assert box is not None
     assert box["height"] >= 44
+    assert page.get_by_role("link").inner_text() == "Continue with Elsewhere"
 
 
 def test_somebody_who_does_not_go_on_comes_back_to_where_they_were(here, screens):
@@ -106,7 +107,7 @@ def test_somebody_who_does_not_go_on_comes_back_to_where_they_were(here, screens
     page.get_by_role("link", name="Continue with Elsewhere").click()
     sign_in_there(page)
     page.get_by_role("button", name="Deny").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in yet")
+    expect(page.get_by_role("heading", level=1)).to_have_text("That was not finished")
     page.get_by_role("link", name="Go back").click()
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in to Payroll")

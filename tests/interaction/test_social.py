@@ -724,7 +724,7 @@ class TestReturn:
 
         page = back(browser, {"state": state} | given)
 
-        refused(page, 400, "You are not signed in yet")
+        refused(page, 400, "That was not finished")
         assert f"/sign-in?interaction={interaction}" in page.text
         assert entry(acme).payload["error"] == "declined"
         returned = back(browser, provider.approve(away(browser, interaction=interaction)))
@@ -944,6 +944,10 @@ class TestAccount:
         refused(page, 400, "linked to somebody else")
         with acme.active():
             assert identities.of(user) == []
+        written = Entry.objects.get(
+            tenant_id=acme.tenant.pk, key="SocialIdentity.Create", user_id=str(user.pk)
+        )
+        assert (written.payload["result"], written.payload["error"]) == ("failed", "linked_elsewhere")
 
     def test_not_after_signing_out(self, acme, provider, person):
         browser, user = person

@@ -95,8 +95,8 @@ def _refused(request: HttpRequest, error: ServiceError, back: str) -> HttpRespon
 
 _SENTENCES: Final = {
     "declined": (
-        gettext_lazy("You are not signed in yet"),
-        gettext_lazy("Signing in there was not finished. Try again, or choose another way."),
+        gettext_lazy("That was not finished"),
+        gettext_lazy("You did not go on at the other service. Try again, or choose another way."),
     ),
     "provider_failed": (
         gettext_lazy("That did not work"),
