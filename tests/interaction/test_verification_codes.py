@@ -1,5 +1,6 @@
 """POST /api/interaction/verification-code and verify-code: proving an email or a phone."""
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -582,6 +583,7 @@ def test_every_message_is_erased_once_it_was_sent(reachable):
         with reachable.active():
             if not OutgoingMessage.objects.exists():
                 return
+        time.sleep(0.02)
     raise AssertionError("messages stay behind")
 
 

@@ -1,0 +1,196 @@
+"""POST /api/interaction/forgot-password: a new password after the code was entered."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from audit.models import Entry
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.models import User
+from interaction.verification.models import VerificationCode
+from tests.interaction.test_sign_in_api import is_envelope
+from tests.support import codes
+from tests.support.cast import PASSWORD
+from tests.support.codes import RESET, new_email, new_phone
+from tests.support.threads import at_once
+
+NEW = "another password 2"
+
+
+def reset(browser, identifier, password=NEW, **fields):
+    return browser.post(RESET, json={"identifier": identifier, "new_password": password} | fields)
+
+
+class TestSuccess:
+    @pytest.mark.parametrize("kind", ["email", "phone"])
+    def test_sets_the_password(self, reachable, kind):
+        to = new_email() if kind == "email" else new_phone()
+        user, browser = reachable.user(**{kind: to}), reachable.browser()
+        codes.proven(browser, to, "forgot_password")
+
+        answer = reset(browser, to)
+
+        assert answer.json() == {"code": 0, "message": "success", "result": None}
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "Set-Cookie" not in answer.headers
+        tries = [reachable.browser().sign_in(user, password) for password in (PASSWORD, NEW)]
+        assert [answer.status_code for answer in tries] == [401, 200]
+        with reachable.active():
+            assert getattr(User.objects.get(), f"{kind}_verified") is True
+
+    def test_decision_I5_ends_sessions_and_refresh_tokens(self, reachable):
+        to, browser, elsewhere = new_email(), reachable.browser(), reachable.browser()
+        user, client = reachable.user(email=to), reachable.application()
+        tokens = client.tokens_for(user, elsewhere)
+        assert elsewhere.get("/account").status_code == 200
+        codes.proven(browser, to, "forgot_password")
+
+        reset(browser, to)
+
+        assert elsewhere.get("/account").status_code == 303
+        assert client.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
+        assert client.userinfo(tokens["access_token"]).status_code == 401
+
+    def test_case_I21_nobody_is_let_in_again_by_it(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        user = reachable.user(email=to)
+        with reachable.active():
+            users.suspend(user)
+        codes.proven(browser, to, "forgot_password")
+
+        assert reset(browser, to).status_code == 200
+
+        is_envelope(reachable.browser().sign_in(user, NEW), 403)
+
+    def test_decision_A1_leaves_entries(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        user = reachable.user(email=to)
+        reset(browser, to)
+        codes.proven(browser, to, "forgot_password")
+        reset(browser, to)
+
+        failed, done = Entry.objects.filter(tenant_id=reachable.tenant.pk, key="ForgotPassword").order_by(
+            "created_at"
+        )
+        assert failed.payload == {"username": to, "result": "failed", "error": "not_verified"}
+        assert done.payload == {"username": to, "result": "success"}
+        assert (failed.user_id, done.user_id) == (None, str(user.pk))
+
+    def test_signs_nobody_in(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+
+        reset(browser, to)
+
+        with reachable.active():
+            assert not Session.objects.exists()
+
+
+class TestRefusal:
+    def test_case_I19_without_a_code_it_is_the_same_400_for_anybody(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user("ada", email=to)
+        codes.send(browser, new_email())
+
+        answers = [reset(browser, who) for who in (to, new_email(), "ada", "nobody", "+4900000000")]
+
+        assert len({is_envelope(answer, 400) for answer in answers}) == 1
+
+    def test_case_I19_the_proof_of_another_identifier_is_400(self, reachable):
+        mine, yours, browser = new_email(), new_email(), reachable.browser()
+        reachable.user("ada", email=mine)
+        reachable.user(email=yours)
+        codes.proven(browser, mine, "forgot_password")
+
+        is_envelope(reset(browser, yours), 400)
+        is_envelope(reset(browser, "ada"), 400)
+
+    def test_case_I19_a_sign_in_is_no_proof(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "sign_in")
+
+        is_envelope(reset(browser, to), 400)
+
+    @pytest.mark.parametrize(("seconds", "status"), [(595, 200), (601, 400)])
+    def test_case_I19_is_good_for_ten_minutes(self, reachable, seconds, status):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+        with reachable.active():
+            used_at = VerificationCode.objects.get().used_at - timedelta(seconds=seconds)
+            VerificationCode.objects.update(used_at=used_at)
+
+        assert reset(browser, to).status_code == status
+
+    def test_case_I19_twice_is_400(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+
+        assert [reset(browser, to).status_code for _ in range(2)] == [200, 400]
+
+    def test_four_at_once_are_one(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+        cookies = dict(browser.http.cookies)
+
+        def work(index: int) -> int:
+            body = {"identifier": to, "new_password": f"{NEW}{index}"}
+            with httpx.Client(cookies=cookies) as http:
+                return http.post(f"{reachable.address}{RESET}", json=body).status_code
+
+        assert sorted(at_once(4, work)) == [200, 400, 400, 400]
+
+    def test_case_I20_from_another_browser_is_400(self, reachable):
+        to, browser, other = new_email(), reachable.browser(), reachable.browser()
+        user = reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+        codes.send(other, new_email())
+
+        is_envelope(reset(other, to), 400)
+        is_envelope(reset(reachable.browser(), to), 400)
+        assert reachable.browser().sign_in(user).status_code == 200
+
+    def test_another_tenants_account_is_left_alone(self, reachable, rival):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        theirs = rival.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+        reset(browser, to)
+        cookie = browser.http.cookies[f"gatehouse-browser.{reachable.tenant.slug}"]
+
+        answer = rival.post(
+            RESET,
+            json={"identifier": to, "new_password": NEW},
+            headers={"Cookie": f"gatehouse-browser.{rival.tenant.slug}={cookie}"},
+        )
+
+        is_envelope(answer, 400)
+        assert rival.browser().sign_in(theirs).status_code == 200
+
+    def test_a_weak_password_is_400_and_wastes_nothing(self, reachable):
+        to, browser = new_email(), reachable.browser()
+        reachable.user(email=to)
+        codes.proven(browser, to, "forgot_password")
+
+        weak, own = reset(browser, to, "SHORT"), reset(browser, to, to)
+
+        assert is_envelope(weak, 400) == (
+            "new_password: must have at least 8 characters, have a lower-case letter, have a digit"
+        )
+        assert is_envelope(own, 400).startswith("new_password: ")
+        assert reset(browser, to).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [("identifier", None), ("identifier", []), ("new_password", None), ("new_password", "x" * 257)],
+    )
+    def test_a_field_that_is_not_right_is_400_and_named(self, acme, field, value):
+        body = {"identifier": "a@example.com", "new_password": NEW} | {field: value}
+
+        assert is_envelope(acme.post(RESET, json=body), 400).startswith(f"{field}: ")
