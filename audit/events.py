@@ -18,6 +18,9 @@ class Event(TextChoices):
     FORGOT_PASSWORD = "ForgotPassword"  # noqa: S105
     CODE_SEND = "VerificationCode.Send"
     CODE_VERIFY = "VerificationCode.Verify"
+    SIGN_IN_SOCIAL = "SignIn.Social"
+    SOCIAL_IDENTITY_CREATE = "SocialIdentity.Create"
+    SOCIAL_IDENTITY_DELETE = "SocialIdentity.Delete"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105
     TOKEN_REFRESH = "Token.Refresh"  # noqa: S105
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105

@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "interaction.experience",
     "interaction.connectors",
     "interaction.verification",
+    "interaction.social",
     "interaction.pages",
     "management",
     "management.administrators",

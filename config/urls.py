@@ -23,7 +23,7 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import brand, consent, sign_in
+from interaction.pages.views import brand, consent, sign_in, social
 from interaction.pages.views.account import applications, browsers, contact, data, overview, password, profile
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
@@ -198,6 +198,8 @@ api: list[URLPattern | URLResolver] = [
 
 people = [
     path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("social/callback", social.callback, name="social-callback"),
+    path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),
     path("consent", consent.consent, name="consent"),
     path("account", overview.overview, name="account"),

@@ -189,7 +189,7 @@ class TestJourney:
 
         assert journey == {
             "authorize": (2, 1),
-            "page": (3, 0),
+            "page": (4, 0),
             "sign in": (4, 4),
             "resume": (3, 2),
             "code": (2, 3),

@@ -162,6 +162,19 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
     return user
 
 
+def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
+    """Create a user without a password, whom another provider vouches for, and for the email too.
+
+    Raises:
+        Invalid: the email breaks a rule or belongs to somebody else in this tenant.
+
+    """
+    user = User(name=name, avatar=avatar, email_verified=bool(email))
+    _identify(user, username="", email=email, phone="")
+    records.create(user, event=Event.USER_CREATE, email=user.email)
+    return user
+
+
 def _identify(user: User, *, username: str, email: str, phone: str) -> None:
     """Set identifiers with their keys, and what a search finds the user by."""
     user.username = username

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
+
+from interaction.journeys import same_origin
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module by way of its settings
@@ -17,6 +18,4 @@ class SameOrigin(BasePermission):
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Tell whether the request comes from our origin, by what browsers say of it."""
-        if request.headers.get("Origin", settings.BASE_URL) != settings.BASE_URL:
-            return False
-        return request.headers.get("Sec-Fetch-Site", "same-origin") in {"same-origin", "none"}
+        return same_origin.made_here(request._request)  # noqa: SLF001

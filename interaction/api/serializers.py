@@ -70,7 +70,7 @@ class NextSerializer(serializers.Serializer[None]):
     redirect_to = serializers.CharField()
 
 
-class SocialConnectorSerializer(serializers.Serializer[None]):
+class SocialConnectorSerializer(serializers.Serializer[Any]):
     """A button that leads to another provider."""
 
     connector_id = serializers.CharField()
@@ -84,4 +84,5 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id
+    social_sign_in = None  # type: ignore[assignment]  # what a front end need not know
     social_connectors = SocialConnectorSerializer(many=True, default=[])

@@ -20,11 +20,13 @@ from interaction.api.serializers import (
     OfferedExperienceSerializer,
     RegisterSerializer,
     SignInSerializer,
+    SocialConnectorSerializer,
 )
 from interaction.experience import services as experience
 from interaction.journeys import codes, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignedIn
+from interaction.social import offered
 from interaction.verification.models import Purpose
 
 
@@ -38,6 +40,7 @@ class Experience(APIView):
     def get(self, request: Request) -> Response:
         """Show what people are offered, and how it looks."""
         shown = OfferedExperienceSerializer(experience.current()).data
+        shown["social_connectors"] = SocialConnectorSerializer(offered.all_of_them(), many=True).data
         return Response(shown, headers={"Cache-Control": "no-store"})
 
 

@@ -50,6 +50,11 @@ def default_account() -> dict[str, bool]:
     return {"username_change": False, "deletion": False}
 
 
+def default_social_sign_in() -> dict[str, Any]:
+    """Whoever a provider vouches for gets a user here; nobody is taken for somebody who is here."""
+    return {"automatic_account_linking": False, "create_users": True}
+
+
 class SignInExperience(EditableModel):
     """What end users of a tenant are offered, and how it looks."""
 
@@ -59,6 +64,7 @@ class SignInExperience(EditableModel):
     password_policy = models.JSONField(default=default_password_policy)
     # What people may do by themselves on their account page.
     account = models.JSONField(default=default_account)
+    social_sign_in = models.JSONField(default=default_social_sign_in)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 

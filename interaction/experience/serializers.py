@@ -98,6 +98,16 @@ class AccountSerializer(serializers.Serializer[Any]):
     deletion = Flag(required=False)
 
 
+class SocialSignInSerializer(serializers.Serializer[Any]):
+    """What becomes of somebody who comes from another provider and is linked to nobody here."""
+
+    automatic_account_linking = Flag(
+        required=False,
+        help_text="Whether they are the user with the same email address, verified there and here",
+    )
+    create_users = Flag(required=False, help_text="Whether they become a new user")
+
+
 class ExperienceSerializer(Record):
     """The sign-in experience."""
 
@@ -106,6 +116,7 @@ class ExperienceSerializer(Record):
     sign_up = SignUpSerializer(required=False)
     password_policy = PasswordPolicySerializer(required=False)
     account = AccountSerializer(required=False)
+    social_sign_in = SocialSignInSerializer(required=False)
     terms_of_use_url = Url()
     privacy_policy_url = Url()
     created_at = None  # type: ignore[assignment]  # the interface shows no such field

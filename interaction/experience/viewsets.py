@@ -39,6 +39,7 @@ def _shown(experience: SignInExperience) -> Response:
             "sign_up": experience.sign_up,
             "password_policy": experience.password_policy,
             "account": experience.account,
+            "social_sign_in": experience.social_sign_in,
             "terms_of_use_url": experience.terms_of_use_url,
             "privacy_policy_url": experience.privacy_policy_url,
             "updated_at": experience.updated_at,

@@ -76,10 +76,12 @@ def id_token(context: GrantContext, access_token: str) -> str:
         "iat": context.issued_at,
         "exp": context.issued_at + settings.ID_TOKEN_SECONDS,
         "auth_time": int(context.sign_in.auth_time.timestamp()),
-        "amr": context.sign_in.amr,
         "sid": str(context.sign_in.session_id),
         "at_hash": _half_hash(access_token),
     }
+    if context.sign_in.amr:
+        # Another provider's sign-in has none: RFC 8176 knows no word for it.
+        body["amr"] = context.sign_in.amr
     if context.nonce:
         body["nonce"] = context.nonce
     return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.key_id)

@@ -68,6 +68,10 @@ class World:
     def issuer(self) -> str:
         return self.address
 
+    def at(self, server: str) -> "World":
+        """The same tenant, as another server serves it."""
+        return World(self.tenant, f"{server}/t/{self.tenant.slug}")
+
     def active(self) -> Any:
         """Work inside this tenant: ``with acme.active(): …``."""
         return tenancy.using(self.tenant.activated())
@@ -127,7 +131,7 @@ class Browser:
         if address.startswith("http"):
             return address
         if address.startswith("/t/"):
-            return f"{settings.BASE_URL}{address}"
+            return f"{self.world.address.partition('/t/')[0]}{address}"
         return f"{self.world.address}{address}"
 
     def sign_in(self, user: User, password: str = PASSWORD, **fields: str) -> httpx.Response:

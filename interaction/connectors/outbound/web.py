@@ -44,6 +44,14 @@ class Response:
             return {}
         return document if isinstance(document, dict) else {}
 
+    def json_list(self) -> list[Any]:
+        """Return the JSON array of the body; an empty one when it holds none."""
+        try:
+            document = orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            return []
+        return document if isinstance(document, list) else []
+
 
 def parse(url: str) -> SplitResult:
     """Return the parts of an address that we may call.

@@ -70,7 +70,11 @@ class Sender(Provider, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect."""
+    """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect.
+
+    ``{tenantid}`` in an issuer stands for what an ID token calls ``tid``. ``names_itself``
+    says that answers to the browser carry ``iss`` (RFC 9207).
+    """
 
     authorization: str
     token: str
@@ -78,6 +82,31 @@ class Endpoints:
     issuer: str = ""
     jwks: str = ""
     basic_auth: bool = False
+    names_itself: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a provider gave for a code: a token for its own API, and the claims of a verified ID token."""
+
+    access_token: str
+    claims: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """Whom a provider vouches for.
+
+    ``provider`` and ``subject`` together mean one account for ever, whatever is configured
+    here. ``email_verified`` is true only where the provider itself said so.
+    """
+
+    provider: str
+    subject: str
+    name: str = ""
+    email: str = ""
+    email_verified: bool = False
+    avatar: str = ""
 
 
 @runtime_checkable
@@ -85,7 +114,7 @@ class SocialProvider(Provider, Protocol):
     """Vouches for people."""
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return where it speaks OAuth.
+        """Return where it speaks OAuth, by those fields alone that are a ``destination``.
 
         Raises:
             ProviderError: it does not say.
@@ -97,5 +126,13 @@ class SocialProvider(Provider, Protocol):
 
         Raises:
             ProviderError: they could not.
+
+        """
+
+    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
+        """Return who signed in there.
+
+        Raises:
+            ProviderError: it does not say.
 
         """

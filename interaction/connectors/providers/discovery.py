@@ -32,6 +32,7 @@ def fetch(issuer: str) -> Endpoints:
         issuer=issuer,
         jwks=_address(document, "jwks_uri"),
         basic_auth=_POST not in _listed(document, "token_endpoint_auth_methods_supported", [_BASIC]),
+        names_itself=document.get("authorization_response_iss_parameter_supported") is True,
     )
 
 

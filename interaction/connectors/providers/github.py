@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from interaction.connectors.providers import oauth, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.providers import oauth, profiles, rules
+from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
 
 _PUBLIC: Final = "https://github.com"
 
@@ -44,3 +45,33 @@ class GitHub:
 
         """
         oauth.check_client(self.endpoints(config), config)
+
+    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
+        """Ask GitHub's API. Ids stay for ever; names do not.
+
+        Raises:
+            ProviderError: it does not say.
+
+        """
+        answer = oauth.asked(endpoints.userinfo, granted.access_token)
+        if not answer.ok:
+            raise ProviderError("GitHub does not say who signed in")
+        person = answer.json()
+        email, verified = _primary_email(endpoints, granted)
+        return profiles.made(
+            provider=config["endpoint"].rstrip("/"),
+            subject=person.get("id"),
+            name=person.get("name") or person.get("login"),
+            email=email,
+            email_verified=verified,
+            avatar=person.get("avatar_url"),
+        )
+
+
+def _primary_email(endpoints: Endpoints, granted: Granted) -> tuple[object, object]:
+    """Return the address that GitHub writes to, and whether it is verified; none without that scope."""
+    answer = oauth.asked(f"{endpoints.userinfo}/emails", granted.access_token)
+    for listed in answer.json_list() if answer.ok else ():
+        if isinstance(listed, dict) and listed.get("primary") is True:
+            return listed.get("email"), listed.get("verified")
+    return None, False

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from interaction.connectors.providers import discovery, oauth
-from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+from interaction.connectors.providers import discovery, oauth, profiles
+from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
 
 ISSUER: Final = "https://accounts.google.com"
 
@@ -33,3 +33,12 @@ class Google:
 
         """
         oauth.check_client(self.endpoints(config), config)
+
+    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
+        """Read the standard claims.
+
+        Raises:
+            ProviderError: they are not there.
+
+        """
+        return profiles.of_openid(endpoints, granted)

@@ -1,4 +1,4 @@
-"""What social providers have in common: their client, and seeing whether it works."""
+"""What social providers have in common: our client there, and seeing whether it works."""
 
 import base64
 import secrets
@@ -36,6 +36,52 @@ def scope_field(default: str) -> Field:
     )
 
 
+def redirect_uri() -> str:
+    """Return where providers send browsers back to: what is registered with each of them."""
+    return f"{tenancy.active().issuer}/social/callback"
+
+
+def exchange(endpoints: Endpoints, config: Config, *, code: str, verifier: str) -> web.Response:
+    """Ask for tokens for a code (RFC 6749 section 4.1.3), in the name of our client.
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "code_verifier": verifier,
+        "redirect_uri": redirect_uri(),
+    }
+    headers = {}
+    if endpoints.basic_auth:
+        pair = f"{quote(config['client_id'], safe='')}:{quote(config['client_secret'], safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        form |= {"client_id": config["client_id"], "client_secret": config["client_secret"]}
+    return web.post_form(endpoints.token, form, headers)
+
+
+def asked(url: str, access_token: str) -> web.Response:
+    """Ask a provider's API, in the name of the person (RFC 6750 section 2.1).
+
+    Raises:
+        ProviderError: nothing could be had from there.
+
+    """
+    return web.get(url, {"Authorization": f"Bearer {access_token}"})
+
+
+def display_name_field() -> Field:
+    """Return what a provider is called on the button that leads to it."""
+    return Field(
+        name="display_name",
+        required=False,
+        description="What people call it, as on the button that leads there",
+    )
+
+
 def check_client(endpoints: Endpoints, config: Config) -> None:
     """See whether a provider knows our client, by asking it to redeem a code that never was.
 
@@ -46,19 +92,7 @@ def check_client(endpoints: Endpoints, config: Config) -> None:
         ProviderError: it has not, or there is no token endpoint at all.
 
     """
-    form = {
-        "grant_type": "authorization_code",
-        "code": secrets.token_urlsafe(32),
-        "code_verifier": secrets.token_urlsafe(32),
-        "redirect_uri": f"{tenancy.active().issuer}/sign-in/callback",
-    }
-    headers = {}
-    if endpoints.basic_auth:
-        pair = f"{quote(config['client_id'], safe='')}:{quote(config['client_secret'], safe='')}"
-        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    else:
-        form |= {"client_id": config["client_id"], "client_secret": config["client_secret"]}
-    answer = web.post_form(endpoints.token, form, headers)
+    answer = exchange(endpoints, config, code=secrets.token_urlsafe(32), verifier=secrets.token_urlsafe(32))
     error = answer.json().get("error")
     if answer.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
         raise ProviderError("the provider does not accept this client_id and client_secret")

@@ -1,7 +1,7 @@
 """Sign-in with any OpenID provider, known by its issuer."""
 
-from interaction.connectors.providers import discovery, oauth, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Type
+from interaction.connectors.providers import discovery, oauth, profiles, rules
+from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
 
 
 class Oidc:
@@ -19,6 +19,7 @@ class Oidc:
         ),
         *oauth.client_fields(),
         oauth.scope_field("openid profile email"),
+        oauth.display_name_field(),
     )
 
     def endpoints(self, config: Config) -> Endpoints:
@@ -38,3 +39,12 @@ class Oidc:
 
         """
         oauth.check_client(self.endpoints(config), config)
+
+    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
+        """Read the standard claims.
+
+        Raises:
+            ProviderError: they are not there.
+
+        """
+        return profiles.of_openid(endpoints, granted)

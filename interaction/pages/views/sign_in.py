@@ -10,6 +10,7 @@ from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import shared
+from interaction.social import offered
 from oidc.provider.views.authorize import gone, redirect
 
 
@@ -65,4 +66,5 @@ def _sign_in_page(
         form=form,
         identifier_label="Username, email or phone",
         identifier_autocomplete="username",
+        offers=offered.all_of_them(),
     )

@@ -1,0 +1,290 @@
+"""Signing in with an account elsewhere, and linking one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import BoundedSemaphore
+from typing import Final
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from audit.log import Attempt
+from identity.core import keyring
+from identity.core.errors import Invalid, ServiceError
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.models import User
+from interaction.connectors import client
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.providers.base import Profile
+from interaction.experience import services as experience
+from interaction.journeys.pending import Expired, Pending
+from interaction.journeys.sign_in import SignedIn
+from interaction.social import attempts, offered
+from interaction.social import services as identities
+from interaction.social.models import SocialAttempt
+from interaction.social.offered import NotOffered, Offer
+from oidc.grants import requests
+
+_RECENT: Final = timedelta(minutes=10)
+_LONGEST_CODE: Final = 4096
+
+# A provider that answers slowly holds the threads that wait for it: never all of them.
+_conversations = BoundedSemaphore(max(2, settings.THREADS // 4))
+
+
+class ProviderFailed(ServiceError):
+    """The provider does not answer, or not so that it can be believed."""
+
+    status = 502
+    reason = "provider_failed"
+    message = "the provider did not say who you are"
+
+
+class Declined(ServiceError):
+    """The person, or the provider, did not go on."""
+
+    reason = "declined"
+    message = "signing in at the provider was not finished"
+
+
+class Busy(ServiceError):
+    """Many people are being sent to providers that answer slowly."""
+
+    status = 503
+    reason = "overloaded"
+    message = "too many sign-ins at this moment"
+
+
+class NoAccount(ServiceError):
+    """Nobody here has linked that account, and the tenant does not let it make a user."""
+
+    status = 403
+    reason = "no_account"
+    message = "no user is linked to that account"
+
+
+class AccountExists(ServiceError):
+    """Somebody here has that email address, and it may not be linked by itself."""
+
+    status = 403
+    reason = "account_exists"
+    message = "there is already a user with that email address: sign in, then link the account"
+
+
+class SignInAgain(ServiceError):
+    """Linking an account is for somebody who signed in a short while ago."""
+
+    status = 403
+    reason = "sign_in_again"
+    message = "sign in again to do this"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a provider sends a browser back with (RFC 6749 section 4.1.2, RFC 9207)."""
+
+    code: str
+    error: str
+    iss: str
+
+
+def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
+    """Send a browser to a provider to sign in; return the address it goes to.
+
+    ``browser`` stands for the browser, which has to be the one that comes back.
+
+    Raises:
+        NotOffered: there is no such connector, or nothing behind it.
+        ProviderFailed: the provider does not say where to go.
+        Busy: too many people wait for providers.
+
+    """
+    try:
+        return _begun(offered.one(connector_id), browser, str(pending.parked.pk) if pending else "", None)
+    except ProviderFailed as error:
+        log.record(
+            Event.SIGN_IN_SOCIAL,
+            application_id=pending.application.pk if pending else None,
+            connector_id=connector_id,
+            result="failed",
+            error=error.reason,
+        )
+        raise
+
+
+def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
+    """Send somebody who is signed in to a provider, to link an account there; return the address.
+
+    Raises:
+        SignInAgain: the sign-in is more than ten minutes ago.
+        NotOffered: there is no such connector, or nothing behind it.
+        ProviderFailed: the provider does not say where to go.
+        Busy: too many people wait for providers.
+
+    """
+    if timezone.now() - session.auth_time > _RECENT:
+        raise SignInAgain
+    return _begun(offered.one(connector_id), browser, "", session)
+
+
+def _begun(offer: Offer, browser: str, interaction: str, session: Session | None) -> str:
+    if offer.provider is None:
+        raise NotOffered
+    secrets = attempts.new_secrets()
+    with _conversation():
+        endpoints = client.endpoints_of(offer.provider, offer.config)
+    attempts.begin(
+        secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
+    )
+    return client.address(endpoints, offer.config, secrets)
+
+
+def come_back(*, state: str, browser: str) -> SocialAttempt:
+    """Return the trip that a browser comes back from. It is over with this.
+
+    Raises:
+        Expired: it was begun in another browser, too long ago, or is over already.
+
+    """
+    attempt = attempts.take(state, browser)
+    if attempt is None:
+        raise Expired
+    return attempt
+
+
+def sign_in(
+    attempt: SocialAttempt, *, state: str, answer: Answer, pending: Pending | None, current: Session | None
+) -> SignedIn:
+    """Sign a browser in as the person whom the provider vouches for.
+
+    That is who linked the account. Else it is who has the very email address, where the
+    tenant wants that, the provider says it is verified and so do we: a user who never proved
+    to own an address gains nothing by having entered it. Else it is a new user.
+
+    Raises:
+        NotOffered: the connector was deleted or switched off meanwhile.
+        Declined: the person did not go on at the provider.
+        ProviderFailed: the answer is not to be believed.
+        NoAccount: the tenant lets no new users in like this.
+        AccountExists: somebody else has the email address.
+        users.Suspended: the user is suspended.
+        Busy: too many people wait for providers.
+
+    """
+    with log.attempt(Event.SIGN_IN_SOCIAL, **_named(attempt)) as entry:
+        entry.application_id = pending.application.pk if pending else None
+        offer = offered.again(attempt.connector)
+        profile = _profile(offer, attempt, state, answer)
+        entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        try:
+            return _signed_in(offer, profile, pending, current, entry)
+        except (identities.LinkedElsewhere, Invalid):
+            # Another tab was faster by a moment and made the user: now there is one to be found.
+            return _signed_in(offer, profile, pending, current, entry)
+
+
+def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session | None) -> str:
+    """Link an account elsewhere to who is signed in; return where to go on.
+
+    Raises:
+        Expired: the session it was begun in is not this browser's any more.
+        identities.LinkedElsewhere: the account is somebody else's.
+        NotOffered: the connector was deleted or switched off meanwhile.
+        Declined: the person did not go on at the provider.
+        ProviderFailed: the answer is not to be believed.
+        Busy: too many people wait for providers.
+
+    """
+    if current is None or attempt.session_id != current.pk:
+        raise Expired
+    offer = offered.again(attempt.connector)
+    profile = _profile(offer, attempt, state, answer)
+    identities.link(current.user, profile, offer.connector, offer.name)
+    return reverse("pages:account")
+
+
+def _profile(offer: Offer, attempt: SocialAttempt, state: str, answer: Answer) -> Profile:
+    if offer.provider is None:
+        raise NotOffered
+    with _conversation():
+        endpoints = client.endpoints_of(offer.provider, offer.config)
+        if not client.may_answer(endpoints, answer.iss):
+            raise ProviderFailed
+        if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
+            raise Declined
+        try:
+            secrets = attempts.secrets_of(attempt, state)
+        except keyring.UnknownKey:
+            raise Expired from None
+        granted = client.redeem(endpoints, offer.config, code=answer.code, secrets=secrets)
+        return offer.provider.profile(offer.config, endpoints, granted)
+
+
+@transaction.atomic
+def _signed_in(
+    offer: Offer, profile: Profile, pending: Pending | None, current: Session | None, entry: Attempt
+) -> SignedIn:
+    known = identities.find(profile)
+    user = known.user if known else _linkable(profile) or _new(profile)
+    entry.user_id, entry.facts["username"] = user.pk, user.identifier
+    users.signed_in(user)
+    identity = known or identities.link(user, profile, offer.connector, offer.name)
+    identities.note_use(identity, profile)
+    session, token = sessions.start(user, amr=[], replacing=current)
+    if pending:
+        requests.note_sign_in(pending.parked, session)
+    entry.facts["session_id"] = str(session.pk)
+    entry.succeeded()
+    return SignedIn(pending.resume if pending else reverse("pages:account"), token)
+
+
+def _linkable(profile: Profile) -> User | None:
+    """Return who has the address that the provider verified.
+
+    Raises:
+        AccountExists: somebody has it, and it may not be linked by itself.
+
+    """
+    if not profile.email_verified:
+        return None
+    user = User.objects.known_as(profile.email).first()
+    if user is None:
+        return None
+    if user.email_verified and experience.current().social_sign_in["automatic_account_linking"]:
+        return user
+    raise AccountExists
+
+
+def _new(profile: Profile) -> User:
+    if not experience.current().social_sign_in["create_users"]:
+        raise NoAccount
+    return users.create_vouched_for(
+        name=profile.name,
+        email=profile.email if profile.email_verified else "",
+        avatar=profile.avatar or None,
+    )
+
+
+def _named(attempt: SocialAttempt) -> dict[str, object]:
+    return {"connector_id": attempt.connector.connector_id if attempt.connector else ""}
+
+
+@contextmanager
+def _conversation() -> Iterator[None]:
+    """Talk to a provider, unless too many do; what goes wrong there becomes a refusal."""
+    if not _conversations.acquire(blocking=False):
+        raise Busy(headers={"Retry-After": "2"})
+    try:
+        yield
+    except ProviderError as error:
+        raise ProviderFailed(str(error)) from None
+    finally:
+        _conversations.release()

@@ -1,0 +1,132 @@
+"""To another provider, and back."""
+
+from typing import Final
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+
+from identity.core.error_page import Link, error_page
+from identity.core.errors import ServiceError
+from identity.sessions import cookies
+from interaction.journeys import pending as waiting
+from interaction.journeys import same_origin
+from interaction.journeys import social as journey
+from interaction.journeys.pending import Pending
+from interaction.pages.views import shared
+from interaction.social.models import SocialAttempt
+from oidc.provider.views.authorize import gone, redirect
+
+
+@require_GET  # no HEAD: it begins something
+def start(request: HttpRequest, connector_id: str) -> HttpResponse:
+    """Send the browser to a provider."""
+    if not same_origin.made_here(request):
+        raise PermissionDenied
+    try:
+        pending = shared.found(request)
+    except waiting.Expired:
+        return gone(request)
+    response = redirect(_back(pending))
+    browser = cookies.browser_of(request) or cookies.new_browser(response)
+    try:
+        response["Location"] = journey.begin(connector_id=connector_id, browser=browser, pending=pending)
+    except ServiceError as error:
+        return _refused(request, error, _back(pending))
+    return response
+
+
+@require_GET  # no HEAD: it uses up what it comes with
+def callback(request: HttpRequest) -> HttpResponse:
+    """Take the browser back from a provider."""
+    given = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
+    state = given.pop("state")
+    pending = None
+    try:
+        attempt = journey.come_back(state=state, browser=cookies.browser_of(request))
+        if attempt.interaction:
+            pending = waiting.find(request, attempt.interaction)
+    except waiting.Expired:
+        return gone(request)
+    return _finished(request, attempt, state, journey.Answer(**given), pending)
+
+
+def _finished(
+    request: HttpRequest, attempt: SocialAttempt, state: str, answer: journey.Answer, pending: Pending | None
+) -> HttpResponse:
+    current = cookies.current_session(request)
+    try:
+        if attempt.session_id is not None:
+            return redirect(journey.link(attempt, state=state, answer=answer, current=current))
+        signed_in = journey.sign_in(attempt, state=state, answer=answer, pending=pending, current=current)
+    except waiting.Expired:
+        return gone(request)
+    except ServiceError as error:
+        return _refused(request, error, reverse("pages:account") if attempt.session_id else _back(pending))
+    response = redirect(signed_in.redirect_to)
+    cookies.remember_session(response, signed_in.session_token)
+    return response
+
+
+def _back(pending: Pending | None) -> str:
+    """Return where the person can try again, or try something else; the pending request waits there."""
+    return reverse("pages:sign-in") + (f"?interaction={pending.parked.pk}" if pending else "")
+
+
+def _refused(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:
+    title, message = _SENTENCES.get(error.reason, _SENTENCES["provider_failed"])
+    response = error_page(
+        request,
+        error.status,
+        title=str(title),
+        message=str(message),
+        next_step="",
+        link=Link(back, _("Go back")),
+    )
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+_SENTENCES: Final = {
+    "declined": (
+        gettext_lazy("You are not signed in yet"),
+        gettext_lazy("Signing in there was not finished. Try again, or choose another way."),
+    ),
+    "provider_failed": (
+        gettext_lazy("That did not work"),
+        gettext_lazy("The other service did not tell us who you are. Try again, or choose another way."),
+    ),
+    "not_offered": (
+        gettext_lazy("This way to sign in is not available"),
+        gettext_lazy("It was switched off, or was never there. Choose another way."),
+    ),
+    "no_account": (
+        gettext_lazy("There is no account for you here"),
+        gettext_lazy(
+            "The people who run this service have to make one. If you have one already, sign in another way."
+        ),
+    ),
+    "account_exists": (
+        gettext_lazy("You already have an account here"),
+        gettext_lazy(
+            "There is an account with your email address. Sign in to it another way; "
+            "then you can link the other service on your account page."
+        ),
+    ),
+    "linked_elsewhere": (
+        gettext_lazy("That account is linked to somebody else"),
+        gettext_lazy("Unlink it there first, or link another one."),
+    ),
+    "suspended": (
+        gettext_lazy("Your account is suspended"),
+        gettext_lazy("Ask the people who run this service to open it again."),
+    ),
+    "overloaded": (
+        gettext_lazy("Many people are signing in at this moment"),
+        gettext_lazy("Wait a few seconds and try again."),
+    ),
+}

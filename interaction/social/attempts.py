@@ -1,0 +1,83 @@
+"""Trips to a provider: begun, and come back from once, in the same browser."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Final
+
+import orjson
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from identity.core import keyring
+from identity.sessions.models import Session
+from interaction.connectors.client import Secrets
+from interaction.connectors.models import Connector
+from interaction.social.models import SocialAttempt
+
+_LIFETIME: Final = timedelta(minutes=10)
+_MOST_PER_BROWSER: Final = 20
+_PURPOSE: Final = "social attempts"
+
+
+def new_secrets() -> Secrets:
+    """Return state, nonce and verifier, 256 random bits each."""
+    return Secrets(*(secrets.token_urlsafe(32) for _ in range(3)))
+
+
+@transaction.atomic
+def begin(
+    of: Secrets, *, browser: str, connector: Connector, interaction: str, session: Session | None
+) -> None:
+    """Remember a trip for ten minutes, and forget those that are over and the oldest beyond twenty."""
+    SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
+    begun = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
+    if stale := list(begun.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
+        SocialAttempt.objects.filter(pk__in=stale).delete()
+    attempt = SocialAttempt(
+        state_hash=_hash(of.state),
+        browser=browser,
+        connector=connector,
+        session=session,
+        interaction=interaction,
+        expires_at=timezone.now() + _LIFETIME,
+    )
+    sealed = orjson.dumps([of.nonce, of.verifier])
+    attempt.sealed_secrets = keyring.seal(sealed, purpose=_PURPOSE, bound_to=_binding(attempt))
+    attempt.save(force_insert=True)
+
+
+@transaction.atomic
+def take(state: str, browser: str) -> SocialAttempt | None:
+    """Return the trip that this browser comes back from, and forget it: of several at once, one gets it."""
+    attempt = (
+        SocialAttempt.objects.filter(state_hash=_hash(state), browser=browser, expires_at__gt=Now())
+        .select_related("connector", "session")
+        .first()
+    )
+    if attempt is None or not browser:
+        return None
+    deleted, _ = SocialAttempt.objects.filter(pk=attempt.pk).delete()
+    return attempt if deleted else None
+
+
+def secrets_of(attempt: SocialAttempt, state: str) -> Secrets:
+    """Return what the trip was begun with.
+
+    Raises:
+        keyring.UnknownKey: the key that sealed it is gone.
+
+    """
+    nonce, verifier = orjson.loads(
+        keyring.unseal(attempt.sealed_secrets, purpose=_PURPOSE, bound_to=_binding(attempt))
+    )
+    return Secrets(state, nonce, verifier)
+
+
+def _binding(attempt: SocialAttempt) -> str:
+    return f"{attempt.tenant_id}/{attempt.pk}"
+
+
+def _hash(state: str) -> str:
+    return hashlib.sha256(state.encode(errors="replace")).hexdigest()

@@ -1,0 +1,69 @@
+"""Accounts elsewhere that are linked to people here, and trips to a provider that are under way."""
+
+from django.db import models
+
+from identity.core.models import TenantManager, TenantModel
+from identity.sessions.models import Session
+from identity.users.models import User
+from interaction.connectors.models import Connector
+
+
+class SocialIdentity(TenantModel):
+    """Somebody's account at another provider.
+
+    It belongs to the provider and not to a connector: it outlives the connector, and works
+    again as soon as another one leads to the same provider.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="social_identities")
+    # Who vouches (an issuer, or the address that tells who somebody is) and for whom.
+    provider = models.CharField(max_length=2048)
+    subject = models.CharField(max_length=255)
+    # Of provider and subject: an index does not take texts of any length.
+    fingerprint = models.CharField(max_length=64, editable=False)
+    # What is shown of it, as it was at the last sign-in through it.
+    connector_id = models.CharField(max_length=256)
+    provider_name = models.CharField(max_length=256)
+    name = models.CharField(max_length=256, blank=True)
+    email = models.CharField(max_length=254, blank=True)
+    last_used_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        verbose_name_plural = "social identities"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "fingerprint"], name="social_identity_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider_name} {self.subject}"
+
+
+class SocialAttempt(TenantModel):
+    """A browser that was sent to a provider and has not come back yet. It comes back once."""
+
+    state_hash = models.CharField(max_length=64)
+    browser = models.CharField(max_length=64)
+    # Empty once the connector was deleted meanwhile.
+    connector = models.ForeignKey(Connector, null=True, on_delete=models.SET_NULL, related_name="+")
+    # The session of somebody who links an account; nobody's for a sign-in.
+    session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
+    # The authorization request that waits for this sign-in.
+    interaction = models.CharField(max_length=36, blank=True)
+    sealed_secrets = models.TextField()
+    expires_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "state_hash"], name="social_attempt_unique"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "browser", "-created_at"], name="social_attempt_of_browser"),
+            models.Index(fields=["tenant", "expires_at"], name="social_attempt_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
