@@ -66,7 +66,7 @@ class TestSignInExperience:
         assert shown["branding"]["logo_url"] == "https://x.org/l.png"
         assert "#0a84ff" in acme.get("/brand.css").text
 
-    def test_decision_X9_says_what_people_may_do_on_their_account_page(self, admin):
+    def test_decision_X11_says_what_people_may_do_on_their_account_page(self, admin):
         default = result_of(admin.get("/sign-in-experience"))["account"]
         changed = result_of(admin.patch("/sign-in-experience", account={"deletion": True}))["account"]
 
