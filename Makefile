@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check verify bench format lock clean
+.PHONY: help run test check verify bench format lock messages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.
 COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
+
+messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
+	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
+	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore .venv
 
 clean: ## Remove the environment and all caches; the data in var/ stays
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

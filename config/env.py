@@ -184,7 +184,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "config.sqlite",
         "NAME": path,
         "OPTIONS": {
             # An acknowledged write survives a power cut, and writers queue instead of failing.

@@ -9,6 +9,7 @@ from typing import Final
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from identity.core.error_page import error_page
 from management.envelope import plain_refusal
@@ -24,9 +25,9 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         400,
         word="invalid_request",
-        title="That request makes no sense",
-        message="Your browser sent something that cannot be read.",
-        next_step="Go back and try again.",
+        title=_("That request makes no sense"),
+        message=_("Your browser sent something that cannot be read."),
+        next_step=_("Go back and try again."),
     )
 
 
@@ -36,9 +37,9 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         403,
         word="invalid_request",
-        title="This is not allowed",
-        message="You may not see this page.",
-        next_step="Go back to where you came from.",
+        title=_("This is not allowed"),
+        message=_("You may not see this page."),
+        next_step=_("Go back to where you came from."),
     )
 
 
@@ -48,9 +49,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         404,
         word="invalid_request",
-        title="There is nothing here",
-        message="The address may be mistyped, or what was here is gone.",
-        next_step="Check the address, or go back to the application you came from.",
+        title=_("There is nothing here"),
+        message=_("The address may be mistyped, or what was here is gone."),
+        next_step=_("Check the address, or go back to the application you came from."),
     )
 
 
@@ -61,9 +62,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
             request,
             503,
             word="temporarily_unavailable",
-            title="We will be right back",
-            message="The service cannot reach its database at this moment.",
-            next_step="Wait a few seconds and try again.",
+            title=_("We will be right back"),
+            message=_("The service cannot reach its database at this moment."),
+            next_step=_("Wait a few seconds and try again."),
         )
         response["Retry-After"] = _RETRY_AFTER
         return response
@@ -71,9 +72,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
         request,
         500,
         word="server_error",
-        title="Something went wrong on our side",
-        message="It is not your fault, and nothing you did is lost.",
-        next_step="Try again. If it happens again, tell those who run this service the reference below.",
+        title=_("Something went wrong on our side"),
+        message=_("It is not your fault, and nothing you did is lost."),
+        next_step=_("Try again. If it happens again, tell those who run this service the reference below."),
     )
 
 
@@ -83,9 +84,9 @@ def wrong_method(request: HttpRequest) -> HttpResponse:
         request,
         405,
         word="invalid_request",
-        title="That cannot be done here",
-        message="The address is right, but what was asked of it is not possible.",
-        next_step="Go back to the application you came from.",
+        title=_("That cannot be done here"),
+        message=_("The address is right, but what was asked of it is not possible."),
+        next_step=_("Go back to the application you came from."),
     )
 
 
@@ -95,9 +96,9 @@ def too_large(request: HttpRequest) -> HttpResponse:
         request,
         413,
         word="invalid_request",
-        title="That is too much",
-        message="the body is larger than 1 MiB",
-        next_step="Send less.",
+        title=_("That is too much"),
+        message=_("the body is larger than 1 MiB"),
+        next_step=_("Send less."),
     )
 
 
@@ -107,9 +108,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         word="invalid_request",
-        title="This page was open for too long",
-        message="For your safety the form was not sent.",
-        next_step="Go back, reload the page and try again. Your browser must accept cookies.",
+        title=_("This page was open for too long"),
+        message=_("For your safety the form was not sent."),
+        next_step=_("Go back, reload the page and try again. Your browser must accept cookies."),
     )
 
 

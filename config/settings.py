@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",
     "config.body_limits.BodyLimitMiddleware",
+    "interaction.pages.language.LanguageMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
@@ -122,6 +123,17 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 LANGUAGE_CODE = "en"
+# Each has a catalogue in interaction/pages/locale; docs/languages.md says how to add one.
+LANGUAGES = [
+    ("en", "English"),
+    ("zh-hans", "简体中文"),
+    ("ja", "日本語"),
+    ("de", "Deutsch"),
+    ("es", "Español"),
+    ("ar", "العربية"),
+]
+LANGUAGE_COOKIE_NAME = "__Host-gatehouse-language" if _SECURE else "gatehouse-language"
+LOCALE_PATHS = [BASE_DIR / "interaction" / "pages" / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 
@@ -219,6 +231,7 @@ OAUTH2_PROVIDER = {
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["management.envelope.EnvelopeRenderer"],
     "DEFAULT_PARSER_CLASSES": ["management.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.negotiation.StrictNegotiation",
     "EXCEPTION_HANDLER": "management.errors.handle",
     "DEFAULT_AUTHENTICATION_CLASSES": ["management.authentication.ManagementAuthentication"],
     # The default is to deny: a view that forgets to say who may come in lets nobody in.

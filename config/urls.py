@@ -23,7 +23,7 @@ from identity.users.viewsets import UserViewSet
 from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import brand, consent, sign_in, social
+from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
 from interaction.pages.views.account import (
     applications,
     browsers,
@@ -207,6 +207,9 @@ api: list[URLPattern | URLResolver] = [
 
 people = [
     path("sign-in", sign_in.sign_in, name="sign-in"),
+    path("sign-in/code", sign_in.code, name="sign-in-code"),
+    path("register", register.register, name="register"),
+    path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
     path("social/callback", social.callback, name="social-callback"),
     path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),

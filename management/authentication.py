@@ -1,5 +1,6 @@
 """Who calls the management API: an administrator, or an application that was given it."""
 
+from functools import partial
 from typing import Final
 
 from rest_framework.authentication import BaseAuthentication
@@ -7,6 +8,7 @@ from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
 from audit import context
+from management import permissions
 from management.administrators import tokens
 from management.administrators.models import Administrator
 from oidc.provider import machine
@@ -35,7 +37,7 @@ class ManagementAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer":
             raise AuthenticationFailed(_REFUSAL)
-        caller = _caller(token.strip())
+        caller = _caller(token.strip(), request)
         if isinstance(caller, Administrator):
             context.act_as(administrator_id=caller.pk)
         else:
@@ -47,7 +49,7 @@ class ManagementAuthentication(BaseAuthentication):
         return 'Bearer realm="gatehouse"'
 
 
-def _caller(token: str) -> Caller:
+def _caller(token: str, request: Request) -> Caller:
     """Return who a token speaks for. Two kinds of token, each with one algorithm and its own keys."""
     if tokens.is_of_administrator(token):
         try:
@@ -55,7 +57,7 @@ def _caller(token: str) -> Caller:
         except tokens.InvalidToken:
             raise AuthenticationFailed(_REFUSAL) from None
     try:
-        return machine.machine(token)
+        return machine.machine(token, partial(permissions.questions, request))
     except InvalidBearer:
         raise AuthenticationFailed(_REFUSAL) from None
     except NotAMachine:

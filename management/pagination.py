@@ -1,11 +1,14 @@
 """Pages of lists: ``{data, total, page, page_size}``."""
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from django.db.models import QuerySet
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+
+T = TypeVar("T")
 
 _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
@@ -33,7 +36,11 @@ class EnvelopePagination(BasePagination):
     page_size: int
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the rows of the page that the query names.
+        """Return the rows of the page that the query names."""
+        return list(self.window(queryset, request))
+
+    def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
+        """Return the part of a list that the query names, which is yet to be read.
 
         Raises:
             ValidationError: the query is no query of a list.
@@ -47,8 +54,8 @@ class EnvelopePagination(BasePagination):
         self.total = queryset.count()
         start = (self.page - 1) * self.page_size
         if start >= self.total:
-            return []
-        return list(queryset[start : start + self.page_size])
+            return queryset.none()
+        return queryset[start : start + self.page_size]
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the page."""

@@ -13,6 +13,7 @@ from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
 _DEEPEST: Final = 32
+_SHOWN: Final = 64  # characters of a name that an answer repeats
 
 
 class TooLarge(APIException):
@@ -64,20 +65,21 @@ def _read(stream: IO[Any]) -> bytes:
 
 
 def _check(document: dict[str, Any]) -> None:
-    waiting: list[tuple[object, int]] = [(document, 1)]
+    if any("\0" in name for name in document):
+        raise ParseError("the names of fields must not hold a NUL character")
+    waiting: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
     while waiting:
-        value, depth = waiting.pop()
+        field, value, depth = waiting.pop()
         if isinstance(value, str):
             if "\0" in value:
-                raise ParseError("the body must not hold a NUL character")
-            continue
-        if depth > _DEEPEST:
-            raise ParseError(f"the body is nested deeper than {_DEEPEST} levels")
-        if isinstance(value, dict):
-            waiting.extend((key, depth) for key in value)
-            waiting.extend((item, depth + 1) for item in value.values())
-        elif isinstance(value, list):
-            waiting.extend((item, depth + 1) for item in value)
+                raise ParseError(f"{field[:_SHOWN]}: must not hold a NUL character")
+        elif isinstance(value, dict | list):
+            if depth > _DEEPEST:
+                raise ParseError(f"{field[:_SHOWN]}: is nested deeper than {_DEEPEST} levels")
+            if isinstance(value, dict):
+                waiting.extend((field, name, depth) for name in value)
+                value = value.values()
+            waiting.extend((field, item, depth + 1) for item in value)
 
 
 def _check_names(body: bytes) -> None:
@@ -89,5 +91,5 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = dict(pairs)
     if len(names) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ParseError(f"{twice[:64]}: comes more than once")
+        raise ParseError(f"{twice[:_SHOWN]}: comes more than once")
     return names

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from django.db.models import Exists
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -11,7 +12,7 @@ from identity.core import tenancy
 from identity.resources import services as resources
 from management.administrators.models import Administrator
 from oidc.applications import bindings
-from oidc.provider.machine import Machine
+from oidc.provider.machine import Claims, Machine
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module by way of its settings
@@ -31,25 +32,36 @@ class ManagesTenant(BasePermission):
         """Tell whether the caller may use this route of the active tenant, as of now."""
         caller: object = request.user
         if isinstance(caller, Administrator):
-            return caller.manages(tenancy.active_id())
+            return caller.manages_tenant
         if isinstance(caller, Machine):
             return _is_open_to(caller, request)
         return False
 
 
+def questions(request: Request, claims: Claims) -> dict[str, Exists]:
+    """Return what has to be known of an application that comes with these claims."""
+    named = frozenset(claims["scope"].split()) & _enough(request)
+    return {"is_granted": bindings.is_granted(_indicator(), named)}
+
+
 def _is_open_to(caller: Machine, request: Request) -> bool:
     """Tell whether token and roles both open the route. A token of an organization never does."""
-    if "organization_id" in caller.claims:
-        return False
-    indicator = resources.management_indicator(tenancy.active_id())
-    if caller.audiences != {indicator}:
-        return False
+    return (
+        "organization_id" not in caller.claims
+        and caller.audiences == {_indicator()}
+        and bool(caller.scopes & _enough(request))
+        and caller.answers["is_granted"]
+    )
+
+
+def _enough(request: Request) -> frozenset[str]:
+    """Return the scopes each of which opens the route of a request."""
     route = request.resolver_match.view_name if request.resolver_match else ""
-    enough = SCOPES.get(route, _EVERYTHING)
-    if not caller.scopes & enough:
-        return False
-    granted = bindings.scopes_of(caller.application.pk)
-    return granted.filter(resource__indicator=indicator, name__in=caller.scopes & enough).exists()
+    return SCOPES.get(route, _EVERYTHING)
+
+
+def _indicator() -> str:
+    return resources.management_indicator(tenancy.active_id())
 
 
 class IsAdministrator(BasePermission):

@@ -5,11 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit import log
 from audit.events import Event
 from identity.core import ids, records
+from identity.core.errors import ServiceError
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
 
@@ -19,7 +20,9 @@ class Assignment:
     """A relation between a parent and its items, through rows of ``link``.
 
     ``parent`` and ``item`` name the link's foreign keys; ``allowed`` are look-ups that an
-    item must pass to be linked; ``ids_field`` is what the ids are called from outside.
+    item must pass to be linked, ``takers`` those that a parent must pass to be given any
+    (else ``refusal`` is raised), ``stays`` those of links that no set may leave out;
+    ``ids_field`` is what the ids are called from outside.
     """
 
     link: type[Link]
@@ -28,6 +31,9 @@ class Assignment:
     ids_field: str
     event: Event
     allowed: dict[str, Any] = field(default_factory=dict)
+    takers: dict[str, Any] = field(default_factory=dict)
+    refusal: type[ServiceError] = ServiceError
+    stays: dict[str, Any] = field(default_factory=dict)
 
     @property
     def parents(self) -> type[EditableModel]:
@@ -57,16 +63,21 @@ def replace(
 
     Raises:
         UnknownIds: an id is nothing in this tenant, or of the wrong kind; nothing is changed.
+        Protected: something is missing that has to stay.
         records.Stale: the parent was changed since the caller read it.
+        ServiceError: the assignment's ``refusal``: the parent is of a kind that takes none.
 
     """
-    if not records.touch(assignment.parents, parent_id, expected):
+    takers = assignment.takers if given else {}
+    if not records.touch(assignment.parents, parent_id, expected, **takers):
+        if takers and assignment.parents._default_manager.filter(pk=parent_id).exists():
+            raise assignment.refusal
         return False
     wanted = _known(assignment, parent_id, given)
-    links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
-    links.exclude(**{f"{assignment.item}_id__in": list(wanted)}).delete()
-    _link(assignment, parent_id, [item for item, linked in wanted.items() if not linked])
-    _record(assignment, parent_id, list(wanted))
+    if wanted.leaves_some or not wanted.new | wanted.linked:
+        wanted.others.delete()
+    _link(assignment, parent_id, wanted.new)
+    _record(assignment, parent_id, wanted.new | wanted.linked)
     return True
 
 
@@ -81,30 +92,51 @@ def add(assignment: Assignment, parent_id: UUID, given: list[str]) -> bool:
     if not records.touch(assignment.parents, parent_id, None):
         return False
     wanted = _known(assignment, parent_id, given)
-    _link(assignment, parent_id, [item for item, linked in wanted.items() if not linked])
-    _record(assignment, parent_id, list(wanted))
+    _link(assignment, parent_id, wanted.new)
+    _record(assignment, parent_id, wanted.new | wanted.linked)
     return True
 
 
-def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> dict[UUID, bool]:
-    """Return the wanted items by id, and whether each is linked already."""
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The items of a set to be: those that are linked already, those that are not, and the other links."""
+
+    linked: set[UUID]
+    new: set[UUID]
+    others: QuerySet[Link]
+    leaves_some: bool
+
+
+def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted:
+    """Look up all that was asked for, in one query."""
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
-    linked = assignment.link.objects.filter(
-        **{f"{assignment.parent}_id": parent_id, f"{assignment.item}_id": OuterRef("pk")}
-    )
-    found = dict(
-        assignment.items._default_manager.filter(
-            pk__in=[pk for pk in parsed.values() if pk is not None], **assignment.allowed
+    named = [pk for pk in parsed.values() if pk is not None]
+    links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
+    others = links.exclude(**{f"{assignment.item}_id__in": named})
+    asked = Q(pk__in=named, **assignment.allowed)
+    if assignment.stays:
+        asked |= Q(pk__in=links.filter(**assignment.stays).values(f"{assignment.item}_id"))
+    rows = (
+        assignment.items._default_manager.filter(asked)
+        .annotate(
+            is_linked=Exists(links.filter(**{f"{assignment.item}_id": OuterRef("pk")})),
+            leaves_some=Exists(others),
         )
-        .annotate(is_linked=Exists(linked))
-        .values_list("pk", "is_linked")
+        .values_list("pk", "is_linked", "leaves_some")
     )
-    if unknown := [text for text, pk in parsed.items() if pk not in found]:
+    linked: set[UUID] = set()
+    new: set[UUID] = set()
+    leaves_some = False
+    for pk, is_linked, leaves_some in rows:  # noqa: B007 - the same in every row
+        (linked if is_linked else new).add(pk)
+    if unknown := [text for text, pk in parsed.items() if pk not in linked | new]:
         raise UnknownIds(assignment.ids_field, unknown)
-    return found
+    if (linked | new) - set(named):
+        raise records.Protected
+    return _Wanted(linked, new, others, leaves_some)
 
 
-def _link(assignment: Assignment, parent_id: UUID, items: list[UUID]) -> None:
+def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     """Link in one order everywhere: whoever links from the other end is waited for, not fought with."""
     assignment.link.objects.bulk_create(
         [
@@ -115,11 +147,11 @@ def _link(assignment: Assignment, parent_id: UUID, items: list[UUID]) -> None:
     )
 
 
-def _record(assignment: Assignment, parent_id: UUID, items: list[UUID]) -> None:
+def _record(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     log.record(
         assignment.event,
         id=parent_id,
         fields=[assignment.ids_field],
         count=len(items),
-        **{assignment.ids_field: [str(item) for item in items[:100]]},  # type: ignore[arg-type]
+        **{assignment.ids_field: [str(item) for item in sorted(items)[:100]]},  # type: ignore[arg-type]
     )

@@ -166,16 +166,16 @@ def hold(row: Versioned, expected: frozenset[int] | None) -> None:
         raise Stale
 
 
-def touch(row_type: type[Versioned], pk: UUID, expected: frozenset[int] | None) -> bool:
+def touch(row_type: type[Versioned], pk: UUID, expected: frozenset[int] | None, **allowed: object) -> bool:
     """Move a row's version on, which also locks it until the transaction ends.
 
-    Returns false when there is no such row.
+    Returns false when there is no such row, or none that passes the look-ups ``allowed``.
 
     Raises:
         Stale: there is, but of another version.
 
     """
-    rows = row_type._default_manager.filter(pk=pk)
+    rows = row_type._default_manager.filter(pk=pk, **allowed)
     wanted = rows if expected is None else rows.filter(version__in=expected)
     if wanted.update(version=F("version") + 1):
         return True

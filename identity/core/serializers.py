@@ -171,9 +171,7 @@ class IdsSerializer(serializers.Serializer[Any]):
     def __init__(self, *args: Any, ids_field: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.ids_field = ids_field
-        self.fields[ids_field] = serializers.ListField(
-            child=serializers.CharField(max_length=64), max_length=10_000
-        )
+        self.fields[ids_field] = serializers.ListField(child=Line(max_length=64), max_length=10_000)
 
     @property
     def ids(self) -> list[str]:

@@ -90,6 +90,25 @@ class TenantViewSet(GenericViewSet[Any]):
         row.pop("version")
         return row
 
+    def row(self, pk: Any) -> Row | None:
+        """Return the row of an id, if there is one."""
+        return self.rows().filter(pk=pk).first()
+
+    def require_parent(self) -> None:
+        """Check what the path hangs these rows on; asked only where it has none to show.
+
+        Raises:
+            NotFound: there is no such thing.
+
+        """
+
+    def page_of(self, rows: QuerySet[Any, Row]) -> Response:
+        """Answer with a page of rows."""
+        page = self.paginate_queryset(rows)
+        if not page:
+            self.require_parent()
+        return self.get_paginated_response([self.shape(row) for row in page or []])
+
     def filtered(self, rows: QuerySet[Any, Row]) -> QuerySet[Any, Row]:
         """Apply the filters that the query names."""
         for name, condition in self.filters.items():
@@ -127,7 +146,7 @@ class TenantViewSet(GenericViewSet[Any]):
 
     def shown(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
         """Answer with a row and its ETag, or 404."""
-        row = self.rows().filter(pk=pk).first()
+        row = self.row(pk)
         if row is None:
             raise NotFound(f"{self.thing} not found")
         headers = {"ETag": etag(pk, row["version"])}
@@ -150,8 +169,7 @@ class ListMixin(TenantViewSet):
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Answer with a page."""
-        page = self.paginate_queryset(self.filtered(self.rows()))
-        return self.get_paginated_response([self.shape(row) for row in page or []])
+        return self.page_of(self.filtered(self.rows()))
 
 
 class ReadViewSet(ListMixin):
@@ -217,12 +235,9 @@ class AssignmentView(APIView):
 
     def get(self, request: Request, *_: Any, **__: Any) -> Response:
         """Answer with the items, newest first."""
-        parent = self.parent_id()
-        versions = self.assignment.parents._default_manager.filter(pk=parent).values_list("version")
-        if (found := versions.first()) is None:
-            raise NotFound(f"{self.parent_thing} not found")
+        parent, version = self.parent()
         items = [self.shape(row) for row in self.assignment.of(parent).values(*self.columns)]
-        return Response(items, headers={"ETag": etag(parent, found[0])})
+        return Response(items, headers={"ETag": etag(parent, version)})
 
     def put(self, request: Request, *_: Any, **__: Any) -> Response:
         """Replace the set by the ids that were sent."""
@@ -236,6 +251,21 @@ class AssignmentView(APIView):
         """Replace the set. Services stand in for it."""
         if not assignments.replace(self.assignment, parent, given, expected=expected):
             raise NotFound(f"{self.parent_thing} not found")
+
+    def parent(self) -> tuple[UUID, int]:
+        """Return the parent's id and version.
+
+        Raises:
+            NotFound: there is none.
+
+        """
+        parent = self.parent_id()
+        versions = self.assignment.parents._default_manager.filter(pk=parent).values_list(
+            "version", flat=True
+        )
+        if (version := versions.first()) is None:
+            raise NotFound(f"{self.parent_thing} not found")
+        return parent, version
 
     def shape(self, row: Row) -> Row:
         """Return an item as the answer shows it."""

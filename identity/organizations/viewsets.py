@@ -82,19 +82,16 @@ class UserOrganizations(ListMixin):
     columns = ("id", "name", "description", "member_count", "created_at")
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return them, with their number of members.
-
-        Raises:
-            NotFound: there is no such user.
-
-        """
-        user = self.pk()
-        if not User.objects.filter(pk=user).exists():
-            raise NotFound("user not found")
-        joined = Membership.objects.filter(user=user).values("organization_id")
+        """Return them, with their number of members."""
+        joined = Membership.objects.filter(user=self.pk()).values("organization_id")
         counted = self.get_queryset().filter(pk__in=joined).annotate(member_count=_member_count())
         rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
         return rows
+
+    def require_parent(self) -> None:
+        """Check that there is such a user."""
+        if not User.objects.filter(pk=self.pk()).exists():
+            raise NotFound("user not found")
 
 
 class MemberViewSet(TenantViewSet):
@@ -118,16 +115,14 @@ class MemberViewSet(TenantViewSet):
     )
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Return the members of the organization of the path.
+        """Return the members of the organization of the path."""
+        return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
-        Raises:
-            NotFound: there is no such organization.
-
-        """
+    def require_parent(self) -> None:
+        """Check that there is such an organization."""
         organization = ids.parse(self.kwargs["pk"])
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
-        return super().get_queryset().filter(organization=organization)
 
     def shape(self, row: Row) -> Row:
         """Show the user of a membership, and when it began."""
@@ -143,8 +138,7 @@ class MemberViewSet(TenantViewSet):
 
     def list(self, request: Request, **_: Any) -> Response:
         """Answer with a page of members."""
-        page = self.paginate_queryset(self.rows())
-        return self.get_paginated_response([self.shape(row) for row in page or []])
+        return self.page_of(self.rows())
 
     def create(self, request: Request, **_: Any) -> Response:
         """Add users."""
@@ -183,7 +177,12 @@ class MemberRoles(AssignmentView):
 
     def parent_id(self) -> UUID:
         """Return the membership's id."""
-        return services.membership(self.kwargs["pk"], self.kwargs["user_pk"]).pk
+        return self.parent()[0]
+
+    def parent(self) -> tuple[UUID, int]:
+        """Return the membership's id and version."""
+        member = services.membership(self.kwargs["pk"], self.kwargs["user_pk"])
+        return member.pk, member.version
 
 
 class OrganizationRoleViewSet(CrudViewSet):

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from audit.events import Event
-from identity.core import assignments, records
+from identity.core import records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
 from identity.core.records import Protected
@@ -16,18 +16,35 @@ from identity.roles.models import Role, RoleScope, UserRole
 
 MANAGEMENT_ROLE: Final = "Service Management API access"
 
-SCOPES: Final = Assignment(RoleScope, "role", "scope", "scope_ids", Event.ROLE_UPDATE)
-USERS: Final = Assignment(UserRole, "role", "user", "user_ids", Event.ROLE_UPDATE)
-OF_USER: Final = Assignment(
-    UserRole, "user", "role", "role_ids", Event.USER_UPDATE, allowed={"type": Role.Type.USER}
-)
-
 
 class NotForUsers(ServiceError):
     """A role for machines was about to be given to people."""
 
     reason = "role_not_for_users"
     message = "user_ids: a MachineToMachine role cannot be given to users"
+
+
+SCOPES: Final = Assignment(
+    RoleScope,
+    "role",
+    "scope",
+    "scope_ids",
+    Event.ROLE_UPDATE,
+    # The built-in role keeps ``all``, or no application could manage the tenant.
+    stays={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
+)
+USERS: Final = Assignment(
+    UserRole,
+    "role",
+    "user",
+    "user_ids",
+    Event.ROLE_UPDATE,
+    takers={"type": Role.Type.USER},
+    refusal=NotForUsers,
+)
+OF_USER: Final = Assignment(
+    UserRole, "user", "role", "role_ids", Event.USER_UPDATE, allowed={"type": Role.Type.USER}
+)
 
 
 def provision() -> None:
@@ -66,34 +83,6 @@ def remove(role: Role, *, expected: frozenset[int] | None) -> None:
     if role.is_protected:
         raise Protected
     records.remove(role, event=Event.ROLE_DELETE, expected=expected, name=role.name)
-
-
-def set_scopes(role_id: UUID, given: list[str], *, expected: frozenset[int] | None) -> bool:
-    """Replace the scopes of a role. False without such a role.
-
-    Raises:
-        Protected: the built-in role keeps ``all``.
-        assignments.UnknownIds: an id is no scope of this tenant.
-
-    """
-    kept = RoleScope.objects.filter(role=role_id, role__is_protected=True, scope__is_protected=True)
-    must_stay = kept.filter(scope__name=resources.ALL).values_list("scope_id", flat=True)
-    if any(str(scope) not in given for scope in must_stay):
-        raise Protected
-    return assignments.replace(SCOPES, role_id, given, expected=expected)
-
-
-def set_users(role_id: UUID, given: list[str], *, expected: frozenset[int] | None) -> bool:
-    """Replace the users of a role. False without such a role.
-
-    Raises:
-        NotForUsers: it is a role for machines.
-        assignments.UnknownIds: an id is no user of this tenant.
-
-    """
-    if Role.objects.filter(pk=role_id, type=Role.Type.MACHINE).exists():
-        raise NotForUsers
-    return assignments.replace(USERS, role_id, given, expected=expected)
 
 
 def scopes_of_user(user_id: UUID, resource_id: UUID) -> QuerySet[Scope]:

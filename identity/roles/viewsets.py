@@ -1,9 +1,5 @@
 """/roles, what they hold and who has them."""
 
-from uuid import UUID
-
-from rest_framework.exceptions import NotFound
-
 from identity.core.viewsets import AssignmentView, CrudViewSet, Row, exactly
 from identity.roles import services
 from identity.roles.models import Role
@@ -38,11 +34,6 @@ class RoleScopes(AssignmentView):
     columns = ("id", "name", "description", "resource_id", "resource__name")
     serializer_class = RoleScopeSerializer
 
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace them."""
-        if not services.set_scopes(parent, given, expected=expected):
-            raise NotFound("role not found")
-
     def shape(self, row: Row) -> Row:
         """Call the resource's name as the interface does."""
         row["resource_name"] = row.pop("resource__name")
@@ -56,11 +47,6 @@ class RoleUsers(AssignmentView):
     parent_thing = "role"
     columns = ("id", "username", "name", "email", "avatar")
     serializer_class = RoleUserSerializer
-
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace them."""
-        if not services.set_users(parent, given, expected=expected):
-            raise NotFound("role not found")
 
 
 class UserRoles(AssignmentView):

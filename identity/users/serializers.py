@@ -31,7 +31,7 @@ class Username(Line):
 class Email(Line):
     """An email address, or nothing."""
 
-    format = "email"
+    pattern = r"^([^\u0000-\u001f\u007f-\u009f]+@[^@\s\u0000-\u001f\u007f-\u009f]+)?$"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": 254, "required": False, "allow_blank": True, **options})

@@ -237,19 +237,6 @@ def signed_in(user: User) -> None:
     raise InvalidCredentials
 
 
-def confirm(user: User, password: str) -> None:
-    """Make sure that who acts for a signed-in user knows the password.
-
-    Raises:
-        InvalidCredentials: it is wrong, or the user has none.
-        passwords.Busy: too many passwords are being hashed at this moment.
-
-    """
-    right, _ = passwords.verify(password, user.password)
-    if not right:
-        raise InvalidCredentials
-
-
 def prove(user: User, kind: Kind) -> None:
     """Note that the person who signs in has proven their email or phone.
 
@@ -277,6 +264,19 @@ def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
         updated_at=Now(),
         **{f"{proven}_verified": True},
     )
+
+
+def confirm(user: User, password: str) -> None:
+    """Make sure that who acts for a signed-in user knows the password.
+
+    Raises:
+        InvalidCredentials: it is wrong, or the user has none.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    right, _ = passwords.verify(password, user.password)
+    if not right:
+        raise InvalidCredentials
 
 
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:

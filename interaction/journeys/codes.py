@@ -31,9 +31,12 @@ class CodesOff(ServiceError):
         super().__init__(f"identifier_type: codes by {kind} are switched off for {does}")
 
 
-def offered(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
-    """Tell whether the tenant wants such codes, and a message can be delivered."""
-    return _is_on(purpose, kind, shown) and delivery.can_deliver(verification.channel_of(kind))
+def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
+    """Return where codes may go for each purpose: the tenant wants it, and a message can be delivered."""
+    reached = [
+        kind for kind in (Kind.EMAIL, Kind.PHONE) if delivery.can_deliver(verification.channel_of(kind))
+    ]
+    return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
 
 
 def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> int:

@@ -1,20 +1,24 @@
 """What every page shows of its tenant."""
 
+from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest
+from django.utils import translation
 
 from audit import context
 from identity.core import tenancy
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience, default_branding
+from interaction.pages import language as languages
 
 
 def page(request: HttpRequest) -> dict[str, object]:
     """Return brand, language and correlation id. Works without a tenant or a database too."""
+    language = translation.get_language() or settings.LANGUAGE_CODE
     return {
         "brand": _brand(),
-        "lang": "en",
-        "dir": "ltr",
+        "lang": languages.tag_of(language),
+        "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
     }
 

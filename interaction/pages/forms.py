@@ -1,14 +1,65 @@
 """Forms of the pages."""
 
+from collections.abc import Iterable
+
 from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from identity.users.identifiers import Kind
+from interaction.pages import words
+
+_PASSWORD_LENGTH = 256
 
 
 class SignInForm(forms.Form):
     """Identifier and password. Spaces around a password are part of it."""
 
     identifier = forms.CharField(
-        max_length=254, error_messages={"required": "Enter your username, email or phone."}
+        max_length=254, error_messages={"required": _("Enter your username, email or phone.")}
     )
     password = forms.CharField(
-        max_length=256, strip=False, error_messages={"required": "Enter your password."}
+        max_length=_PASSWORD_LENGTH, strip=False, error_messages={"required": _("Enter your password.")}
     )
+
+
+class AddressForm(forms.Form):
+    """Where a code goes."""
+
+    identifier = forms.CharField(max_length=254)
+
+    def __init__(self, *args: object, kinds: Iterable[Kind], **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]
+        self.fields["identifier"].error_messages["required"] = words.enter(kinds)
+
+
+class CodeForm(forms.Form):
+    """The code that arrived."""
+
+    identifier = forms.CharField(max_length=254, widget=forms.HiddenInput)
+    code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
+
+
+class NewPasswordForm(forms.Form):
+    """A password that a person chooses."""
+
+    new_password = forms.CharField(
+        max_length=_PASSWORD_LENGTH, strip=False, error_messages={"required": _("Choose a password.")}
+    )
+
+
+class RegisterForm(forms.Form):
+    """What a new person says of themselves: identifiers, a name, and a password where one is asked for."""
+
+    def __init__(self, *args: object, kinds: Iterable[Kind], password: bool, **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]
+        for kind in kinds:
+            self.fields[kind] = forms.CharField(
+                max_length=254, error_messages={"required": words.enter([kind])}
+            )
+        self.fields["name"] = forms.CharField(max_length=256, required=False)
+        if password:
+            self.fields["password"] = forms.CharField(
+                max_length=_PASSWORD_LENGTH,
+                strip=False,
+                error_messages={"required": _("Choose a password.")},
+            )

@@ -1,5 +1,6 @@
 """Why something was refused, in the words of the pages."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from django.utils.translation import gettext, ngettext
@@ -10,14 +11,18 @@ from interaction.experience.policy import PasswordRefused, Rule
 
 _SENTENCES: Final = {
     "invalid_credentials": _("That is not your password. Try again."),
-    "locked": _("Too many wrong passwords. Wait a while, and try again."),
-    "rate_limited": _("That was too often. Wait a while, and try again."),
-    "sent_too_often": _("A code was sent there a moment ago. Wait a minute, and try again."),
-    "wrong_code": _("That is not the code. Look at the newest message, and try again."),
-    "no_connector": _("No message can be sent there at this moment."),
+    "locked": _("Too many wrong passwords. Wait a while, or choose another way."),
     "nothing_awaited": _("The code has expired. Ask for another."),
     "sign_in_again": _("Sign in again first, and come back within five minutes."),
     "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
+    "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
+    "rate_limited": _("Too many requests came from your network. Wait a few minutes and try again."),
+    "sent_too_often": _("We sent you a code a moment ago. Use that one, or wait a minute for another."),
+    "wrong_code": _("That code is wrong or has expired. Check it, or ask for a new one."),
+    "not_verified": _("Your code was entered too long ago. Ask for a new one."),
+    "no_connector": _("We cannot send codes at this moment. Try another way."),
+    "method_off": _("That way is not offered here. Try another."),
+    "registration_off": _("New accounts are not offered here. Ask the people who run this service for one."),
     "stale": _("Your account was changed at this moment, perhaps in another window. Try again."),
     "gone": _("That account is not there any more."),
     "last_way_in": _("It is your only way to sign in. Set a password first."),
@@ -34,10 +39,16 @@ _FIELDS: Final = {
     "username": _(
         "A username has 1 to 128 characters, without spaces or @, and does not look like a phone number."
     ),
-    "identifier": _("Check it: nothing can be sent there."),
+    "email": _("This is not an email address. Check it, like name@example.com."),
+    "phone": _("This is not a phone number. Check it, like +49 170 1234567."),
+    "identifier": _("This is not an address that a code could be sent to. Check it."),
     "avatar": _("Enter an address that begins with https://."),
 }
-_TAKEN: Final = _("Somebody else has this already. Choose another.")
+_TAKEN: Final = {
+    "username": _("Somebody else has this already. Choose another."),
+    "email": _("An account with this email exists already. Sign in instead."),
+    "phone": _("An account with this phone exists already. Sign in instead."),
+}
 _RULES: Final = {
     "require_lowercase": _("a lower-case letter"),
     "require_uppercase": _("an upper-case letter"),
@@ -55,6 +66,11 @@ def rule(rule: Rule) -> str:
     return gettext(_RULES[rule.name])
 
 
+def rules(policy: Iterable[Rule]) -> list[str]:
+    """Return what a policy asks for, to be shown before anything is broken."""
+    return [rule(one) for one in policy]
+
+
 def sentences(error: ServiceError) -> list[str]:
     """Return what to tell the person, one sentence for each thing to mend."""
     if isinstance(error, PasswordRefused):
@@ -62,7 +78,7 @@ def sentences(error: ServiceError) -> list[str]:
     if error.reason in _SENTENCES:
         return [gettext(_SENTENCES[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":
-        return [gettext(_TAKEN)]
+        return [gettext(_TAKEN[error.field])]
     if isinstance(error, Invalid) and error.field in _FIELDS:
         return [gettext(_FIELDS[error.field])]
-    return [error.message]
+    return [gettext("That did not work. Go back and try again.")]

@@ -162,6 +162,14 @@ def proof_of(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> 
     return entered.proofs().order_by("-used_at").first()
 
 
+def proofs(*, purpose: Purpose, browser: str) -> dict[Kind, VerificationCode]:
+    """Return what a browser has proven lately for a purpose: the newest proof of each kind."""
+    if not browser:
+        return {}
+    entered = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
+    return {Kind(proof.kind): proof for proof in entered.order_by("used_at")}
+
+
 def awaited(*, purpose: Purpose, kind: Kind, browser: str) -> VerificationCode | None:
     """Return the newest code that this browser may still enter for a purpose."""
     sent = VerificationCode.objects.filter(purpose=purpose, kind=kind, browser=browser)

@@ -5,13 +5,19 @@ from typing import Any, ClassVar
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
+from django.db.models import Exists, OuterRef, QuerySet
 
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
 
 
 class AdministratorManager(BaseUserManager["Administrator"]):
-    """What Django's own commands (``createsuperuser``, ``changepassword``) work with."""
+    """Administrators, for us and for Django's own commands (``createsuperuser``, ``changepassword``)."""
+
+    def seen_from(self, tenant_id: str) -> "QuerySet[Administrator]":
+        """Return administrators, each of whom knows whether the tenant is on the own list."""
+        listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
+        return self.annotate(lists_tenant=Exists(listed))
 
     def create_superuser(self, username: str, password: str, **fields: Any) -> "Administrator":
         """Create an administrator of every tenant."""
@@ -41,6 +47,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     def __str__(self) -> str:
         return self.username
 
-    def manages(self, tenant_id: str) -> bool:
-        """Tell whether this administrator may manage a tenant, as of now."""
-        return self.is_superuser or self.tenants.filter(pk=tenant_id).exists()
+    @property
+    def manages_tenant(self) -> bool:
+        """Whether this administrator may manage the tenant that ``seen_from`` was asked about."""
+        return self.is_superuser or self.lists_tenant  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from audit import log
 from audit.events import Event
@@ -135,13 +136,16 @@ def _check_another_superuser(administrator: Administrator) -> None:
         raise LastSuperuser
 
 
-def tenants_of(administrators: list[int]) -> dict[int, list[str]]:
-    """Return the slugs of the tenants that each administrator manages, in one query."""
-    links = Administrator.tenants.through.objects.filter(administrator__in=administrators)
-    found: dict[int, list[str]] = {}
-    for pk, slug in links.order_by("tenant__slug").values_list("administrator_id", "tenant__slug"):
-        found.setdefault(pk, []).append(slug)
-    return found
+def with_tenants(chosen: QuerySet[Administrator], *columns: str) -> list[dict[str, Any]]:
+    """Return these columns of administrators, newest first, and the slugs of their tenants, in one query."""
+    rows = Administrator.objects.filter(pk__in=chosen.values("pk"))
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows.order_by("-created_at", "-pk", "tenants__slug").values(*columns, "tenants__slug"):
+        slug = row.pop("tenants__slug")
+        tenants = found.setdefault(row["id"], {**row, "tenants": []})["tenants"]
+        if slug is not None:
+            tenants.append(slug)
+    return list(found.values())
 
 
 def _tenants(slugs: list[str]) -> list[Tenant]:

@@ -1,11 +1,15 @@
 """/administrators, at the root."""
 
-from typing import Any
+from typing import Any, cast
+
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from identity.core.viewsets import CrudViewSet, Row
 from management.administrators import services
 from management.administrators.models import Administrator
 from management.administrators.serializers import AdministratorWriteSerializer
+from management.pagination import EnvelopePagination
 
 
 class AdministratorViewSet(CrudViewSet):
@@ -20,17 +24,16 @@ class AdministratorViewSet(CrudViewSet):
         """Take whole numbers."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
-    def shape(self, row: Row) -> Row:
-        """Add the slugs of the tenants that are managed."""
-        shown = super().shape(row)
-        slugs = self._slugs if hasattr(self, "_slugs") else services.tenants_of([row["id"]])
-        return {**shown, "tenants": slugs.get(row["id"], [])}
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with a page."""
+        pages = cast("EnvelopePagination", self.paginator)
+        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
+        return self.get_paginated_response([self.shape(row) for row in rows])
 
-    def list(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Answer with a page; the tenants of all of it are read at once."""
-        page = self.paginate_queryset(self.rows()) or []
-        self._slugs = services.tenants_of([row["id"] for row in page])
-        return self.get_paginated_response([self.shape(row) for row in page])
+    def row(self, pk: int) -> Row | None:
+        """Return an administrator with the slugs of the tenants that are managed."""
+        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
+        return found[0] if found else None
 
     def perform_create(self, fields: Row) -> int:
         """Create an administrator."""

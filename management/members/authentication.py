@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from django.db.models import Exists
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import BasePermission
@@ -9,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from audit import context
-from identity.core import tenancy
+from identity.core import ids, tenancy
 from identity.organizations.models import Organization
 from identity.resources import services as resources
 from management.members.errors import OrganizationGone
@@ -17,7 +18,7 @@ from oidc.applications import bindings
 from oidc.applications.models import Application
 from oidc.provider import machine
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.machine import Machine, NotAMachine
+from oidc.provider.machine import Claims, Machine, NotAMachine
 
 _ENOUGH: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
 
@@ -40,7 +41,7 @@ class MachineAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise AuthenticationFailed("the Authorization header must be Bearer and a token")
         try:
-            caller = machine.machine(token.strip())
+            caller = machine.machine(token.strip(), _questions)
         except InvalidBearer as error:
             raise AuthenticationFailed(str(error)) from None
         except NotAMachine:
@@ -74,21 +75,31 @@ class ManagesMembers(BasePermission):
             raise PermissionDenied("the token is for another audience")
         if not caller.scopes & _ENOUGH:
             raise PermissionDenied("the scope lacks both manage:organizations and all")
-        return self._is_still_so(caller, organization_id)
+        return self._is_still_so(caller)
 
-    def _is_still_so(self, caller: Machine, organization_id: str) -> bool:
+    def _is_still_so(self, caller: Machine) -> bool:
         if caller.application.type != Application.Type.MACHINE:
             raise PermissionDenied("the application is not of type MachineToMachine")
-        try:
-            bound = bindings.binding(organization_id, str(caller.application.pk))
-        except bindings.NotBound:
-            if not Organization.objects.filter(pk=organization_id).exists():
-                raise OrganizationGone from None
-            raise PermissionDenied("the application is not bound to the organization") from None
-        held = bindings.permissions_in(bound).filter(name__in=_ENOUGH).exists()
-        if not held and not bindings.management_scopes_in(bound).filter(name__in=_ENOUGH).exists():
+        if not caller.answers.get("is_there"):
+            raise OrganizationGone
+        if not caller.answers["is_bound"]:
+            raise PermissionDenied("the application is not bound to the organization")
+        if not caller.answers["holds"] and not caller.answers["carries"]:
             raise PermissionDenied("the application's roles no longer carry the scope")
         return True
+
+
+def _questions(claims: Claims) -> dict[str, Exists]:
+    """Return what has to be known of an application that comes with these claims."""
+    organization = ids.parse(str(claims.get("organization_id")))
+    if organization is None:
+        return {}
+    return {
+        "is_there": Exists(Organization.objects.filter(pk=organization)),
+        "is_bound": bindings.is_bound(organization),
+        "holds": bindings.holds_in(organization, _ENOUGH),
+        "carries": bindings.carries_in(organization, _ENOUGH),
+    }
 
 
 def _audiences(organization_id: str) -> frozenset[str]:

@@ -120,7 +120,7 @@ class MemberViewSet(MemberGroup):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the memberships, newest first."""
-        members = Membership.objects.filter(organization=self.organization())
+        members = Membership.objects.filter(organization=ids.parse(self.kwargs["organization_pk"]))
         return members.order_by("-created_at", "-pk")
 
     def list(self, request: Request, **_: Any) -> Response:

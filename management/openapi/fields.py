@@ -19,8 +19,6 @@ class FieldSchema(AutoSchema):
             return {}  # anything at all, null included
         if direction == "request" and (pattern := getattr(field, "pattern", None)):
             schema["pattern"] = pattern
-        if direction == "request" and (kind := getattr(field, "format", None)) == "email":
-            schema["anyOf"] = [{"format": kind}, {"maxLength": 0}]
         return schema
 
     def _get_serializer_field_meta(self, field: Any, direction: str) -> Schema:

@@ -120,8 +120,6 @@ def _kind(schema: Schema) -> str:
     if kind == "array":
         inner = schema["items"].get("type", "object")
         kind = f"{inner if isinstance(inner, str) else inner[0]}[]"
-    if "anyOf" in schema:
-        kind = kind.replace("string", schema["anyOf"][0].get("format", "string"))
     return f"{schema.get('format') or kind}{_limits(schema)}"
 
 

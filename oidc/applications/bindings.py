@@ -1,6 +1,6 @@
 """What machine applications may do: system roles, and organizations with roles in them."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from audit import log
 from audit.events import Event
-from identity.core import assignments, ids, records
+from identity.core import ids, records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
 from identity.core.records import UnknownIds
@@ -29,6 +29,14 @@ from oidc.applications.models import (
     OrganizationApplicationRole,
 )
 
+
+class NotAMachine(ServiceError):
+    """Only machine applications take system roles or are bound to organizations."""
+
+    reason = "not_a_machine"
+    message = "role_ids: only a MachineToMachine application can have system roles"
+
+
 ROLES: Final = Assignment(
     ApplicationRole,
     "application",
@@ -36,6 +44,8 @@ ROLES: Final = Assignment(
     "role_ids",
     Event.APPLICATION_UPDATE,
     allowed={"type": Role.Type.MACHINE},
+    takers={"type": Application.Type.MACHINE},
+    refusal=NotAMachine,
 )
 OF_ROLE: Final = Assignment(ApplicationRole, "role", "application", "application_ids", Event.ROLE_UPDATE)
 IN_ORGANIZATION: Final = Assignment(
@@ -48,33 +58,12 @@ IN_ORGANIZATION: Final = Assignment(
 )
 
 
-class NotAMachine(ServiceError):
-    """Only machine applications take system roles or are bound to organizations."""
-
-    reason = "not_a_machine"
-    message = "role_ids: only a MachineToMachine application can have system roles"
-
-
 class NotBound(ServiceError):
     """The application is not bound to the organization."""
 
     status = 404
     reason = "not_bound"
     message = "application not found in this organization"
-
-
-def set_roles(application_id: UUID, given: list[str], *, expected: frozenset[int] | None) -> bool:
-    """Replace the system roles of an application. False without such an application.
-
-    Raises:
-        NotAMachine: it runs for people.
-        UnknownIds: an id is no role for machines.
-
-    """
-    others = Application.objects.filter(pk=application_id).exclude(type=Application.Type.MACHINE)
-    if given and others.exists():
-        raise NotAMachine
-    return assignments.replace(ROLES, application_id, given, expected=expected)
 
 
 @transaction.atomic
@@ -163,8 +152,41 @@ def resource_scopes_in(bound: OrganizationApplication, resource_id: UUID) -> Que
     return Scope.objects.filter(resource=resource_id, pk__in=carried)
 
 
-def management_scopes_in(bound: OrganizationApplication) -> QuerySet[Scope]:
-    """Return the scopes of the tenant's management API that those roles carry, now."""
-    roles = OrganizationApplicationRole.objects.filter(binding=bound).values("role_id")
-    carried = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
-    return Scope.objects.filter(is_protected=True, pk__in=carried)
+def is_granted(indicator: str, names: frozenset[str]) -> Exists:
+    """Ask, in a query of applications, whether system roles grant one of these scopes of a resource."""
+    roles = ApplicationRole.objects.filter(application=OuterRef(OuterRef("pk"))).values("role_id")
+    return Exists(
+        RoleScope.objects.filter(role__in=roles, scope__resource__indicator=indicator, scope__name__in=names)
+    )
+
+
+def is_bound(organization_id: UUID) -> Exists:
+    """Ask, in a query of applications, whether one is bound to an organization."""
+    return Exists(
+        OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
+    )
+
+
+def holds_in(organization_id: UUID, names: frozenset[str]) -> Exists:
+    """Ask, in a query of applications, whether roles in an organization hold one of these permissions."""
+    return Exists(
+        OrganizationRolePermission.objects.filter(
+            role__in=_roles_in(organization_id), permission__name__in=names
+        )
+    )
+
+
+def carries_in(organization_id: UUID, names: frozenset[str]) -> Exists:
+    """Ask the same of the scopes of the tenant's management API that those roles carry."""
+    return Exists(
+        OrganizationRoleScope.objects.filter(
+            role__in=_roles_in(organization_id), scope__is_protected=True, scope__name__in=names
+        )
+    )
+
+
+def _roles_in(organization_id: UUID) -> QuerySet[OrganizationApplicationRole, Any]:
+    """Return the roles in an organization of the application of the query but one around this."""
+    return OrganizationApplicationRole.objects.filter(
+        binding__organization=organization_id, binding__application=OuterRef(OuterRef("pk"))
+    ).values("role_id")

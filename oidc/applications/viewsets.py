@@ -84,11 +84,6 @@ class ApplicationRoles(AssignmentView):
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
     serializer_class = RoleSerializer
 
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace them."""
-        if not bindings.set_roles(parent, given, expected=expected):
-            raise NotFound("application not found")
-
 
 class RoleApplications(AssignmentView):
     """The applications that have a system role."""
@@ -111,16 +106,14 @@ class OrganizationApplicationViewSet(TenantViewSet):
     columns = tuple(f"application__{name}" for name in _BRIEF)
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Return the bindings of the organization of the path.
+        """Return the bindings of the organization of the path."""
+        return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
-        Raises:
-            NotFound: there is no such organization.
-
-        """
+    def require_parent(self) -> None:
+        """Check that there is such an organization."""
         organization = ids.parse(self.kwargs["pk"])
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
-        return super().get_queryset().filter(organization=organization)
 
     def shape(self, row: Row) -> Row:
         """Show the application of a binding."""
@@ -128,8 +121,7 @@ class OrganizationApplicationViewSet(TenantViewSet):
 
     def list(self, request: Request, **_: Any) -> Response:
         """Answer with a page of applications."""
-        page = self.paginate_queryset(self.rows())
-        return self.get_paginated_response([self.shape(row) for row in page or []])
+        return self.page_of(self.rows())
 
     def create(self, request: Request, **_: Any) -> Response:
         """Bind applications."""
@@ -155,4 +147,9 @@ class OrganizationApplicationRoles(AssignmentView):
 
     def parent_id(self) -> UUID:
         """Return the binding's id."""
-        return bindings.binding(self.kwargs["pk"], self.kwargs["application_pk"]).pk
+        return self.parent()[0]
+
+    def parent(self) -> tuple[UUID, int]:
+        """Return the binding's id and version."""
+        bound = bindings.binding(self.kwargs["pk"], self.kwargs["application_pk"])
+        return bound.pk, bound.version

@@ -26,6 +26,8 @@ class AuthorizationRequest(TenantModel):
     # Kept as it was sent, percent-encoded: it is validated again when it goes on.
     query = models.TextField()
     expires_at = models.DateTimeField()
+    # The language that the person chose on our pages; it goes before what the client asked for.
+    language = models.CharField(max_length=16, blank=True)
     # What the person did for this request, and in which session.
     session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
     signed_in_at = models.DateTimeField(null=True)

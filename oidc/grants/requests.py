@@ -65,6 +65,11 @@ def _unclaimed(request: AuthorizationRequest, session: Session) -> QuerySet[Auth
     return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), pk=request.pk)
 
 
+def note_language(request: AuthorizationRequest, language: str) -> None:
+    """Remember which language the person wants its pages in."""
+    AuthorizationRequest.objects.filter(pk=request.pk).update(language=language)
+
+
 def finish(request: AuthorizationRequest) -> bool:
     """Forget a request that was answered; false when it was answered before."""
     deleted, _ = AuthorizationRequest.objects.filter(pk=request.pk).delete()

@@ -37,6 +37,7 @@ class Authorization:
     max_age: int | None
     id_token_hint: str
     login_hint: str
+    ui_locales: str
     words: tuple[str, ...]
     resource: str
     organization_id: str
@@ -105,6 +106,7 @@ def _understood(request: Request) -> Authorization:
         max_age=int(request.max_age) if request.max_age else None,
         id_token_hint=request.id_token_hint or "",
         login_hint=request.login_hint or "",
+        ui_locales=request.ui_locales or "",
         words=tuple(word for word in request.scope.split() if word not in scopes.IDENTITY_SCOPES),
         resource=request.resource or "",
         organization_id=getattr(request, "organization_id", ""),

@@ -1,5 +1,6 @@
 """From the text of an access token to the application that speaks for itself through it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,10 @@ from oidc.keys.models import SigningKey
 from oidc.provider import tokens
 from oidc.provider.bearer import InvalidBearer, check_times_and_issuer
 
+Claims = dict[str, Any]
+# From a token's claims, as yet unproven, to what shall be asked of its application, by name.
+Questions = Callable[[Claims], Mapping[str, Exists]]
+
 
 class NotAMachine(Exception):
     """The token is good, but speaks for a user."""
@@ -22,7 +27,8 @@ class Machine:
     """An application that acts in its own name, proven a moment ago."""
 
     application: Application
-    claims: dict[str, Any]
+    claims: Claims
+    answers: Mapping[str, bool]
 
     is_authenticated = True  # what REST framework asks of a caller
 
@@ -37,11 +43,11 @@ class Machine:
         return frozenset(tokens.audiences_of(self.claims))
 
 
-def machine(token: str) -> Machine:
+def machine(token: str, questions: Questions) -> Machine:
     """Return the application behind a client-credentials token of the active tenant, in one query.
 
-    Key, application and revocation are read now; what roles still grant is for the caller
-    to ask.
+    Key, application and revocation are read now. What roles still grant is for the caller to
+    ask: the questions ride on that query, and ``answers`` has what they found.
 
     Raises:
         InvalidBearer: the token is forged, expired or revoked, or its application is gone.
@@ -54,11 +60,13 @@ def machine(token: str) -> Machine:
         raise InvalidBearer(f"The access token is not valid: {error}.") from None
     claims = parsed.claims
     check_times_and_issuer(claims)
+    asked = questions(claims)
     application = (
         Application.objects.filter(client_id=claims["client_id"])
         .annotate(
             key_is_listed=Exists(SigningKey.objects.filter(pk=parsed.kid)),
             is_revoked=Exists(RevokedToken.objects.filter(token_id=claims["jti"])),
+            **asked,
         )
         .first()
     )
@@ -66,4 +74,4 @@ def machine(token: str) -> Machine:
         raise InvalidBearer("The access token was revoked, or its application or key is gone.")
     if claims.get("token_type") != "m2m":
         raise NotAMachine
-    return Machine(application, claims)
+    return Machine(application, claims, {name: getattr(application, name) for name in asked})

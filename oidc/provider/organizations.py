@@ -13,15 +13,16 @@ def for_userinfo(principal: Principal) -> dict[str, Any]:
     Role names come from role templates and say nothing about being an administrator; that
     is ``organization_is_admin``. An organization that the user left is not mentioned.
     """
+    here = principal.claims.get("organization_id")
+    if here is None and not {s.ORGANIZATIONS, s.ORGANIZATION_ROLES} & set(principal.scopes):
+        return {}
     said: dict[str, Any] = {}
-    user = principal.user.pk
+    joined = memberships.joined(principal.user.pk)
     if s.ORGANIZATIONS in principal.scopes:
-        said["organizations"] = [str(pk) for pk in memberships.organizations_of(user)]
+        said["organizations"] = [str(one.organization_id) for one in joined]
     if s.ORGANIZATION_ROLES in principal.scopes:
-        said["organization_roles"] = [f"{pk}:{name}" for pk, name in memberships.roles_of(user)]
-    organization = principal.claims.get("organization_id")
-    membership = memberships.membership_of(user, str(organization)) if organization else None
-    if membership is not None:
-        said["organization_id"] = str(membership.organization_id)
-        said["organization_is_admin"] = membership.is_admin
+        said["organization_roles"] = [f"{one.organization_id}:{name}" for one in joined for name in one.roles]
+    for one in joined:
+        if str(one.organization_id) == here:
+            said |= {"organization_id": here, "organization_is_admin": one.is_admin}
     return said

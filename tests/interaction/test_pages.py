@@ -157,12 +157,15 @@ class TestSignIn:
 
     def test_decision_X3_says_that_a_method_is_off(self, acme):
         browser, user = acme.browser(), acme.user()
+        shown = form(browser.get("/sign-in"))
         with acme.active():
             SignInExperience.objects.update(sign_in={"methods": []})
 
-        answer = form(browser.get("/sign-in")).submit(browser, **typed(user))
+        answer = shown.submit(browser, **typed(user))
 
         assert answer.status_code == 400
+        assert "That way is not offered here." in answer.text
+        assert "Ask the people who run this service" in browser.get("/sign-in").text
         assert sessions(acme) == 0
 
     @pytest.mark.parametrize(
@@ -725,9 +728,12 @@ class TestAccount:
         browser.sign_in(user)
 
         page = browser.get("/account")
+        browsers = browser.get("/account/browsers")
 
         for text in ("Alice &lt;b&gt;Example", user.username, "alice@example.com", "+4915112345678"):
             assert text in page.text
+        assert "127.0.0.1" in browsers.text
+        assert "<b>" not in browsers.text
         assert form(page).action == f"/t/{acme.tenant.slug}/oidc/end-session"
 
     def test_leads_to_the_sign_in_page_without_a_session(self, acme):

@@ -2,9 +2,11 @@
 
 import pytest
 
+from tests.support import crowd as crowds
 from tests.support import management
 from tests.support.cast import World
 from tests.support.management import Caller
+from tests.support.surface import Estate
 
 
 @pytest.fixture
@@ -17,3 +19,9 @@ def admin(acme: World) -> Caller:
 def robot(acme: World) -> management.Machine:
     """A machine application with the management role of that tenant."""
     return management.machine(acme)
+
+
+@pytest.fixture(scope="session")
+def crowd(address: str) -> dict[str, Estate]:
+    """By group of routes, where every list has several rows. For reading only."""
+    return crowds.crowded()

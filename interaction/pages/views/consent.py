@@ -1,31 +1,25 @@
 """Which account, and may the application have what it asks for?"""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
-from interaction.journeys import pending as waiting
+from interaction.journeys.pending import Pending
 from interaction.pages import words
 from interaction.pages.views import shared
 from oidc.grants import requests
 from oidc.provider.views.authorize import gone, redirect
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def select_account(request: HttpRequest) -> HttpResponse:
+@shared.step
+def select_account(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask which account to go on with."""
-    try:
-        pending = shared.found(request)
-    except waiting.Expired:
-        return gone(request)
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
     choice = shared.choice(request, session)
     if session is None or choice == "other":
-        return redirect(f"{reverse('pages:sign-in')}?interaction={pending.parked.pk}")
+        return redirect(shared.address("pages:sign-in", pending))
     if choice == "continue":
         requests.note_account(pending.parked, session)
         return redirect(pending.resume)
@@ -34,13 +28,9 @@ def select_account(request: HttpRequest) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def consent(request: HttpRequest) -> HttpResponse:
+@shared.step
+def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask whether the application may have what it asks for."""
-    try:
-        pending = shared.found(request)
-    except waiting.Expired:
-        return gone(request)
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)

@@ -1,17 +1,52 @@
 """What the pages have in common."""
 
+from collections.abc import Callable
+from functools import wraps
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.http import require_http_methods
 
+from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
+from interaction.pages import language, refusals
+from oidc.grants import requests
+from oidc.provider.views.authorize import gone
+
+Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 
 
-def found(request: HttpRequest) -> Pending | None:
-    given = request.POST if request.method == "POST" else request.GET
-    return waiting.find(request, given.get("interaction", ""))
+def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
+    """Make a view of a step of a journey: it is given the pending request, in whose language it goes on."""
+
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def wrapped(request: HttpRequest) -> HttpResponse:
+        given = request.POST if request.method == "POST" else request.GET
+        try:
+            pending = waiting.find(request, given.get("interaction", ""))
+        except waiting.Expired:
+            return gone(request)
+        if pending is not None:
+            _speak(request, pending)
+        return view(request, pending)
+
+    return wrapped
+
+
+def _speak(request: HttpRequest, pending: Pending) -> None:
+    if chosen := language.chosen_on(request):
+        requests.note_language(pending.parked, chosen)
+    else:
+        language.speak(pending.parked.language or pending.asked.ui_locales)
 
 
 def page(
@@ -23,15 +58,57 @@ def page(
         "site": pending.site,
         "is_third_party": pending.application.is_third_party,
     }
+    interaction = str(pending.parked.pk) if pending else ""
     response = render(
         request,
         f"interaction/{template}.html",
-        {"application": application, "interaction": pending.parked.pk if pending else "", **shown},
+        {
+            "application": application,
+            "interaction": interaction,
+            "languages": _languages(request, interaction),
+            "language_name": dict(settings.LANGUAGES)[translation.get_language() or settings.LANGUAGE_CODE],
+            **shown,
+        },
         status=status,
     )
     response["Cache-Control"] = "no-store"
+    if chosen := language.chosen_on(request):
+        language.remember(response, chosen)
     response.form_targets = pending.form_targets if pending else ()  # type: ignore[attr-defined]
     return response
+
+
+def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
+    """Return links that show a page in other languages."""
+    known = {"interaction": interaction} if interaction else {}
+    return [
+        {
+            "tag": language.tag_of(code),
+            "name": name,
+            "href": f"{request.path}?{urlencode(known | {language.PARAMETER: language.tag_of(code)})}",
+        }
+        for code, name in settings.LANGUAGES
+    ]
+
+
+def refused(response: HttpResponse, error: ServiceError) -> HttpResponse:
+    """Give a page that tells of a refusal the headers that belong to it."""
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+def tell(form: Form, error: ServiceError, field: str | None = None) -> None:
+    """Write beside the right field, or above all of them, why a form was refused."""
+    named = error.field if isinstance(error, Invalid) else field
+    for sentence in refusals.sentences(error):
+        form.add_error(named if named in form.fields else None, sentence)
+
+
+def address(name: str, pending: Pending | None, **query: str) -> str:
+    """Return where a page is, for the same pending request."""
+    known = ({"interaction": str(pending.parked.pk)} if pending else {}) | query
+    return f"{reverse(name)}?{urlencode(known)}" if known else reverse(name)
 
 
 def person(user: User) -> dict[str, str]:

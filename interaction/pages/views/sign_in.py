@@ -1,70 +1,113 @@
 """Who is there?"""
 
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_http_methods
+from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
-from interaction.journeys import pending as waiting
+from identity.users.identifiers import Kind
+from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
+from interaction.journeys import codes
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
+from interaction.journeys.sign_in import SignedIn
+from interaction.pages import words
 from interaction.pages.forms import SignInForm
-from interaction.pages.views import shared
-from interaction.social import offered
-from oidc.provider.views.authorize import gone, redirect
+from interaction.pages.views import code_step, shared
+from interaction.pages.views.code_step import Entered
+from interaction.social import offered as social
+from interaction.verification.models import Purpose
+from oidc.provider.views.authorize import redirect
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def sign_in(request: HttpRequest) -> HttpResponse:
-    """Ask who is there."""
-    try:
-        pending = shared.found(request)
-    except waiting.Expired:
-        return gone(request)
-    if request.method == "POST":
-        return _sign_in(request, pending)
-    form = SignInForm(initial={"identifier": pending.asked.login_hint[:254] if pending else ""})
-    return _sign_in_page(request, pending, form)
-
-
-def _sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+@shared.step
+def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Ask for identifier and password."""
+    if request.method != "POST":
+        form = SignInForm(initial={"identifier": pending.asked.login_hint[:254] if pending else ""})
+        return _page(request, pending, form)
     form = SignInForm(request.POST)
     if not form.is_valid():
-        return _sign_in_page(request, pending, form, 400)
+        return _page(request, pending, form, 400)
     try:
         signed_in = signing_in.with_password(
             **form.cleaned_data, pending=pending, current=cookies.current_session(request)
         )
     except ServiceError as error:
-        form.add_error(None, _SENTENCES.get(error.reason, error.message))
-        response = _sign_in_page(request, pending, form, error.status)
-        for name, value in error.headers.items():
-            response[name] = value
-        return response
+        if error.reason == "invalid_credentials":
+            form.add_error(None, _("That does not match any account. Check both fields and try again."))
+        else:
+            shared.tell(form, error)
+        return shared.refused(_page(request, pending, form, error.status), error)
+    return enter(signed_in)
+
+
+def enter(signed_in: SignedIn) -> HttpResponse:
+    """Let a person in who has signed in."""
     response = redirect(signed_in.redirect_to)
     cookies.remember_session(response, signed_in.session_token)
     return response
 
 
-_SENTENCES = {
-    "invalid_credentials": "That does not match any account. Check both fields and try again.",
-    "locked": "That does not match any account. Wait a while before you try again.",
-    "rate_limited": "Too many people tried to sign in from your network. Wait a few minutes and try again.",
-    "suspended": "Your account is suspended. Ask the people who run this service to open it again.",
-    "overloaded": "Many people are signing in at this moment. Wait a few seconds and try again.",
-}
-
-
-def _sign_in_page(
-    request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200
-) -> HttpResponse:
+def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200) -> HttpResponse:
+    shown = experience.current()
+    offered = codes.offered(shown)
+    kinds = [kind for kind in Kind if shown.takes_password_for(kind)]
+    ways = {}
+    if offered[Purpose.SIGN_IN]:
+        ways["code_url"] = shared.address("pages:sign-in-code", pending)
+    if kinds and offered[Purpose.FORGOT_PASSWORD]:
+        ways["forgot_url"] = shared.address("pages:forgot-password", pending)
+    if shown.sign_up["identifiers"]:
+        ways["register_url"] = shared.address("pages:register", pending)
+    offers = social.all_of_them()
+    if not (kinds or offers or form.is_bound) and "code_url" in ways:
+        return redirect(ways["code_url"])
     return shared.page(
         request,
         "sign_in",
         pending,
         status,
         form=form,
-        identifier_label="Username, email or phone",
+        takes_password=bool(kinds),
+        identifier_label=words.label(kinds),
         identifier_autocomplete="username",
-        offers=offered.all_of_them(),
+        **ways,
+        offers=offers,
     )
+
+
+@shared.step
+def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Sign in with a code."""
+    shown = experience.current()
+    kinds = codes.offered(shown)[Purpose.SIGN_IN]
+    if not kinds and _takes_passwords(shown):
+        return redirect(shared.address("pages:sign-in", pending))
+
+    def entered(entered: Entered) -> HttpResponse:
+        return enter(
+            signing_in.with_code(
+                kind=entered.kind,
+                identifier=entered.identifier,
+                code=entered.code,
+                browser=entered.browser,
+                pending=pending,
+                current=cookies.current_session(request),
+            )
+        )
+
+    step = code_step.CodeStep(
+        purpose=Purpose.SIGN_IN,
+        kinds=kinds,
+        page="pages:sign-in-code",
+        back_url=shared.address("pages:sign-in", pending) if _takes_passwords(shown) else "",
+        register_url=shared.address("pages:register", pending) if shown.sign_up["identifiers"] else "",
+        entered=entered,
+    )
+    return code_step.walk(request, pending, step)
+
+
+def _takes_passwords(shown: SignInExperience) -> bool:
+    return any(shown.takes_password_for(kind) for kind in Kind)

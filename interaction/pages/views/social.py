@@ -27,7 +27,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
     if not same_origin.made_here(request):
         raise PermissionDenied
     try:
-        pending = shared.found(request)
+        pending = waiting.find(request, request.GET.get("interaction", ""))
     except waiting.Expired:
         return gone(request)
     response = redirect(_back(pending))
@@ -73,7 +73,7 @@ def _finished(
 
 def _back(pending: Pending | None) -> str:
     """Return where the person can try again, or try something else; the pending request waits there."""
-    return reverse("pages:sign-in") + (f"?interaction={pending.parked.pk}" if pending else "")
+    return shared.address("pages:sign-in", pending)
 
 
 def _refused(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:

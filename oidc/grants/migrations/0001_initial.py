@@ -67,6 +67,7 @@ class Migration(migrations.Migration):
                 ('browser', models.CharField(max_length=64)),
                 ('query', models.TextField()),
                 ('expires_at', models.DateTimeField()),
+                ('language', models.CharField(blank=True, max_length=16)),
                 ('signed_in_at', models.DateTimeField(null=True)),
                 ('account_chosen_at', models.DateTimeField(null=True)),
                 ('consented_at', models.DateTimeField(null=True)),

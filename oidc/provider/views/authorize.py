@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -112,9 +113,9 @@ def gone(request: HttpRequest) -> HttpResponse:
     return error_page(
         request,
         400,
-        title="This sign-in has expired",
-        message="It was finished, waited too long, or was started in another browser.",
-        next_step="Go back to the application and sign in again.",
+        title=_("This sign-in has expired"),
+        message=_("It was finished, waited too long, or was started in another browser."),
+        next_step=_("Go back to the application and sign in again."),
     )
 
 
@@ -129,9 +130,9 @@ def _unanswerable(request: HttpRequest, reason: str) -> HttpResponse:
     return error_page(
         request,
         400,
-        title="This link does not work",
-        message=f"The application sent you here with a request we cannot answer. {reason}",
-        next_step="Go back to the application and try again. If it happens again, tell those who run it.",
+        title=_("This link does not work"),
+        message=_("The application sent you here with a request we cannot answer.") + f" {reason}",
+        next_step=_("Go back to the application and try again. If it happens again, tell those who run it."),
     )
 
 

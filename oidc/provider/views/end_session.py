@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -143,7 +144,7 @@ def _refused(request: HttpRequest, reason: str) -> HttpResponse:
     return error_page(
         request,
         400,
-        title="You were not signed out",
-        message=f"The application sent a sign-out request we cannot answer. {reason}",
-        next_step="You can sign out on your account page.",
+        title=_("You were not signed out"),
+        message=_("The application sent a sign-out request we cannot answer.") + f" {reason}",
+        next_step=_("You can sign out on your account page."),
     )

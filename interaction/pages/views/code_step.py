@@ -1,0 +1,156 @@
+"""Asking for an email or phone, sending a code to it, and taking the code: a step of several journeys."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from identity.core.errors import Invalid, ServiceError
+from identity.sessions import cookies
+from identity.users import identifiers
+from identity.users.identifiers import Kind
+from interaction.journeys import codes
+from interaction.journeys.pending import Pending
+from interaction.pages import refusals, words
+from interaction.pages.forms import AddressForm, CodeForm
+from interaction.pages.views import shared
+from interaction.verification.models import Purpose
+from interaction.verification.services import SentTooOften
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """A code that a person entered, and what it is bound to."""
+
+    kind: Kind
+    identifier: str
+    code: str
+    browser: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeStep:
+    """What the code is for, where it may go, on which page, and what happens once it was entered.
+
+    ``entered`` raises a ``ServiceError`` for a code that is not right.
+    """
+
+    purpose: Purpose
+    kinds: list[Kind]
+    page: str
+    entered: Callable[[Entered], HttpResponse]
+    back_url: str = ""
+    register_url: str = ""
+
+
+def walk(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
+    """Show the page that is next: for the address, then for the code. Sending twice does no harm."""
+    if request.method != "POST":
+        hint = pending.asked.login_hint[:254] if pending else ""
+        return _address_page(
+            request, pending, step, AddressForm(initial={"identifier": hint}, kinds=step.kinds)
+        )
+    if "code" in request.POST:
+        return _enter(request, pending, step)
+    return _send(request, pending, step)
+
+
+def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
+    form = AddressForm(request.POST, kinds=step.kinds)
+    if not form.is_valid():
+        return _address_page(request, pending, step, form, 400)
+    browser = cookies.browser_of(request)
+    if not browser:
+        form.add_error(None, _("This page was open for too long. Try again."))
+        return _address_page(request, pending, step, form, 400)
+    identifier = form.cleaned_data["identifier"]
+    try:
+        codes.send(purpose=step.purpose, kind=_kind(identifier, step), identifier=identifier, browser=browser)
+    except SentTooOften as error:
+        page = _code_page(
+            request, pending, step, CodeForm(), identifier, notice=" ".join(refusals.sentences(error))
+        )
+        return shared.refused(page, error)
+    except ServiceError as error:
+        shared.tell(form, error)
+        return shared.refused(_address_page(request, pending, step, form, error.status), error)
+    return _code_page(request, pending, step, CodeForm(), identifier)
+
+
+def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
+    form = CodeForm(request.POST)
+    identifier = request.POST.get("identifier", "")
+    if not form.is_valid():
+        return _code_page(request, pending, step, form, identifier, status=400)
+    try:
+        return step.entered(
+            Entered(
+                kind=_kind(identifier, step),
+                identifier=form.cleaned_data["identifier"],
+                code=form.cleaned_data["code"],
+                browser=cookies.browser_of(request),
+            )
+        )
+    except ServiceError as error:
+        shared.tell(form, error, "code" if error.reason == "wrong_code" else None)
+        return shared.refused(
+            _code_page(request, pending, step, form, identifier, status=error.status), error
+        )
+
+
+def _kind(identifier: str, step: CodeStep) -> Kind:
+    kind = identifiers.kind_of(identifier)
+    if kind not in step.kinds:
+        raise Invalid("identifier", "a code cannot be sent there")
+    return kind
+
+
+def _address_page(
+    request: HttpRequest, pending: Pending | None, step: CodeStep, form: Form, status: int = 200
+) -> HttpResponse:
+    only = step.kinds[0] if len(step.kinds) == 1 else None
+    response = shared.page(
+        request,
+        "code_address",
+        pending,
+        status,
+        form=form,
+        purpose=step.purpose.value,
+        action=reverse(step.page),
+        label=words.label(step.kinds or [Kind.EMAIL]),
+        is_offered=bool(step.kinds),
+        autocomplete={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username",
+        inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
+        back_url=step.back_url,
+        register_url=step.register_url,
+    )
+    if not cookies.browser_of(request):
+        cookies.new_browser(response)
+    return response
+
+
+def _code_page(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest,
+    pending: Pending | None,
+    step: CodeStep,
+    form: Form,
+    identifier: str,
+    *,
+    status: int = 200,
+    notice: str = "",
+) -> HttpResponse:
+    return shared.page(
+        request,
+        "code_entry",
+        pending,
+        status,
+        form=form,
+        purpose=step.purpose.value,
+        action=reverse(step.page),
+        again_url=shared.address(step.page, pending),
+        identifier=identifier,
+        notice=notice,
+    )

@@ -1,0 +1,103 @@
+"""Choosing a new password after the old one was forgotten."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from identity.core.error_page import Link, error_page
+from identity.core.errors import Invalid, ServiceError
+from identity.sessions import cookies
+from interaction.experience import policy
+from interaction.experience import services as experience
+from interaction.journeys import codes, reset_password
+from interaction.journeys.pending import Pending
+from interaction.pages import refusals
+from interaction.pages.forms import NewPasswordForm
+from interaction.pages.views import code_step, shared
+from interaction.pages.views.code_step import CodeStep, Entered
+from interaction.verification import services as verification
+from interaction.verification.models import Purpose, VerificationCode
+from oidc.provider.views.authorize import redirect
+
+
+@shared.step
+def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Prove an address; then ask for a new password."""
+    proofs = verification.proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.browser_of(request))
+    if proofs and "other" not in request.GET and "identifier" not in request.POST:
+        newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
+        return _choose(request, pending, newest)
+    kinds = codes.offered(experience.current())[Purpose.FORGOT_PASSWORD]
+    if not kinds:
+        return _not_offered(request, pending)
+    return code_step.walk(
+        request,
+        pending,
+        CodeStep(
+            purpose=Purpose.FORGOT_PASSWORD,
+            kinds=kinds,
+            page="pages:forgot-password",
+            back_url=shared.address("pages:sign-in", pending),
+            entered=lambda entered: _proven(entered, pending),
+        ),
+    )
+
+
+def _proven(entered: Entered, pending: Pending | None) -> HttpResponse:
+    codes.verify(
+        purpose=Purpose.FORGOT_PASSWORD,
+        kind=entered.kind,
+        identifier=entered.identifier,
+        code=entered.code,
+        browser=entered.browser,
+    )
+    return redirect(shared.address("pages:forgot-password", pending))
+
+
+def _choose(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, pending, proof, NewPasswordForm())
+    form = NewPasswordForm(request.POST)
+    if not form.is_valid():
+        return _page(request, pending, proof, form, 400)
+    try:
+        reset_password.choose(
+            identifier=proof.address,
+            new_password=form.cleaned_data["new_password"],
+            browser=cookies.browser_of(request),
+        )
+    except ServiceError as error:
+        shared.tell(form, error, "new_password" if isinstance(error, Invalid) else None)
+        return shared.refused(_page(request, pending, proof, form, error.status), error)
+    return shared.page(
+        request, "password_changed", pending, sign_in_url=shared.address("pages:sign-in", pending)
+    )
+
+
+def _page(
+    request: HttpRequest,
+    pending: Pending | None,
+    proof: VerificationCode,
+    form: NewPasswordForm,
+    status: int = 200,
+) -> HttpResponse:
+    return shared.page(
+        request,
+        "new_password",
+        pending,
+        status,
+        form=form,
+        address=proof.address,
+        rules=refusals.rules(policy.rules(experience.current().password_policy)),
+        other_url=shared.address("pages:forgot-password", pending, other="1"),
+    )
+
+
+def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    return error_page(
+        request,
+        404,
+        title=_("New passwords cannot be chosen here"),
+        message=_("We have no way to send you a code."),
+        next_step=_("Ask the people who run this service for a new password."),
+        link=Link(shared.address("pages:sign-in", pending), _("Sign in")),
+    )

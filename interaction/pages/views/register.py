@@ -1,0 +1,131 @@
+"""Making an account of one's own."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from identity.core.error_page import Link, error_page
+from identity.core.errors import ServiceError
+from identity.sessions import cookies
+from identity.users.identifiers import Kind
+from interaction.experience import policy
+from interaction.experience import services as experience
+from interaction.experience.models import SignInExperience
+from interaction.journeys import codes
+from interaction.journeys import register as registering
+from interaction.journeys.pending import Pending
+from interaction.pages import refusals, words
+from interaction.pages.forms import RegisterForm
+from interaction.pages.views import code_step, shared, sign_in
+from interaction.pages.views.code_step import CodeStep, Entered
+from interaction.verification import services as verification
+from interaction.verification.models import Purpose, VerificationCode
+from oidc.provider.views.authorize import redirect
+
+_AUTOCOMPLETE = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}
+
+
+@shared.step
+def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Prove what has to be proven, an address at a time; then ask for the rest."""
+    shown = experience.current()
+    kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
+    if not kinds:
+        return _not_offered(request, pending)
+    proofs = {}
+    if shown.sign_up["verify"]:
+        proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.browser_of(request))
+        proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
+        unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in proofs]
+        if unproven:
+            return code_step.walk(request, pending, _proving(shown, unproven[0], pending))
+    return _details(request, pending, shown, proofs)
+
+
+def _proving(shown: SignInExperience, kind: Kind, pending: Pending | None) -> CodeStep:
+    def entered(entered: Entered) -> HttpResponse:
+        codes.verify(
+            purpose=Purpose.REGISTER,
+            kind=entered.kind,
+            identifier=entered.identifier,
+            code=entered.code,
+            browser=entered.browser,
+        )
+        return redirect(shared.address("pages:register", pending))
+
+    return CodeStep(
+        purpose=Purpose.REGISTER,
+        kinds=[kind] if kind in codes.offered(shown)[Purpose.REGISTER] else [],
+        page="pages:register",
+        back_url=shared.address("pages:sign-in", pending),
+        entered=entered,
+    )
+
+
+def _details(
+    request: HttpRequest,
+    pending: Pending | None,
+    shown: SignInExperience,
+    proofs: dict[Kind, VerificationCode],
+) -> HttpResponse:
+    asked = [Kind(kind) for kind in shown.sign_up["identifiers"] if kind not in proofs]
+    password: bool = shown.sign_up["password"]
+    if request.method != "POST":
+        return _page(request, pending, shown, proofs, RegisterForm(kinds=asked, password=password))
+    form = RegisterForm(request.POST, kinds=asked, password=password)
+    if not form.is_valid():
+        return _page(request, pending, shown, proofs, form, status=400)
+    given = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
+    given |= {kind: proof.address for kind, proof in proofs.items()}
+    try:
+        signed_in = registering.sign_up(
+            **{str(name): value for name, value in given.items()},
+            browser=cookies.browser_of(request),
+            pending=pending,
+            current=cookies.current_session(request),
+        )
+    except ServiceError as error:
+        shared.tell(form, error)
+        return shared.refused(_page(request, pending, shown, proofs, form, status=error.status), error)
+    return sign_in.enter(signed_in)
+
+
+def _page(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest,
+    pending: Pending | None,
+    shown: SignInExperience,
+    proofs: dict[Kind, VerificationCode],
+    form: RegisterForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    return shared.page(
+        request,
+        "register",
+        pending,
+        status,
+        form=form,
+        asked=[
+            {
+                "field": form[kind],
+                "label": words.label([kind]),
+                "autocomplete": _AUTOCOMPLETE[kind],
+                "type": {Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(kind, "text"),
+            }
+            for kind in Kind
+            if kind in form.fields
+        ],
+        proven=[{"label": words.label([kind]), "address": proof.address} for kind, proof in proofs.items()],
+        rules=refusals.rules(policy.rules(shown.password_policy)),
+        sign_in_url=shared.address("pages:sign-in", pending),
+    )
+
+
+def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    return error_page(
+        request,
+        404,
+        title=_("New accounts are not offered here"),
+        message=_("Accounts are made by the people who run this service."),
+        next_step=_("Ask them for one, or sign in if you have one."),
+        link=Link(shared.address("pages:sign-in", pending), _("Sign in")),
+    )

@@ -1,0 +1,402 @@
+"""What no write takes, tried on every write that takes a body (decisions H2, H3, H4, H10).
+
+The writes are those of the URL map, and what is good there is in ``tests/support/surface.py``.
+One thing in a good body is made bad at a time, so that it alone can be the reason. Whatever is
+refused leaves every row as it was.
+"""
+
+import copy
+import json
+import os
+import re
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from identity.tenants.models import Tenant
+from management.administrators.models import Administrator
+from tests.support import cast, management
+from tests.support.cast import World
+from tests.support.surface import Estate, Route, changed, rows_of, writes
+from tests.support.threads import at_once
+
+THOROUGH: Final = bool(os.environ.get("GATEHOUSE_THOROUGH"))
+EXAMPLES: Final = 400 if THOROUGH else 12
+LARGEST: Final = 1024 * 1024
+# Objects whose members are the callers' own: anything goes in there.
+FREE: Final = {"metadata", "custom_data", "config"}
+CONTROL: Final = "".join(chr(code) for code in (*range(1, 9), 11, 12, *range(14, 32), *range(127, 160)))
+
+Path = tuple[str | int, ...]
+
+
+@dataclass
+class Door:
+    """A write, where it is good, and who may do it."""
+
+    route: Route
+    world: World
+    path: str
+    good: dict[str, Any]
+    token: str
+
+    def send(self, content: bytes, **headers: str) -> httpx.Response:
+        return management.connection().request(
+            self.route.method,
+            f"{self.world.address}/api/v1{self.path}",
+            content=content,
+            headers={
+                "Authorization": f"Bearer {self.token}",
+                "Content-Type": "application/json",
+                **headers,
+            },
+        )
+
+    def rows(self) -> dict[str, list[Any]]:
+        """All that a write could change."""
+        rows = rows_of(self.world)
+        if self.route.group == "root":
+            rows |= {"tenants": sorted(Tenant.objects.values_list(), key=repr)}
+            rows |= {"administrators": sorted(Administrator.objects.values_list(), key=repr)}
+        return rows
+
+    def refusal(self, answer: httpx.Response, *codes: int) -> str:
+        """The message of an answer, which must be a refusal with one of these codes."""
+        assert answer.status_code in codes, f"{self.route}: {answer.status_code} {answer.text[:500]}"
+        envelope = answer.json()
+        assert set(envelope) == {"code", "message", "result"}
+        assert envelope["code"] == answer.status_code
+        assert envelope["result"] == (None if self.route.group == "members" else "")
+        assert envelope["message"]
+        return str(envelope["message"])
+
+
+@pytest.fixture(scope="module")
+def estates(address: str) -> dict[str, Estate]:
+    tenant = Estate(cast.new_world("Here"))
+    return {"management": tenant, "members": tenant, "root": Estate(cast.default_world())}
+
+
+@pytest.fixture(scope="module")
+def tokens(estates: dict[str, Estate]) -> dict[str, str]:
+    superuser = estates["root"].admin.token or ""
+    manager = management.member_manager(estates["members"].world, estates["members"]["organizations"])
+    return {"management": superuser, "root": superuser, "members": manager.token or ""}
+
+
+def door_to(route: Route, estates: dict[str, Estate], tokens: dict[str, str]) -> Door:
+    estate = estates[route.group]
+    path = route.filled(estate.ids(route))
+    return Door(route, estate.world, path, estate.body(route), tokens[route.group])
+
+
+@pytest.fixture(params=writes(), ids=str)
+def door(request: Any, estates: dict[str, Estate], tokens: dict[str, str]) -> Door:
+    return door_to(request.param, estates, tokens)
+
+
+# ── Bodies that are no JSON objects, or not only one ────────────────────────────────────────────────────────
+
+
+def deep(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+NOTHING: Final = b""
+NO_OBJECT: Final = [
+    *(b" ", b"null", b"true", b"0", b'"text"', b"[]", b"[{}]", b"{", b"{}}", b"{} {}", b"{,}", b"{'a': 1}"),
+    *(
+        b'{"a": 1,}',
+        b'{"a": }',
+        b'{"a"}',
+        b"{a: 1}",
+        b'{"a": 01}',
+        b'{"a": +1}',
+        b'{"a": 1} // x',
+        b"a=1&b=2",
+    ),
+    *(b"\xef\xbb\xbf{}", b'{"a": "\xff"}', b'{"a": "\xc0\x80"}', b'{"a": "\xed\xa0\x80"}'),
+    *(
+        b"a=1&b=2",
+        "{}".encode("utf-16"),
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": -Infinity}',
+        b'{"a": "\x01"}',
+    ),
+    *(b'{"a": "\\x"}', b'{"a": "\\u12"}', rb'{"a": "\ud800"}', rb'{"a": ["\udfff"]}', rb'{"\ud800": 1}'),
+    *(rb'{"a": "\udc00\ud800"}', rb'{"\u0000": 1}'),
+    f'{{"a": {deep(500)}}}'.encode(),
+    f'{{"a": {deep(100_000)}}}'.encode(),
+    b'{"a":' * 300 + b"1" + b"}" * 300,
+]
+
+
+def test_decision_H10_only_one_json_object_is_taken(door):
+    before = door.rows()
+
+    for body in NO_OBJECT:
+        door.refusal(door.send(body), 400)
+    if door.route.method != "PATCH" and door.route.path != "/connectors/:pk/test":
+        door.refusal(door.send(NOTHING), 400)  # the others need not be told anything
+
+    assert changed(before, door.rows()) == {}
+
+
+def within(good: dict[str, Any], text: str) -> bytes:
+    """A good body with one member more, written as it stands."""
+    return (json.dumps(good)[:-1] + ("," if good else "") + text + "}").encode()
+
+
+def test_decision_H10_what_spoils_a_field_is_refused_by_its_name(door):
+    before = door.rows()
+    name = next(iter(door.good))
+    again = f"{json.dumps(name)}: {json.dumps(door.good[name])}"
+    spoilt = {
+        r'"else": "\u0000"': "else: must not hold a NUL",
+        r'"else": ["a", {"b": "c\u0000"}]': "else: must not hold a NUL",
+        r'"else": {"\u0000": 1}': "else: must not hold a NUL",
+        f'"else": {deep(32)}': "else: is nested deeper",
+        again: f"{name}: comes more than once",
+        '"else": {"a": 1, "a": 1}': "a: comes more than once",
+    }
+    for text, message in spoilt.items():
+        assert door.refusal(door.send(within(door.good, text)), 400).startswith(message)
+
+    assert changed(before, door.rows()) == {}
+
+
+def test_decision_H3_a_body_over_1_MiB_is_413_and_another_type_is_415(door):
+    before = door.rows()
+    large = within(door.good, f'"else": "{"x" * LARGEST}"')
+    good = json.dumps(door.good).encode()
+
+    door.refusal(door.send(large, Connection="close"), 413)
+    for kind in (
+        *("text/plain", "application/x-www-form-urlencoded", "application/xml", "application/jsonp", "json"),
+        *("multipart/form-data; boundary=x", "text/json", "*/*", "application/merge-patch+json"),
+    ):
+        door.refusal(door.send(good, **{"Content-Type": kind}), 415)
+
+    assert changed(before, door.rows()) == {}
+
+
+# ── One field at a time ─────────────────────────────────────────────────────────────────────────────────────
+
+NUMBERS: Final = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
+ATOMS: Final = st.none() | st.booleans() | NUMBERS | st.text(string.printable, max_size=20)
+TREES: Final = st.recursive(
+    ATOMS, lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=5), below, max_size=3)
+)
+FILLED: Final = st.lists(ATOMS, min_size=1, max_size=3) | st.dictionaries(
+    st.text(string.ascii_letters, min_size=1, max_size=5), ATOMS, min_size=1, max_size=3
+)
+TOO_LONG: Final = st.integers(5_000, 60_000).map(lambda length: "x" * length)
+
+
+def fields(good: Any, at: Path = ()) -> Iterator[Path]:
+    """Where the values of a body are, nested ones and the first of each list too."""
+    if isinstance(good, dict):
+        for name, value in good.items():
+            yield (*at, name)
+            if name not in FREE:
+                yield from fields(value, (*at, name))
+    elif isinstance(good, list) and good:
+        yield (*at, 0)
+        yield from fields(good[0], (*at, 0))
+
+
+def value_at(body: Any, at: Path) -> Any:
+    for step in at:
+        body = body[step]
+    return body
+
+
+def with_value(body: dict[str, Any], at: Path, value: Any) -> dict[str, Any]:
+    changed_body = copy.deepcopy(body)
+    value_at(changed_body, at[:-1])[at[-1]] = value
+    return changed_body
+
+
+def wrong_for(at: Path, good: Any) -> st.SearchStrategy[Any]:
+    """Values that no field that holds something like ``good`` can take."""
+    if isinstance(good, bool):
+        return (
+            st.none() | NUMBERS | st.text(max_size=5) | FILLED | st.sampled_from(["true", "false", 0, 1, ""])
+        )
+    if isinstance(good, int):
+        return st.booleans() | st.text(max_size=5) | FILLED | st.integers(max_value=-1) | st.floats(0.1, 0.9)
+    if isinstance(good, str):
+        spoilt = st.sampled_from(CONTROL).map(lambda character: f"{good}{character}{good}")
+        return NUMBERS | st.booleans() | FILLED | TOO_LONG | (st.nothing() if "password" in at else spoilt)
+    if isinstance(good, list):
+        return (
+            NUMBERS | st.booleans() | st.text(max_size=5) | st.just({"a": 1}) | st.lists(FILLED, min_size=1)
+        )
+    return (
+        NUMBERS | st.booleans() | st.text(max_size=5) | FILLED.filter(lambda value: isinstance(value, list))
+    )
+
+
+def hypothesized(test: Callable[[Any], None], strategy: st.SearchStrategy[Any]) -> None:
+    """Try examples of a strategy, the same ones in every ordinary run."""
+    settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=not THOROUGH,
+        suppress_health_check=list(HealthCheck),
+    )(given(strategy)(test))()
+
+
+def test_decision_H2_a_value_of_the_wrong_kind_is_400_names_the_field_and_changes_nothing(door):
+    before = door.rows()
+
+    def refused(sent: tuple[Path, Any]) -> None:
+        at, value = sent
+        message = door.refusal(door.send(json.dumps(with_value(door.good, at, value)).encode()), 400)
+        assert str(at[0]) in message, f"{at}: {message}"
+
+    places = st.sampled_from(list(fields(door.good)))
+    hypothesized(
+        refused, places.flatmap(lambda at: wrong_for(at, value_at(door.good, at)).map(lambda bad: (at, bad)))
+    )
+
+    assert changed(before, door.rows()) == {}
+
+
+def test_decision_H10_every_text_is_bounded_and_free_of_control_characters(door):
+    before = door.rows()
+
+    for at in fields(door.good):
+        good = value_at(door.good, at)
+        if isinstance(good, str):
+            bad = [
+                "x" * 60_000,
+                *([] if "password" in at else [f"a{CONTROL[0]}b", f"{good}\x7f", f"{good}\x85"]),
+            ]
+            for value in bad:
+                sent = json.dumps(with_value(door.good, at, value)).encode()
+                assert str(at[0]) in door.refusal(door.send(sent), 400), at
+
+    assert changed(before, door.rows()) == {}
+
+
+def test_decision_H10_objects_of_the_callers_own_hold_64_KiB(door):
+    before = door.rows()
+
+    for name in FREE & set(door.good):
+        large = {"a": "x" * 65_536}
+        message = door.refusal(door.send(json.dumps(door.good | {name: large}).encode()), 400)
+        assert message.startswith(f"{name}: ")
+
+    assert changed(before, door.rows()) == {}
+
+
+def test_whatever_json_comes_is_taken_or_refused_but_breaks_nothing(door):
+    """Also values that may be good: nothing at all, other keys, a list in any order."""
+
+    def answered(sent: tuple[Path, Any]) -> None:
+        at, value = sent
+        answer = door.send(json.dumps(with_value(door.good, at, value)).encode())
+        if answer.status_code != 200:
+            door.refusal(answer, 400, 404)
+
+    places = st.sampled_from(list(fields(door.good)))
+    hypothesized(answered, st.tuples(places, TREES))
+
+
+@pytest.fixture(scope="module")
+def required(address: str) -> dict[str, list[str]]:
+    """What the document says each operation cannot do without."""
+
+    def spelled(path: str) -> str:
+        return re.sub(r"\{\w+\}|:\w+", ":", path)
+
+    document = httpx.get(f"{address}/api/openapi.json").json()
+    found = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            schema = content.get("schema", {})
+            if "$ref" in schema:
+                schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+            found[f"{method.upper()} {spelled(path)}"] = schema.get("required", [])
+    return {str(route): found[f"{route.method} {spelled(f'/api/v1{route.path}')}"] for route in writes()}
+
+
+def test_what_is_required_and_missing_or_null_is_400_and_is_named(door, required):
+    before = door.rows()
+
+    for name in required[str(door.route)]:
+        without = {other: value for other, value in door.good.items() if other != name}
+        for body in (without, door.good | {name: None}):
+            assert name in door.refusal(door.send(json.dumps(body).encode()), 400)
+
+    assert changed(before, door.rows()) == {}
+
+
+def test_the_document_knows_what_is_required(required):
+    assert sum(bool(names) for names in required.values()) > 25
+    assert required["POST /users"] == ["username"]
+
+
+def test_decision_H4_ids_that_are_nothing_here_are_named_and_nothing_is_changed(door, rival):
+    lists = [name for name, value in door.good.items() if name.endswith("_ids") and isinstance(value, list)]
+    before = door.rows()
+    theirs = Estate(rival)
+    strangers = [
+        *("", "x", "*", "null", "01900000-0000-7000-8000-000000000000", "default", "1"),
+        *(theirs[kind] for kind in ("users", "roles", "scopes", "applications", "organization-roles")),
+    ]
+    for name in lists:
+        for stranger in strangers:
+            sent = door.good | {name: [*door.good[name], stranger]}
+            message = door.refusal(door.send(json.dumps(sent).encode()), 400)
+            assert message.startswith(f"{name}")
+            assert stranger in message
+
+    assert changed(before, door.rows()) == {}
+
+
+# ── Two at once ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def made_twice(door: Door, body: dict[str, Any], times: int) -> list[httpx.Response]:
+    content = json.dumps(body).encode()
+    return at_once(times, lambda _: door.send(content))
+
+
+CREATIONS: Final = [
+    route for route in writes() if route.method == "POST" and not route.path.endswith("/test")
+]
+# What may be made twice: it is known by its id alone, or the second is the first.
+REPEATABLE: Final = {
+    "POST /organizations",
+    "POST /applications",
+    "POST /connectors",
+    "POST /organizations/:pk/applications",
+    "POST /m2m/organizations/:organization_pk/members",
+}
+
+
+@pytest.mark.parametrize("route", CREATIONS, ids=str)
+def test_of_two_who_make_one_thing_at_once_one_wins(route, estates, tokens):
+    door = door_to(route, estates, tokens)
+
+    for _ in range(10 if THOROUGH else 3):
+        answers = made_twice(door, estates[route.group].body(route), 2)
+
+        statuses = sorted(answer.status_code for answer in answers)
+        if str(route) in REPEATABLE:
+            assert statuses == [200, 200]
+        else:
+            assert statuses == [200, 400], [answer.text for answer in answers]
+            refusal = next(answer for answer in answers if answer.status_code == 400)
+            assert re.match(r"\w+: .*already", door.refusal(refusal, 400))
