@@ -42,7 +42,7 @@ class TestSignInExperience:
 
         assert set(shown) == {
             *("id", "branding", "sign_in", "sign_up", "password_policy"),
-            *("social_sign_in", "terms_of_use_url", "privacy_policy_url", "updated_at"),
+            *("social_sign_in", "account", "terms_of_use_url", "privacy_policy_url", "updated_at"),
         }
         assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
         assert shown["password_policy"]["min_length"] == 8
@@ -65,6 +65,15 @@ class TestSignInExperience:
         assert shown["branding"]["primary_color"] == "#0a84ff"
         assert shown["branding"]["logo_url"] == "https://x.org/l.png"
         assert "#0a84ff" in acme.get("/brand.css").text
+
+    def test_decision_X11_says_what_people_may_do_on_their_account_page(self, admin):
+        default = result_of(admin.get("/sign-in-experience"))["account"]
+        changed = result_of(admin.patch("/sign-in-experience", account={"deletion": True}))["account"]
+
+        assert default == {"username_change": False, "deletion": False}
+        assert changed == {"username_change": False, "deletion": True}
+        for wrong in ({"deletion": "yes"}, {"username_change": None}, "x"):
+            refusal_of(admin.patch("/sign-in-experience", account=wrong), 400)
 
     def test_replaces_lists(self, admin):
         methods = [{"identifier": "email", "password": True, "verification_code": False}]
