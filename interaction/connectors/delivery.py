@@ -1,13 +1,17 @@
 """Sending messages through the tenant's connectors."""
 
+from typing import Final
+
 from django.conf import settings
 
 from identity.core.errors import ServiceError
 from interaction.connectors import configs
-from interaction.connectors.messages import EMAIL, Message
+from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Config, Sender
+
+_CHANNELS: Final[dict[str, str]] = {Connector.Type.EMAIL: EMAIL, Connector.Type.SMS: SMS}
 
 
 class NoConnector(ServiceError):
@@ -19,9 +23,16 @@ class NoConnector(ServiceError):
         super().__init__(f"no {channel} connector is enabled, so nothing can be sent")
 
 
+def channels() -> set[str]:
+    """Return the channels that messages can be sent through."""
+    enabled = Connector.objects.filter(type__in=_CHANNELS, enabled=True).values_list("type", "connector_id")
+    found = {_CHANNELS[type_] for type_, name in enabled if isinstance(registry.find(name), Sender)}
+    return found | (set(_CHANNELS.values()) if settings.DEVELOPMENT else set())
+
+
 def can_deliver(channel: str) -> bool:
     """Tell whether messages of a channel can be sent."""
-    return _carrier(channel) is not None
+    return channel in channels()
 
 
 def deliver(message: Message) -> None:

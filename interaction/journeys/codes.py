@@ -33,9 +33,8 @@ class CodesOff(ServiceError):
 
 def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
     """Return where codes may go for each purpose: the tenant wants it, and a message can be delivered."""
-    reached = [
-        kind for kind in (Kind.EMAIL, Kind.PHONE) if delivery.can_deliver(verification.channel_of(kind))
-    ]
+    channels = delivery.channels()
+    reached = [kind for kind in (Kind.EMAIL, Kind.PHONE) if verification.channel_of(kind) in channels]
     return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
 
 

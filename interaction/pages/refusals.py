@@ -17,7 +17,9 @@ _SENTENCES: Final = {
     "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
     "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
     "rate_limited": _("Too many requests came from your network. Wait a few minutes and try again."),
-    "sent_too_often": _("We sent you a code a moment ago. Use that one, or wait a minute for another."),
+    "sent_too_often": _(
+        "We sent a code a moment ago: use that one. Wait a minute before you ask for another."
+    ),
     "wrong_code": _("That code is wrong or has expired. Check it, or ask for a new one."),
     "not_verified": _("Your code was entered too long ago. Ask for a new one."),
     "no_connector": _("We cannot send codes at this moment. Try another way."),
@@ -44,11 +46,7 @@ _FIELDS: Final = {
     "identifier": _("This is not an address that a code could be sent to. Check it."),
     "avatar": _("Enter an address that begins with https://."),
 }
-_TAKEN: Final = {
-    "username": _("Somebody else has this already. Choose another."),
-    "email": _("An account with this email exists already. Sign in instead."),
-    "phone": _("An account with this phone exists already. Sign in instead."),
-}
+_TAKEN: Final = _("Somebody else has this already. Choose another, or sign in if it is your own.")
 _RULES: Final = {
     "require_lowercase": _("a lower-case letter"),
     "require_uppercase": _("an upper-case letter"),
@@ -78,7 +76,7 @@ def sentences(error: ServiceError) -> list[str]:
     if error.reason in _SENTENCES:
         return [gettext(_SENTENCES[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":
-        return [gettext(_TAKEN[error.field])]
+        return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:
         return [gettext(_FIELDS[error.field])]
     return [gettext("That did not work. Go back and try again.")]

@@ -12,7 +12,7 @@ from interaction.journeys import codes
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignedIn
-from interaction.pages import words
+from interaction.pages import context, words
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import Entered
@@ -69,6 +69,7 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         "sign_in",
         pending,
         status,
+        brand=context.brand_of(shown),
         form=form,
         takes_password=bool(kinds),
         identifier_label=words.label(kinds),
