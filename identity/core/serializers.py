@@ -1,6 +1,7 @@
 """Fields that every API of ours shares: what a text, an object, a moment may be."""
 
 import unicodedata
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
@@ -8,6 +9,7 @@ import orjson
 from rest_framework import serializers
 
 _LARGEST_OBJECT: Final = 64 * 1024  # bytes
+_TOO_GREAT: Final = 2.0**63  # PostgreSQL would return it as a whole number, which JSON writers refuse
 _LINE_BREAKS: Final = {"\t", "\n", "\r"}
 
 
@@ -129,14 +131,29 @@ class Url(Line):
 
 
 class JSONObject(serializers.DictField):
-    """A JSON object of at most 64 KiB."""
+    """A JSON object of at most 64 KiB, with numbers that every database and reader gives back."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the object, checked."""
         value: dict[str, Any] = super().to_internal_value(data)
         if len(orjson.dumps(value)) > _LARGEST_OBJECT:
             raise serializers.ValidationError("must have at most 64 KiB of JSON")
+        if any(abs(number) >= _TOO_GREAT for number in _floats(value)):
+            raise serializers.ValidationError("must not hold numbers of more than 63 bits")
         return value
+
+
+def _floats(value: object) -> Iterator[float]:
+    """Return the numbers, however deep, that no integer of 64 bits held."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, float):
+            yield part
 
 
 class Record(serializers.Serializer[Any]):
