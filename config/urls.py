@@ -24,7 +24,16 @@ from interaction.api import views as interaction
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
 from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
-from interaction.pages.views.account import applications, browsers, contact, data, overview, password, profile
+from interaction.pages.views.account import (
+    applications,
+    browsers,
+    contact,
+    data,
+    linked,
+    overview,
+    password,
+    profile,
+)
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
@@ -215,6 +224,7 @@ people = [
     path("account/password", password.password, name="account-password"),
     path("account/browsers", browsers.browsers, name="account-browsers"),
     path("account/applications", applications.applications, name="account-applications"),
+    path("account/linked", linked.linked, name="account-linked"),
     path("account/data", data.export, name="account-data"),
     path("account/delete", data.delete, name="account-delete"),
     path("brand.css", brand.brand, name="brand"),

@@ -94,8 +94,8 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
 class AccountSerializer(serializers.Serializer[Any]):
     """What people may do by themselves on their account page."""
 
-    username_change = Flag(required=False)
-    deletion = Flag(required=False)
+    username_change = Flag(required=False, help_text="Whether they may take another username")
+    deletion = Flag(required=False, help_text="Whether they may delete their account, for good")
 
 
 class SocialSignInSerializer(serializers.Serializer[Any]):

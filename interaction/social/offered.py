@@ -64,7 +64,8 @@ def one(connector_id: str) -> Offer:
         NotOffered: none is switched on.
 
     """
-    connector = _enabled().filter(connector_id=connector_id).first()
+    # PostgreSQL knows no text with a NUL, and an address may hold one.
+    connector = None if "\0" in connector_id else _enabled().filter(connector_id=connector_id).first()
     if connector is None:
         raise NotOffered
     return _offer(connector)

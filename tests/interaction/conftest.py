@@ -9,6 +9,7 @@ import pytest
 
 from identity.users import passwords
 from tests.support import codes, providers
+from tests.support.cast import World
 
 
 @pytest.fixture
@@ -21,6 +22,13 @@ def development(settings):
 def web_provider(development):
     with providers.web_provider() as provider:
         yield provider
+
+
+@pytest.fixture
+def acme_active(acme: World) -> Iterator[None]:
+    """What the test calls, it calls inside its tenant."""
+    with acme.active():
+        yield
 
 
 @pytest.fixture

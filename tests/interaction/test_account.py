@@ -790,7 +790,7 @@ class TestData:
         assert answer.headers["Content-Disposition"] == 'attachment; filename="account.json"'
         assert answer.headers["Cache-Control"] == "no-store"
         assert set(data) == {
-            *("profile", "sessions", "applications", "organizations", "roles", "activity"),
+            *("profile", "sessions", "linked_accounts", "applications", "organizations", "roles", "activity"),
         }
         assert data["profile"]["username"] == "alice"
         assert data["profile"]["name"] == "Älice"

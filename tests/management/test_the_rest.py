@@ -42,10 +42,21 @@ class TestSignInExperience:
 
         assert set(shown) == {
             *("id", "branding", "sign_in", "sign_up", "password_policy"),
-            *("terms_of_use_url", "privacy_policy_url", "updated_at"),
+            *("social_sign_in", "account", "terms_of_use_url", "privacy_policy_url", "updated_at"),
         }
         assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
         assert shown["password_policy"]["min_length"] == 8
+        assert shown["social_sign_in"] == {"automatic_account_linking": False, "create_users": True}
+
+    def test_says_what_becomes_of_who_comes_from_another_provider(self, acme, rival, admin):
+        result_of(admin.patch("/sign-in-experience", social_sign_in={"automatic_account_linking": True}))
+        shown = result_of(admin.patch("/sign-in-experience", social_sign_in={"create_users": False}))
+
+        assert shown["social_sign_in"] == {"automatic_account_linking": True, "create_users": False}
+        refusal_of(admin.patch("/sign-in-experience", social_sign_in={"create_users": "no"}), 400)
+        refusal_of(admin.patch("/sign-in-experience", social_sign_in=None), 400)
+        theirs = result_of(management.superuser(rival).get("/sign-in-experience"))
+        assert theirs["social_sign_in"] == {"automatic_account_linking": False, "create_users": True}
 
     def test_decision_H9_merges_objects_one_level(self, acme, admin):
         result_of(admin.patch("/sign-in-experience", branding={"primary_color": "#0a84ff"}))
@@ -54,6 +65,15 @@ class TestSignInExperience:
         assert shown["branding"]["primary_color"] == "#0a84ff"
         assert shown["branding"]["logo_url"] == "https://x.org/l.png"
         assert "#0a84ff" in acme.get("/brand.css").text
+
+    def test_decision_X11_says_what_people_may_do_on_their_account_page(self, admin):
+        default = result_of(admin.get("/sign-in-experience"))["account"]
+        changed = result_of(admin.patch("/sign-in-experience", account={"deletion": True}))["account"]
+
+        assert default == {"username_change": False, "deletion": False}
+        assert changed == {"username_change": False, "deletion": True}
+        for wrong in ({"deletion": "yes"}, {"username_change": None}, "x"):
+            refusal_of(admin.patch("/sign-in-experience", account=wrong), 400)
 
     def test_replaces_lists(self, admin):
         methods = [{"identifier": "email", "password": True, "verification_code": False}]

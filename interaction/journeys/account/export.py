@@ -11,6 +11,7 @@ from identity.roles.models import Role, UserRole
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys.account import confirmation
+from interaction.social import services as identities
 from oidc.grants import connections
 
 Data = dict[str, Any]
@@ -32,6 +33,7 @@ def export(session: Session, *, password: str) -> Data:
     return {
         "profile": _profile(user),
         "sessions": _sessions(user),
+        "linked_accounts": _linked(user),
         "applications": _applications(user),
         "organizations": _organizations(user),
         "roles": list(
@@ -74,6 +76,20 @@ def _sessions(user: User) -> list[Data]:
             "user_agent": session.user_agent,
         }
         for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MOST]
+    ]
+
+
+def _linked(user: User) -> list[Data]:
+    return [
+        {
+            "provider": identity.provider,
+            "subject": identity.subject,
+            "name": identity.name,
+            "email": identity.email,
+            "linked_at": timestamp(identity.created_at),
+            "last_used_at": timestamp(identity.last_used_at),
+        }
+        for identity in identities.of(user)
     ]
 
 

@@ -1,22 +1,18 @@
 """What a person sees of their own account."""
 
-from typing import Final
-
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes
+from interaction.journeys.account import linked as linking
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
 from oidc.provider.views.authorize import redirect
-
-_CONTACTS: Final = (Kind.EMAIL, Kind.PHONE)
 
 
 @require_safe
@@ -33,7 +29,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         return redirect(reverse("pages:sign-in"))
     shown = experience.current()
     may = shown.account
-    reachable = {kind.value for kind in _CONTACTS if codes.offered(Purpose.CHANGE, kind, shown)}
+    reachable = {kind.value for kind in codes.offered(shown)[Purpose.CHANGE]}
     return shared.page(
         request,
         session,
@@ -42,6 +38,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         applications=len(connections.of(session.user)),
         verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
         reachable=reachable,
+        linked=len(linking.of(session.user)),
+        may_link=bool(linking.offers()),
         may_rename=may["username_change"],
         may_delete=may["deletion"],
     )

@@ -1,0 +1,46 @@
+"""The accounts elsewhere that a person signs in with."""
+
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from interaction.journeys.account import linked as linking
+from interaction.pages import words
+from interaction.pages.views.account import shared
+from oidc.provider.views.authorize import redirect
+
+# Where the page's form may lead besides https: to providers on the developer's own machine.
+_FORM_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
+
+
+@shared.account_page
+def linked(request: HttpRequest, session: Session) -> HttpResponse:
+    """Show linked accounts, unlink the one that is named, or go and link another."""
+    if "link" in request.POST:
+        response = redirect("")
+        browser = cookies.browser_of(request) or cookies.new_browser(response)
+        response["Location"] = linking.begin(session, connector_id=request.POST["link"], browser=browser)
+        return response
+    if request.method == "POST":
+        linking.unlink(session.user, request.POST.get("unlink", ""))
+        return shared.done("pages:account-linked", "unlinked")
+    response = shared.page(
+        request,
+        session,
+        "linked",
+        identities=[
+            {
+                "id": identity.pk,
+                "provider": identity.provider_name,
+                "known_as": identity.email or identity.name,
+                "used": words.used(identity.last_used_at),
+            }
+            for identity in linking.of(session.user)
+        ],
+        offers=[{"id": offer.connector_id, "name": offer.name} for offer in linking.offers()],
+    )
+    response.form_targets = _FORM_TARGETS  # type: ignore[attr-defined]
+    return response
