@@ -189,7 +189,8 @@ class TestJourney:
 
         assert journey == {
             "authorize": (2, 1),
-            "page": (3, 0),
+            # Three reads ask which connectors there are: for emails, SMS and other providers.
+            "page": (7, 0),
             # Five writes are the limits': address, pair, identifier, and what a success gives back.
             "sign in": (4, 9),
             "resume": (3, 2),
