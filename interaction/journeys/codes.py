@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from django.urls import get_script_prefix
+from django.urls import reverse
 
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
@@ -18,7 +18,7 @@ from interaction.verification.models import Purpose, VerificationCode
 from interaction.verification.texts import Brand
 
 # The page that goes on where a code was entered that signs nobody in.
-_NEXT: Final = {Purpose.REGISTER: "register", Purpose.FORGOT_PASSWORD: "forgot-password"}
+_NEXT: Final = {Purpose.REGISTER: "pages:register", Purpose.FORGOT_PASSWORD: "pages:forgot-password"}
 
 
 class CodesOff(ServiceError):
@@ -76,7 +76,7 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
 def next_page(purpose: Purpose, pending: Pending | None) -> str:
     """Return where a browser goes on after ``verify``."""
     waiting = f"?interaction={pending.parked.pk}" if pending else ""
-    return f"{get_script_prefix()}{_NEXT[purpose]}{waiting}"
+    return f"{reverse(_NEXT[purpose])}{waiting}"
 
 
 def _check(purpose: Purpose, kind: Kind, shown: SignInExperience) -> None:

@@ -174,6 +174,17 @@ class TestPair:
         assert reasons == ["invalid_credentials"] * 3 + ["locked"] * 9
         assert sorted(answer.status_code for answer in answers) == [401] * 12 + [429] * 4
 
+    def test_right_ones_at_once_do_not_get_in_each_others_way(self, world):
+        world.user("ada")
+        fail(world, "ada", 1)
+
+        for _ in range(4):
+            statuses = at_once(2, lambda _: attempt(world, "ada", PASSWORD).status_code)
+            assert statuses == [200, 200]
+
+        assert list(counters(world, "pair").values_list("count", "locked_until")) == [(0, None)]
+        assert list(counters(world, "identifier").values_list("count", flat=True)) == [1]
+
     def test_case_I08_only_the_proxys_own_word_counts(self, world):
         world.user("ada")
         for index in range(3):
