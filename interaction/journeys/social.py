@@ -17,7 +17,8 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
-from identity.sessions import services as sessions
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
@@ -26,12 +27,11 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
-from interaction.journeys.sign_in import SignedIn
+from interaction.journeys.sign_in import SignedIn, start
 from interaction.social import attempts, offered
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt
 from interaction.social.offered import NotOffered, Offer
-from oidc.grants import requests
 
 _RECENT: Final = timedelta(minutes=10)
 _LONGEST_CODE: Final = 4096
@@ -105,6 +105,7 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
         NotOffered: there is no such connector, or nothing behind it.
         ProviderFailed: the provider does not say where to go.
         Busy: too many people wait for providers.
+        limits.TooMany: too many from this address.
 
     """
     try:
@@ -128,6 +129,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
         NotOffered: there is no such connector, or nothing behind it.
         ProviderFailed: the provider does not say where to go.
         Busy: too many people wait for providers.
+        limits.TooMany: too many from this address.
 
     """
     if timezone.now() - session.auth_time > _RECENT:
@@ -138,6 +140,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
 def _begun(offer: Offer, browser: str, interaction: str, session: Session | None) -> str:
     if offer.provider is None:
         raise NotOffered
+    limits.take_by_address(rules.SIGN_INS)
     secrets = attempts.new_secrets()
     with _conversation():
         endpoints = client.endpoints_of(offer.provider, offer.config)
@@ -240,15 +243,9 @@ def _signed_in(
     known = identities.find(profile)
     user = known.user if known else _linkable(profile) or _new(profile)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
-    users.signed_in(user)
     identity = known or identities.link(user, profile, offer.connector, offer.name)
     identities.note_use(identity, profile)
-    session, token = sessions.start(user, amr=[], replacing=current)
-    if pending:
-        requests.note_sign_in(pending.parked, session)
-    entry.facts["session_id"] = str(session.pk)
-    entry.succeeded()
-    return SignedIn(pending.resume if pending else reverse("pages:account"), token)
+    return start(user, amr=[], entry=entry, pending=pending, current=current)
 
 
 def _linkable(profile: Profile) -> User | None:

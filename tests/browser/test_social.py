@@ -87,15 +87,17 @@ def test_one_button_there_and_back_to_the_application(here, screens, scripts):
 def test_the_keyboard_reaches_the_button_after_the_form(here, screens):
     page = screens.open()
     page.goto(f"{here.address}/sign-in")
+    link = page.get_by_role("link", name="Continue with Elsewhere")
     page.get_by_role("button", name="Sign in").focus()
 
-    page.keyboard.press("Tab")
+    for _ in range(3):  # past what helps with the password, and the code
+        page.keyboard.press("Tab")
 
-    expect(page.get_by_role("link", name="Continue with Elsewhere")).to_be_focused()
-    box = page.get_by_role("link", name="Continue with Elsewhere").bounding_box()
+    expect(link).to_be_focused()
+    box = link.bounding_box()
     assert box is not None
     assert box["height"] >= 44
-    assert page.get_by_role("link").inner_text() == "Continue with Elsewhere"
+    assert link.inner_text() == "Continue with Elsewhere"
 
 
 def test_somebody_who_does_not_go_on_comes_back_to_where_they_were(here, screens):

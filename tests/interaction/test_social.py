@@ -2,20 +2,26 @@
 
 import base64
 import json
+import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from threading import BoundedSemaphore
 from typing import Any
 
 import httpx
 import jwt
 import pytest
+from django.test import Client
 from django.utils import timezone
 from joserfc.jwk import ECKey, OctKey
 
 from audit.models import Entry
+from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
+from identity.limits import rules
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
@@ -27,8 +33,9 @@ from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from oidc.grants.models import AuthorizationRequest
 from tests.support import openid, second
-from tests.support.cast import PASSWORD, Browser, World, query_of
+from tests.support.cast import PASSWORD, Browser, World, default_world, query_of
 from tests.support.forms import form
+from tests.support.management import superuser
 from tests.support.openid import OpenIDProvider
 from tests.support.providers import answer
 
@@ -824,6 +831,28 @@ class TestStart:
 
         refused(acme.get("/social/oidc?interaction=x"), 400, EXPIRED)
 
+    def test_who_waits_for_providers_leaves_threads_to_others(self, acme, provider, monkeypatch):
+        connect(acme, provider.config)
+        monkeypatch.setattr(journey, "_conversations", BoundedSemaphore(1))
+        inside = Client()
+
+        with journey._conversation():
+            page = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
+        later = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
+
+        assert (page.status_code, page["Retry-After"]) == (503, "2")
+        assert "Many people are signing in" in page.content.decode()
+        assert later.status_code == 303
+
+    def test_decision_X6_an_address_begins_so_many_and_no_more(self, acme, provider, monkeypatch):
+        connect(acme, provider.config)
+        monkeypatch.setattr(rules, "SIGN_INS", replace(rules.SIGN_INS, most=2))
+        inside = Client(REMOTE_ADDR=f"2001:db8:{secrets.randbelow(9999)}:{secrets.randbelow(9999)}::1")
+
+        statuses = [inside.get(f"/t/{acme.tenant.slug}/social/oidc").status_code for _ in range(3)]
+
+        assert statuses == [303, 303, 429]
+
     def test_sends_what_the_standards_ask_for_and_nothing_else(self, acme, provider):
         connect(acme, provider.config)
 
@@ -845,6 +874,31 @@ class TestStart:
             away(acme.browser())
 
         assert len(provider.web.asked) <= 2  # the five minutes may end between
+
+
+class TestRows:
+    def test_decision_T4_go_with_their_tenant(self, acme, provider):
+        connect(acme, provider.config)
+        came(acme.browser(), provider)
+        away(acme.browser())
+
+        answer = superuser(default_world()).delete(f"/tenants/{acme.tenant.pk}")
+
+        assert answer.status_code == 200, answer.text
+        with tenancy.using(tenancy.EVERYWHERE):
+            assert not SocialIdentity.objects.filter(tenant_id=acme.tenant.pk).exists()
+            assert not SocialAttempt.objects.filter(tenant_id=acme.tenant.pk).exists()
+
+    def test_go_with_their_user_who_may_come_again_as_somebody_new(self, acme, provider):
+        connect(acme, provider.config)
+        came(acme.browser(), provider)
+        before = only_user(acme)
+        with acme.active():
+            users.remove(before)
+
+        came(acme.browser(), provider)
+
+        assert only_user(acme).pk != before.pk
 
 
 class TestOffered:

@@ -127,6 +127,10 @@ _SENTENCES: Final = {
         gettext_lazy("Your account is suspended"),
         gettext_lazy("Ask the people who run this service to open it again."),
     ),
+    "rate_limited": (
+        gettext_lazy("Too many sign-ins came from your network"),
+        gettext_lazy("Wait a few minutes and try again."),
+    ),
     "overloaded": (
         gettext_lazy("Many people are signing in at this moment"),
         gettext_lazy("Wait a few seconds and try again."),
