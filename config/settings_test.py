@@ -55,5 +55,7 @@ for _name in ("TRUSTED_PROXIES", "CACHE_URL", "PHONE_DEFAULT_REGION"):
 
 from config.settings import *  # noqa: E402, F403 - they read the environment that stands above
 
+INSTALLED_APPS = [*INSTALLED_APPS, "zeal"]  # noqa: F405 - finds queries that are asked row by row
+
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)

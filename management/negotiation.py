@@ -1,6 +1,6 @@
 """Which parser reads a body."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 class StrictNegotiation(DefaultContentNegotiation):
     """Takes a body for what it is said to be. ``*/*`` says nothing, and is not read as JSON."""
 
-    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> Any:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> Any:
         """Return the parser for the body, if there is one."""
         if "*" in (request.content_type or ""):
             return None

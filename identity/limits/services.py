@@ -5,14 +5,15 @@ counted exactly, on both engines.
 """
 
 import ipaddress
+import itertools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
-from django.db import transaction
-from django.db.models import Case, F, Q, QuerySet, Value, When
+from django.db import IntegrityError, transaction
+from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from audit import context
@@ -22,9 +23,7 @@ from identity.core.errors import ServiceError
 from identity.limits.models import Counter
 
 _PURPOSE: Final = "limits"
-_LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _KEPT_SECONDS: Final = 3600
-_FORGOTTEN_AT_ONCE: Final = 20
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
 
 
@@ -41,7 +40,7 @@ class Limit:
 class Lock:
     """So many failures in so many seconds lock for a time that doubles with each further failure.
 
-    ``first`` and ``longest`` are seconds.
+    ``first`` and ``longest`` are seconds; the first failure of all never locks.
     """
 
     kind: str
@@ -76,9 +75,8 @@ def take(limit: Limit, key: str, *, refusal: Callable[[int], Exception] = TooMan
     """
     rows = _rows(limit.kind, key)
     free = rows.filter(Q(ends_at__lte=DatabaseNow()) | Q(count__lt=limit.most))
-    with transaction.atomic():
-        if not _counted(free, limit.kind, key, limit.seconds):
-            raise refusal(_seconds_until(rows.values_list("ends_at", flat=True).first()))
+    if not _counted(free, limit, key, {}):
+        raise refusal(_seconds_until(rows.values_list("ends_at", flat=True).first()))
 
 
 def take_by_address(limit: Limit) -> None:
@@ -109,7 +107,10 @@ def guarded(
     """
     with transaction.atomic():
         for lock, key in tries:
-            _begin(lock, key, locked)
+            rows = _rows(lock.kind, key)
+            free = rows.filter(Q(locked_until=None) | Q(locked_until__lte=DatabaseNow()))
+            if not _counted(free, lock, key, {"locked_until": _locked_until(lock)}):
+                raise locked(_seconds_until(rows.values_list("locked_until", flat=True).first()))
     try:
         yield
     except failure:
@@ -117,50 +118,62 @@ def guarded(
     except BaseException:
         _give_back(tries)
         raise
-    (first, key), *others = tries
-    with transaction.atomic():
-        _rows(first.kind, key).delete()
-        _give_back(others)
+    _give_back(tries, cleared=tries[0][0].kind)
 
 
-def _begin(lock: Lock, key: str, locked: Callable[[int], Exception]) -> None:
-    rows = _rows(lock.kind, key)
-    free = rows.filter(Q(locked_until=None) | Q(locked_until__lte=DatabaseNow()))
-    if not _counted(free, lock.kind, key, lock.seconds):
-        raise locked(_seconds_until(rows.values_list("locked_until", flat=True).first()))
-    count = rows.values_list("count", flat=True).get()
-    if count >= lock.failures:
-        span = lock.span(count)
-        # The window goes on behind the lock: who fails again then is locked for longer.
-        rows.update(locked_until=seconds_ahead(span), ends_at=seconds_ahead(span + lock.seconds))
+def forget_old() -> None:
+    """Delete counters that are over for so long that they count for nothing."""
+    Counter.objects.filter(ends_at__lt=seconds_ahead(-_KEPT_SECONDS)).delete()
 
 
-def _give_back(tries: Any) -> None:
-    for lock, key in tries:
-        _rows(lock.kind, key).filter(count__gt=0).update(count=F("count") - 1, locked_until=None)
+def _give_back(tries: tuple[tuple[Lock, str], ...], *, cleared: str = "") -> None:
+    hashes = [_hash(lock.kind, key) for lock, key in tries]
+    Counter.objects.filter(key_hash__in=hashes, count__gt=0).update(
+        count=Case(When(kind=cleared, then=Value(0)), default=F("count") - 1), locked_until=None
+    )
 
 
-def _counted(free: QuerySet[Counter], kind: str, key: str, seconds: int) -> bool:
+def _counted(free: QuerySet[Counter], rule: Limit | Lock, key: str, more: dict[str, Any]) -> bool:
     """Count one in a row that is free; make the row where there is none."""
     over = Q(ends_at__lte=DatabaseNow())
     fields = {
         "count": Case(When(over, then=Value(1)), default=F("count") + 1),
-        "ends_at": Case(When(over, then=seconds_ahead(seconds)), default=F("ends_at")),
+        "ends_at": _ends_at(rule, over),
+        **more,
     }
     if free.update(**fields):
         return True
-    _forget_some()
-    Counter.objects.bulk_create(
-        [Counter(kind=kind, key_hash=_hash(kind, key), ends_at=_LONG_AGO)], ignore_conflicts=True
-    )
+    with suppress(IntegrityError), transaction.atomic():
+        Counter.objects.create(
+            kind=rule.kind, key_hash=_hash(rule.kind, key), count=1, ends_at=seconds_ahead(rule.seconds)
+        )
+        return True
+    # It was there, or came this moment.
     return bool(free.update(**fields))
 
 
-def _forget_some() -> None:
-    """Make room before a row is added: what is over long ago counts for nothing."""
-    over = Counter.objects.filter(ends_at__lt=seconds_ahead(-_KEPT_SECONDS)).order_by("ends_at")
-    stale = over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]
-    Counter.objects.filter(pk__in=list(stale)).delete()
+def _ends_at(rule: Limit | Lock, over: Q) -> Case:
+    whens = [When(over, then=seconds_ahead(rule.seconds))]
+    if isinstance(rule, Lock):
+        # The window goes on behind the lock: who fails again then is locked for longer.
+        whens = [
+            When(reached, then=seconds_ahead(span + rule.seconds)) for reached, span in _spans(rule)
+        ] + whens
+    return Case(*whens, default=F("ends_at"))
+
+
+def _locked_until(lock: Lock) -> Case:
+    whens = [When(reached, then=seconds_ahead(span)) for reached, span in _spans(lock)]
+    return Case(*whens, default=Value(None), output_field=DateTimeField())
+
+
+def _spans(lock: Lock) -> list[tuple[Q, int]]:
+    """Return for how long the failure that is being counted locks, the longest first."""
+    live = Q(ends_at__gt=DatabaseNow())
+    last = next(count for count in itertools.count(lock.failures) if lock.span(count) == lock.longest)
+    return [
+        (live & Q(count__gte=count - 1), lock.span(count)) for count in range(last, lock.failures - 1, -1)
+    ]
 
 
 def _rows(kind: str, key: str) -> QuerySet[Counter]:

@@ -6,6 +6,7 @@ when that worker dies, the claim runs out and another sends it.
 
 import logging
 import threading
+import time
 from dataclasses import asdict
 from typing import Final
 
@@ -21,6 +22,7 @@ from identity.core.errors import ServiceError
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
+from interaction.verification import tidying
 from interaction.verification.models import OutgoingMessage
 
 _PURPOSE: Final = "outgoing messages"
@@ -31,6 +33,7 @@ _RETRY_SECONDS: Final = 2
 _POLL_SECONDS: Final = 20  # for what a worker that died left behind
 _BATCH: Final = 20
 _STOP_SECONDS: Final = 15
+_TIDY_SECONDS: Final = 600
 
 _logger = logging.getLogger(__name__)
 
@@ -115,6 +118,7 @@ class _Senders:
         self._wakes: list[threading.Event] = []
         self._threads: list[threading.Thread] = []
         self._stopping = False
+        self._tidy_at = 0.0
 
     def start(self) -> None:
         for index in range(self._number):
@@ -134,12 +138,19 @@ class _Senders:
         for thread in self._threads:
             thread.join(_STOP_SECONDS)
 
+    def _tidy_up(self) -> None:
+        """Forget what is over, every ten minutes or so."""
+        if time.monotonic() > self._tidy_at:
+            self._tidy_at = time.monotonic() + _TIDY_SECONDS
+            tidying.forget_old()
+
     def _run(self, wake: threading.Event) -> None:
         while not self._stopping:
             wait = _POLL_SECONDS
             try:
                 if send_due():
                     wait = _RETRY_SECONDS
+                self._tidy_up()
             except DatabaseError:
                 _logger.warning("messages wait: the database is away")
             except Exception:

@@ -24,8 +24,6 @@ from interaction.verification.models import CODE_SECONDS, Purpose, VerificationC
 from interaction.verification.texts import Brand
 
 _PURPOSE: Final = "verification codes"
-_KEPT_SECONDS: Final = 3600
-_FORGOTTEN_AT_ONCE: Final = 20
 # Only who has an account can do this with a code.
 _FOR_ACCOUNTS = {Purpose.SIGN_IN, Purpose.FORGOT_PASSWORD}
 
@@ -97,7 +95,6 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: 
         with transaction.atomic():
             for limit in (rules.CODE_PAUSE, rules.CODES):
                 limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
-            _forget_some()
             earlier = VerificationCode.objects.of(purpose=purpose, kind=kind, key=key, browser=browser)
             earlier.live().update(expires_at=DatabaseNow())
             VerificationCode.objects.create(
@@ -192,15 +189,6 @@ def key_of(kind: Kind, identifier: str) -> str:
     return (
         identifiers.phone_filter(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
     )
-
-
-def _forget_some() -> None:
-    """Make room before a row is added: these can neither be entered nor prove anything any more."""
-    over = VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS)).order_by(
-        "expires_at"
-    )
-    stale = over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]
-    VerificationCode.objects.filter(pk__in=list(stale)).delete()
 
 
 def address_of(kind: Kind, identifier: str) -> str:

@@ -1,10 +1,9 @@
 """POST /api/interaction/forgot-password: a new password after the code was entered."""
 
-from datetime import timedelta
-
 import httpx
 import pytest
 
+from audit.clock import seconds_ahead
 from audit.models import Entry
 from identity.sessions.models import Session
 from identity.users import services as users
@@ -121,8 +120,7 @@ class TestRefusal:
         reachable.user(email=to)
         codes.proven(browser, to, "forgot_password")
         with reachable.active():
-            used_at = VerificationCode.objects.get().used_at - timedelta(seconds=seconds)
-            VerificationCode.objects.update(used_at=used_at)
+            VerificationCode.objects.update(used_at=seconds_ahead(-seconds))
 
         assert reset(browser, to).status_code == status
 

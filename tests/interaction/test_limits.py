@@ -12,6 +12,7 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.limits.models import Counter
 from identity.limits.services import Lock
+from interaction.verification import tidying
 from management.administrators import services as administrators
 from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes, second
@@ -39,7 +40,7 @@ def guarded(address: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def world(guarded, acme) -> World:
+def world(guarded: str, acme: World) -> World:
     return replace(acme, address=f"{guarded}/t/{acme.tenant.slug}")
 
 
@@ -248,11 +249,10 @@ class TestAddress:
         is_envelope(attempt(world, "ada", PASSWORD), 429)
 
     def test_decision_X6_registrations(self, world):
-        def register(index: int) -> httpx.Response:
-            body = {"username": f"user-{index}", "password": "a good password 1"}
-            return world.post(codes.REGISTER, json=body)
-
-        answers = [register(index) for index in range(4)]
+        answers = [
+            world.post(codes.REGISTER, json={"username": f"user-{index}", "password": "a good password 1"})
+            for index in range(4)
+        ]
 
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         waits(answers[-1], 601)
@@ -293,7 +293,7 @@ class TestAdministrators:
             administrators.create(username=name, password=PASSWORD)
         return name
 
-    def sign_in(self, address: str, name: str, password: str = "wrong", ip: str = "192.0.2.1"):
+    def sign_in(self, address, name, password="wrong", ip="192.0.2.1"):
         return httpx.post(
             f"{address}/api/admin/sign-in",
             json={"username": name, "password": password},
@@ -327,7 +327,7 @@ def test_nobody_can_read_from_a_counter_who_tried(world):
     with world.active():
         rows = list(Counter.objects.values())
     assert {row["kind"] for row in rows} == {"address signs in", "pair", "identifier"}
-    assert not [row for row in rows if "zo" in str(row) or "192.0.2.1" in str(row)]
+    assert not [row for row in rows if "zoë" in str(row) or "192.0.2.1" in str(row)]
 
 
 def test_counters_that_are_long_over_are_forgotten(world):
@@ -336,5 +336,6 @@ def test_counters_that_are_long_over_are_forgotten(world):
         Counter.objects.update(ends_at=datetime.now(UTC) - timedelta(hours=2))
 
     fail(world, "bob", 1)
+    tidying.forget_old()
 
     assert counters(world, "pair").count() == 1

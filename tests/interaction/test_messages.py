@@ -31,7 +31,7 @@ def inside(address: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def world(inside, acme) -> World:
+def world(inside: str, acme: World) -> World:
     return replace(acme, address=f"{inside}/t/{acme.tenant.slug}")
 
 

@@ -1,12 +1,12 @@
 """POST /api/interaction/register: making an account of one's own."""
 
 import secrets
-from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from audit.clock import seconds_ahead
 from audit.models import Entry
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -316,9 +316,7 @@ class TestVerified:
         another = browser.post(REGISTER, json={"email": mine, "password": PASSWORD})
         elsewhere = strict.browser().post(REGISTER, json={"email": other, "password": PASSWORD})
         with strict.active():
-            for code in VerificationCode.objects.exclude(used_at=None):
-                late = code.used_at - timedelta(seconds=601)
-                VerificationCode.objects.filter(pk=code.pk).update(used_at=late)
+            VerificationCode.objects.exclude(used_at=None).update(used_at=seconds_ahead(-601))
         too_late = browser.post(REGISTER, json={"email": other, "password": PASSWORD})
 
         for answer in (for_reset, another, elsewhere, too_late):

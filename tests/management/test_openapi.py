@@ -12,6 +12,7 @@ import httpx
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connection
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -114,6 +115,9 @@ class TestReference:
 class TestBehaviour:
     """schemathesis, with every check it has: see schemathesis.toml for what it is told."""
 
+    @pytest.mark.skipif(
+        not THOROUGH and connection.vendor != "sqlite", reason="the short round is the same on every engine"
+    )
     def test_is_as_the_document_says(self, database):
         with stage.alone() as (address, environment):
             api = callers.Api(address, *superuser(environment))
@@ -124,10 +128,9 @@ class TestBehaviour:
             kept, deleted = (callers.spares(api, known.organization_id) for _ in range(2))
 
             # Links choose their ids themselves, so that part knows no rows made before.
-            alone = rehearse(
-                address, configured(kept=kept, deleted=deleted), known, "examples,coverage,fuzzing"
-            )
-            linked = rehearse(address, CONFIGURATION, known, "stateful") if THOROUGH else alone
+            phases = "examples,coverage,fuzzing" if THOROUGH else "examples,coverage"
+            alone = rehearse(address, configured(kept=kept, deleted=deleted), known, phases)
+            linked = rehearse(address, CONFIGURATION, known, "stateful") if THOROUGH else None
 
             lost = [
                 route
@@ -140,7 +143,7 @@ class TestBehaviour:
                 if httpx.get(f"{address}{route}", headers={"Authorization": f"Bearer {token}"}).is_error
             ]
         assert alone.returncode == 0, alone.stdout[-20_000:] + alone.stderr
-        assert linked.returncode == 0, linked.stdout[-20_000:] + linked.stderr
+        assert linked is None or linked.returncode == 0, linked.stdout[-20_000:] + linked.stderr
         assert lost == [], "a caller did not live through it, and what came after proves nothing"
 
 
@@ -193,7 +196,7 @@ def rehearse(
                 "--seed",
                 "1",
                 "--max-examples",
-                "100" if THOROUGH else "2",
+                "100" if THOROUGH else "1",
                 "--warnings",
                 "off",
             ),

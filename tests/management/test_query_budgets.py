@@ -15,6 +15,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from zeal import NPlusOneError, zeal_context
 
 from identity.organizations.models import Membership
 from identity.users.models import User
@@ -45,7 +46,7 @@ class Inside:
         prefix = self.world.tenant.activated().prefix
         client = Client()
         client.get(f"{prefix}/.well-known/openid-configuration")  # the worker knows the tenant from now on
-        with CaptureQueriesContext(connection) as captured:
+        with CaptureQueriesContext(connection) as captured, zeal_context():
             answer = client.generic(
                 method,
                 f"{prefix}/api/v1{path}",
@@ -125,6 +126,11 @@ def test_the_lists_of_this_walk_are_not_empty(crowd):
                 shown = result_of(estate.admin.get(path_of(estate, route)))
                 rows = shown["data"] if isinstance(shown, dict) else shown
                 assert len(rows) >= ROWS, route
+
+
+def test_the_watch_of_this_walk_notices_a_query_for_each_row(crowd):
+    with crowd["management"].world.active(), zeal_context(), pytest.raises(NPlusOneError):
+        assert [member.user.username for member in Membership.objects.all()]
 
 
 def replaced(estate: Estate, route: Route, token: str) -> list[list[str]]:

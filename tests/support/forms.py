@@ -41,10 +41,16 @@ class _Reader(HTMLParser):
             self.forms[-1].buttons.append((found.get("name", ""), found.get("value", "")))
 
 
-def form(page: httpx.Response) -> Form:
-    """Return the one form of a page."""
+def forms(page: httpx.Response) -> list[Form]:
+    """Return the forms of a page, in order."""
     reader = _Reader()
     reader.feed(page.text)
-    assert len(reader.forms) == 1, f"{len(reader.forms)} forms: {page.text}"
-    assert reader.forms[0].method == "post"
-    return reader.forms[0]
+    return reader.forms
+
+
+def form(page: httpx.Response) -> Form:
+    """Return the one form of a page."""
+    found = forms(page)
+    assert len(found) == 1, f"{len(found)} forms: {page.text}"
+    assert found[0].method == "post"
+    return found[0]

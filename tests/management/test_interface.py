@@ -1,0 +1,366 @@
+"""What every operation below ``/api/v1`` answers with, field by field, and with which codes it refuses.
+
+One table for all of them: an operation that is not in it fails here. Which fields a thing has is
+the interface's word; what decisions add stands behind the ``+``.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+from unittest import mock
+
+import orjson
+import pytest
+from django.test import Client
+
+from identity.organizations import services as organizations
+from management.members import viewsets as members
+from tests.support import cast, management
+from tests.support.crowd import path_of
+from tests.support.independent import bearer
+from tests.support.management import Caller, refusal_of, result_of
+from tests.support.surface import Estate, Route, all_routes
+
+UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def a(kind: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) is kind
+
+
+def matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def or_null(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or check(value)
+
+
+def one_of(*words: str) -> Callable[[Any], bool]:
+    return lambda value: value in words
+
+
+KINDS: Final[dict[str, Callable[[Any], bool]]] = {
+    "id": matches(UUID),
+    "text": a(str),
+    "text?": or_null(a(str)),
+    "bool": a(bool),
+    "int": a(int),
+    "object": a(dict),
+    "list": a(list),
+    "time": matches(TIME),
+    "time?": or_null(matches(TIME)),
+    "user|machine": one_of("User", "MachineToMachine"),
+    "application": one_of("Traditional", "SPA", "Native", "MachineToMachine"),
+    "channel": one_of("Email", "Sms", "Social"),
+    "key": one_of("active", "previous"),
+    "ES256": one_of("ES256"),
+    "ok": one_of("ok"),
+}
+DATED: Final = "created_at:time updated_at:time"
+NAMED: Final = "id:id name:text description:text"
+MADE: Final = "name:text description:text type:application client_id:text"
+THINGS: Final = {
+    "user": "id:id username:text name:text email:text phone:text avatar:text? is_suspended:bool "
+    f"last_sign_in_at:time? {DATED} + custom_data:object login_count:int "
+    "email_verified:bool phone_verified:bool",
+    "suspension": "id:id username:text is_suspended:bool updated_at:time",
+    "user's organization": f"{NAMED} member_count:int created_at:time",
+    "role": f"{NAMED} type:user|machine {DATED}",
+    "role's scope": f"{NAMED} resource_id:id resource_name:text",
+    "role's user": "id:id username:text name:text email:text avatar:text?",
+    "role's application": f"id:id {MADE}",
+    "resource": f"id:id name:text indicator:text access_token_ttl:int {DATED} "
+    "+ is_default:bool scope_count:int",
+    "scope": f"{NAMED} resource_id:id created_at:time",
+    "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text",
+    "member": "id:id username:text name:text email:text avatar:text? joined_at:time + is_admin:bool",
+    "named": NAMED,
+    "role template": f"{NAMED} {DATED} + type:user|machine",
+    "template's scope": f"{NAMED} + resource_id:id",
+    "permission template": f"{NAMED} created_at:time",
+    "application": f"id:id {MADE} oidc_client_metadata:object {DATED} + is_third_party:bool",
+    "new application": f"id:id {MADE} client_secret:text oidc_client_metadata:object {DATED} "
+    "+ is_third_party:bool",
+    "secret": "client_id:text client_secret:text",
+    "connector": f"id:id connector_id:text type:channel enabled:bool config:object {DATED}",
+    "test": "result:ok message:text",
+    "factory": "connector_id:text type:channel name:text config_schema:list",
+    "signing key": "id:id status:key algorithm:ES256 created_at:time",
+    "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
+    "terms_of_use_url:text privacy_policy_url:text updated_at:time",
+    "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
+    "created_at:time",
+    "tenant": f"id:text slug:text name:text {DATED}",
+    "administrator": f"id:int username:text email:text phone:text {DATED} + is_superuser:bool tenants:list",
+    "m2m member": "id:id username:text? primary_phone:text? primary_email:text? name:text? is_admin:bool "
+    "joined_at:time created_at:time",
+    "m2m role": f"{NAMED} type:user|machine created_at:time",
+}
+NESTED: Final = {
+    "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris"},
+    "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
+    "sign_in": {"methods"},
+    "sign_up": {"identifiers", "password", "verify"},
+    "password_policy": {
+        *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
+    },
+}
+NOTHING: Final = "nothing"
+
+
+def crud(path: str, thing: str, made: str = "") -> Iterator[tuple[str, str]]:
+    """The five operations on a kind of row."""
+    yield f"GET {path}", f"page of {thing}"
+    yield f"POST {path}", made or thing
+    yield f"GET {path}/:pk", thing
+    yield f"PATCH {path}/:pk", thing
+    yield f"DELETE {path}/:pk", NOTHING
+
+
+def assignment(path: str, thing: str) -> Iterator[tuple[str, str]]:
+    """A set that is shown, and replaced as a whole."""
+    yield f"GET {path}", f"all {thing}"
+    yield f"PUT {path}", NOTHING
+
+
+_ORGANIZATION: Final = "/organizations/:pk"
+_M2M: Final = "/m2m/organizations/:organization_pk/members"
+ANSWERS: Final = dict(
+    [
+        *crud("/users", "user"),
+        ("PATCH /users/:pk/password", NOTHING),
+        ("PATCH /users/:pk/suspend", "suspension"),
+        *assignment("/users/:pk/roles", "role"),
+        ("GET /users/:pk/organizations", "page of user's organization"),
+        *crud("/roles", "role"),
+        *assignment("/roles/:pk/scopes", "role's scope"),
+        *assignment("/roles/:pk/users", "role's user"),
+        ("GET /roles/:pk/applications", "all role's application"),
+        *crud("/resources", "resource"),
+        ("GET /resources/:resource_pk/scopes", "all scope"),
+        ("POST /resources/:resource_pk/scopes", "scope"),
+        ("DELETE /resources/:resource_pk/scopes/:pk", NOTHING),
+        *crud("/organizations", "organization"),
+        (f"GET {_ORGANIZATION}/users", "page of member"),
+        (f"POST {_ORGANIZATION}/users", NOTHING),
+        (f"PATCH {_ORGANIZATION}/users/:user_pk", "member"),
+        (f"DELETE {_ORGANIZATION}/users/:user_pk", NOTHING),
+        *assignment(f"{_ORGANIZATION}/users/:user_pk/roles", "named"),
+        (f"GET {_ORGANIZATION}/applications", "page of role's application"),
+        (f"POST {_ORGANIZATION}/applications", NOTHING),
+        (f"DELETE {_ORGANIZATION}/applications/:application_pk", NOTHING),
+        *assignment(f"{_ORGANIZATION}/applications/:application_pk/roles", "named"),
+        *crud("/organization-roles", "role template"),
+        *assignment("/organization-roles/:pk/scopes", "named"),
+        *assignment("/organization-roles/:pk/resource-scopes", "template's scope"),
+        ("GET /organization-permissions", "page of permission template"),
+        ("POST /organization-permissions", "permission template"),
+        ("DELETE /organization-permissions/:pk", NOTHING),
+        *crud("/applications", "application", "new application"),
+        ("POST /applications/:pk/secret", "secret"),
+        *assignment("/applications/:pk/roles", "role"),
+        *crud("/connectors", "connector"),
+        ("POST /connectors/:pk/test", "test"),
+        ("GET /connector-factories", "all factory"),
+        ("GET /signing-keys", "all signing key"),
+        ("POST /signing-keys/rotate", "signing key"),
+        ("DELETE /signing-keys/:pk", NOTHING),
+        ("GET /sign-in-experience", "experience"),
+        ("PATCH /sign-in-experience", "experience"),
+        ("GET /logs", "page of log entry"),
+        ("GET /logs/:pk", "log entry"),
+        *crud("/tenants", "tenant"),
+        *crud("/administrators", "administrator"),
+        (f"GET {_M2M}", "page of m2m member"),
+        (f"POST {_M2M}", "m2m member"),
+        (f"DELETE {_M2M}/:user_pk", NOTHING),
+        (f"GET {_M2M}/:user_pk/roles", "all m2m role"),
+        (f"PUT {_M2M}/:user_pk/roles", NOTHING),
+    ]
+)
+
+
+def test_the_table_has_every_operation_and_no_other():
+    assert {str(route) for route in all_routes()} == set(ANSWERS)
+
+
+def is_a(thing: str, row: Any) -> None:
+    """Check that a row has the fields of a thing, all of them and no other, each of its kind."""
+    columns = dict(column.split(":") for column in THINGS[thing].replace("+ ", "").split())
+    assert set(row) == set(columns), f"{thing}: {set(row) ^ set(columns)}"
+    for name, kind in columns.items():
+        assert KINDS[kind](row[name]), f"{thing}.{name} is no {kind}: {row[name]!r}"
+        if name in NESTED:
+            assert set(row[name]) == NESTED[name]
+
+
+def is_answer(what: str, result: Any) -> None:
+    """Check the result of an answer against a line of the table."""
+    if what == NOTHING:
+        assert result is None
+    elif what.startswith("page of "):
+        for row in result["result" if "m2m" in what else "data"]:
+            is_a(what.removeprefix("page of "), row)
+    elif what.startswith("all "):
+        assert isinstance(result, list)
+        for row in result:
+            is_a(what.removeprefix("all "), row)
+    else:
+        is_a(what, result)
+
+
+@pytest.fixture(scope="module")
+def callers(crowd: dict[str, Estate]) -> dict[str, Caller]:
+    manager = management.member_manager(crowd["members"].world, crowd["members"]["organizations"])
+    return {"management": crowd["management"].admin, "root": crowd["root"].admin, "members": manager}
+
+
+@pytest.mark.parametrize("route", [route for route in all_routes() if route.method == "GET"], ids=str)
+def test_reading_shows_the_fields_of_the_interface(crowd, callers, route):
+    result = result_of(callers[route.group].get(path_of(crowd[route.group], route)))
+
+    rows = result.get("data", result.get("result", result)) if isinstance(result, dict) else result
+    assert rows
+    is_answer(ANSWERS[str(route)], result)
+
+
+def writing(group: str) -> list[Route]:
+    """Everything that changes something; what deletes comes last, the innermost first."""
+    order = ["POST", "PUT", "PATCH", "DELETE"]
+    found = [route for route in all_routes() if route.group == group and route.method in order]
+    return sorted(found, key=lambda route: (order.index(route.method), -route.path.count("/")))
+
+
+@pytest.mark.parametrize("group", ["management", "root", "members"])
+def test_writing_answers_with_the_thing_or_with_null(address, group):
+    estate = Estate(cast.default_world() if group == "root" else cast.new_world("Writes"))
+    calls = [(route, *estate.call(route)) for route in writing(group)]
+    caller = estate.admin
+    if group == "members":
+        caller = management.member_manager(estate.world, estate["organizations"])
+
+    for route, path, body in calls:
+        answer = caller.request(route.method, path, json=body)
+
+        is_answer(ANSWERS[str(route)], result_of(answer))
+
+
+def test_a_secret_is_shown_at_creation_and_rotation_alone(admin):
+    made = admin.created("/applications", name="Shop", type="SPA")
+
+    shown = [
+        admin.get("/applications").text,
+        admin.get(f"/applications/{made['id']}").text,
+        admin.patch(f"/applications/{made['id']}", name="Shop 2").text,
+        admin.get("/logs").text,
+    ]
+
+    assert len(made["client_secret"]) >= 43
+    assert [text for text in shown if "client_secret" in text or made["client_secret"] in text] == []
+
+
+class TestConnector:
+    def test_is_off_unless_it_is_put_on(self, admin):
+        body = {"connector_id": "outbox-sms", "type": "Sms", "config": {}}
+
+        off, on = admin.created("/connectors", **body), admin.created("/connectors", **body, enabled=True)
+        later = result_of(admin.patch(f"/connectors/{off['id']}", enabled=True))
+
+        assert (off["enabled"], on["enabled"], later["enabled"]) == (False, True, True)
+        assert result_of(admin.patch(f"/connectors/{off['id']}", enabled=False))["enabled"] is False
+
+    def test_hides_its_secrets_wherever_it_is_shown(self, admin):
+        config = {"access_key_id": "key", "access_key_secret": "top", "sign_name": "x", "template_code": "y"}
+
+        made = admin.created("/connectors", connector_id="aliyun-sms", type="Sms", config=config)
+        shown = result_of(admin.get(f"/connectors/{made['id']}"))
+
+        assert made["config"] == shown["config"] == config | {"access_key_secret": "***"}
+        assert '"top"' not in admin.get("/connectors").text
+
+    def test_that_fails_its_test_is_400_with_what_the_provider_said(self, admin):
+        made = admin.created("/connectors", connector_id="unheard-of", type="Email", config={"a": "b"})
+
+        answer = admin.post(f"/connectors/{made['id']}/test", to="ada@example.com")
+
+        assert answer.status_code == answer.json()["code"] == 400
+        assert isinstance(answer.json()["result"], str)
+        assert answer.json()["result"]
+
+
+class TestRefusals:
+    """The lines of the error table that are the management API's own."""
+
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            ("/users", "user not found"),
+            ("/logs", "log entry not found"),
+            ("/roles", "role not found"),
+            ("/resources", "resource not found"),
+            ("/organizations", "organization not found"),
+            ("/organization-roles", "organization role not found"),
+            ("/applications", "application not found"),
+            ("/connectors", "connector not found"),
+        ],
+    )
+    def test_an_unknown_thing_is_404_and_is_called_by_its_name(self, admin, path, message):
+        assert refusal_of(admin.get(f"{path}/01900000-0000-7000-8000-000000000000"), 404) == message
+
+    def test_an_address_that_is_nothing_is_404_in_the_envelope(self, admin):
+        assert refusal_of(admin.get("/nothing/here"), 404)
+
+    @pytest.mark.parametrize(
+        ("path", "body", "message"),
+        [
+            ("/users", {"username": "taken", "password": "sesame"}, "username: already exists"),
+            ("/roles", {"name": "taken", "type": "User"}, "name: already exists"),
+            ("/resources", {"name": "x", "indicator": "https://taken.example"}, "indicator: already exists"),
+            ("/organization-roles", {"name": "taken"}, "name: already exists"),
+            ("/organization-permissions", {"name": "taken"}, "name: already exists"),
+        ],
+    )
+    def test_what_is_taken_is_400_and_is_named(self, admin, path, body, message):
+        admin.created(path, **body)
+
+        assert refusal_of(admin.post(path, **body), 400) == message
+
+    def test_a_lifetime_that_is_not_given_is_an_hour(self, admin):
+        made = admin.created("/resources", name="API", indicator="https://hour.example")
+
+        assert made["access_token_ttl"] == 3600
+
+
+class TestWhatNobodyForesaw:
+    """The member API has a code for each operation that broke, and says no more than that."""
+
+    @pytest.mark.parametrize(
+        ("call", "broken", "code"),
+        [
+            (("GET", "", None), (members.MemberViewSet, "paginate_queryset"), 41300),
+            (("POST", "", {"phone": "+4930123456"}), (organizations, "enroll"), 41302),
+            (("DELETE", "/{user}", None), (organizations, "remove_member"), 41303),
+            (("GET", "/{user}/roles", None), (organizations, "membership"), 41304),
+            (("PUT", "/{user}/roles", {"role_ids": []}), (organizations, "set_member_roles"), 41304),
+        ],
+    )
+    def test_is_500_with_the_code_of_the_operation(self, crowd, callers, call, broken, code):
+        method, suffix, body = call
+        estate = crowd["members"]
+        path = f"/api/v1/m2m/organizations/{estate['organizations']}/members{suffix}"
+        address = f"{estate.world.tenant.activated().prefix}{path.format(user=estate['members'])}"
+
+        with mock.patch.object(*broken, side_effect=RuntimeError("the very inside")):
+            answer = Client(raise_request_exception=False).generic(
+                method,
+                address,
+                data=b"" if body is None else orjson.dumps(body),
+                content_type="application/json",
+                headers=bearer(callers["members"].token or ""),
+            )
+
+        assert answer.status_code == 500
+        assert answer.json() == {"code": code, "result": None, "message": mock.ANY}
+        assert "inside" not in answer.text
