@@ -37,7 +37,7 @@ _RECENT: Final = timedelta(minutes=10)
 _LONGEST_CODE: Final = 4096
 
 # A provider that answers slowly holds the threads that wait for it: never all of them.
-_conversations = BoundedSemaphore(max(2, settings.THREADS // 4))
+_conversations = BoundedSemaphore(settings.THREADS // 2)
 
 
 class ProviderFailed(ServiceError):
@@ -205,9 +205,14 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
     """
     if current is None or attempt.session_id != current.pk:
         raise Expired
-    offer = offered.again(attempt.connector)
-    profile = _profile(offer, attempt, state, answer)
-    identities.link(current.user, profile, offer.connector, offer.name)
+    try:
+        offer = offered.again(attempt.connector)
+        profile = _profile(offer, attempt, state, answer)
+        identities.link(current.user, profile, offer.connector, offer.name)
+    except ServiceError as error:
+        failed = {"result": "failed", "error": error.reason}
+        log.record(Event.SOCIAL_IDENTITY_CREATE, user_id=current.user.pk, **_named(attempt), **failed)
+        raise
     return reverse("pages:account")
 
 
@@ -273,7 +278,7 @@ def _new(profile: Profile) -> User:
     )
 
 
-def _named(attempt: SocialAttempt) -> dict[str, object]:
+def _named(attempt: SocialAttempt) -> dict[str, str]:
     return {"connector_id": attempt.connector.connector_id if attempt.connector else ""}
 
 

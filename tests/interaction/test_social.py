@@ -63,10 +63,16 @@ def provider() -> Iterator[OpenIDProvider]:
         yield made
 
 
-def connect(world: World, config: dict[str, str], connector_id: str = "oidc", **fields: Any) -> Connector:
+def connect(
+    world: World,
+    config: dict[str, str],
+    connector_id: str = "oidc",
+    *,
+    kind: str = "Social",
+    enabled: bool = True,
+) -> Connector:
     with world.active():
-        fields = {"type": "Social", "enabled": True} | fields
-        return connectors.create(connector_id=connector_id, config=config, **fields)
+        return connectors.create(connector_id=connector_id, type=kind, config=config, enabled=enabled)
 
 
 def allow(world: World, **social_sign_in: bool) -> None:
@@ -718,7 +724,7 @@ class TestReturn:
 
         page = back(browser, {"state": state} | given)
 
-        refused(page, 400, "You are not signed in yet")
+        refused(page, 400, "That was not finished")
         assert f"/sign-in?interaction={interaction}" in page.text
         assert entry(acme).payload["error"] == "declined"
         returned = back(browser, provider.approve(away(browser, interaction=interaction)))
@@ -799,7 +805,7 @@ class TestStart:
         refused(acme.get("/social/oidc"), 404, "not available")
 
     def test_a_message_connector_is_not_offered(self, acme):
-        connect(acme, {}, "outbox-email", type="Email")
+        connect(acme, {}, "outbox-email", kind="Email")
 
         refused(acme.get("/social/outbox-email"), 404, "not available")
 
@@ -868,7 +874,7 @@ class TestOffered:
         connect(acme, provider.config | {"display_name": "Acme <Staff>"})
         connect(acme, {"app_id": "1"}, "wechat")
         connect(rival, openid.CLIENT, "github")
-        connect(acme, {}, "outbox-email", type="Email")
+        connect(acme, {}, "outbox-email", kind="Email")
 
         listed = acme.get("/api/interaction/sign-in-experience").json()["result"]["social_connectors"]
 
@@ -938,6 +944,10 @@ class TestAccount:
         refused(page, 400, "linked to somebody else")
         with acme.active():
             assert identities.of(user) == []
+        written = Entry.objects.get(
+            tenant_id=acme.tenant.pk, key="SocialIdentity.Create", user_id=str(user.pk)
+        )
+        assert (written.payload["result"], written.payload["error"]) == ("failed", "linked_elsewhere")
 
     def test_not_after_signing_out(self, acme, provider, person):
         browser, user = person

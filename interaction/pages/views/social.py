@@ -18,10 +18,11 @@ from interaction.journeys import social as journey
 from interaction.journeys.pending import Pending
 from interaction.pages.views import shared
 from interaction.social.models import SocialAttempt
-from oidc.provider.views.authorize import gone, redirect
+from oidc.provider.views.authorize import gone, redirect, survives_deletion
 
 
 @require_GET  # no HEAD: it begins something
+@survives_deletion
 def start(request: HttpRequest, connector_id: str) -> HttpResponse:
     """Send the browser to a provider."""
     if not same_origin.made_here(request):
@@ -40,6 +41,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
 
 
 @require_GET  # no HEAD: it uses up what it comes with
+@survives_deletion
 def callback(request: HttpRequest) -> HttpResponse:
     """Take the browser back from a provider."""
     given = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
@@ -93,8 +95,8 @@ def _refused(request: HttpRequest, error: ServiceError, back: str) -> HttpRespon
 
 _SENTENCES: Final = {
     "declined": (
-        gettext_lazy("You are not signed in yet"),
-        gettext_lazy("Signing in there was not finished. Try again, or choose another way."),
+        gettext_lazy("That was not finished"),
+        gettext_lazy("You did not go on at the other service. Try again, or choose another way."),
     ),
     "provider_failed": (
         gettext_lazy("That did not work"),

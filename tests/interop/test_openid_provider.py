@@ -1,0 +1,98 @@
+"""Signing in through an OpenID provider of another make, which npm brings: in the long rounds only."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from identity.users.models import User
+from interaction.connectors import services as connectors
+from interaction.social.models import SocialIdentity
+from tests.support import second
+from tests.support.cast import Browser, World
+from tests.support.forms import form
+from tests.support.openid import CLIENT
+
+PACKAGE = "oidc-provider@9.13.3"
+PROGRAM = Path(__file__).with_name("provider.mjs")
+
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("GATEHOUSE_THOROUGH"), reason="npm fetches it: only with GATEHOUSE_THOROUGH=1"
+)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    """Return the provider beside the packages that it needs."""
+    if shutil.which("npm") is None:
+        if os.environ.get("GATEHOUSE_REQUIRE_ALL") == "1":
+            pytest.fail("there is no npm, and GATEHOUSE_REQUIRE_ALL=1 asks for it")
+        pytest.skip("there is no npm")
+    place = tmp_path_factory.mktemp("npm")
+    install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", PACKAGE]
+    subprocess.run(install, cwd=place, check=True, timeout=120)
+    return Path(shutil.copy(PROGRAM, place))
+
+
+@pytest.fixture
+def here(acme: World, address: str, settings) -> Iterator[World]:
+    settings.DEVELOPMENT = True
+    with second.running(DEBUG="true") as server:
+        yield acme.at(server)
+
+
+@pytest.fixture
+def issuer(here: World, program: Path) -> Iterator[str]:
+    port = second.free_port()
+    client = [CLIENT["client_id"], CLIENT["client_secret"]]
+    process = subprocess.Popen(
+        [str(shutil.which("node")), program, str(port), f"{here.address}/social/callback", *client],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield listening(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def listening(address: str) -> str:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            httpx.get(f"{address}/.well-known/openid-configuration")
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return address
+    raise AssertionError("the provider does not answer")
+
+
+def followed(browser: Browser, answer: httpx.Response) -> httpx.Response:
+    while answer.has_redirect_location:
+        answer = browser.get(str(answer.url.join(answer.headers["Location"])))
+    return answer
+
+
+def test_a_certified_provider_vouches_for_people(here, issuer):
+    with here.active():
+        config = CLIENT | {"issuer": issuer}
+        connectors.create(connector_id="oidc", type="Social", config=config, enabled=True)
+
+    for _ in range(2):
+        browser = here.browser()
+        page = followed(browser, browser.get("/social/oidc"))
+        page = followed(browser, form(page).submit(browser, login="grace", password="anything"))
+        page = followed(browser, form(page).submit(browser))
+        assert str(page.url) == f"{here.address}/account"
+
+    with here.active():
+        user, identity = User.objects.get(), SocialIdentity.objects.get()
+    assert (user.email, user.email_verified, user.name) == ("grace@example.com", True, "Person grace")
+    assert (user.login_count, identity.provider, identity.subject) == (2, issuer, "grace")
