@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         ('connectors', '0001_initial'),
         ('identity_sessions', '0001_initial'),
         ('tenants', '0001_initial'),
-        ('users', '0002_search_index'),
+        ('users', '0001_initial'),
     ]
 
     operations = [
