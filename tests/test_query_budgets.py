@@ -189,8 +189,8 @@ class TestJourney:
 
         assert journey == {
             "authorize": (2, 1),
-            # Three reads ask which connectors there are: for emails, SMS and other providers.
-            "page": (7, 0),
+            # Two reads ask which connectors there are: for messages, and for other providers.
+            "page": (5, 0),
             # Five writes are the limits': address, pair, identifier, and what a success gives back.
             "sign in": (4, 9),
             "resume": (3, 2),

@@ -31,6 +31,7 @@ _SENTENCES: Final = {
     "linked_elsewhere": _("That account is linked to somebody else."),
     "not_offered": _("Accounts there cannot be linked any more."),
     "provider_failed": _("The other service does not answer. Try again later."),
+    "contact_taken": _("Somebody else has this already. Choose another."),
     "session_not_found": _("That browser is signed out already."),
     "application_not_connected": _("That application is not connected any more."),
     "deletion_off": _("You cannot delete your account here. Ask the people who run this service."),

@@ -6,6 +6,7 @@ from identity.core.errors import ServiceError
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.identifiers import Kind
+from identity.users.models import User
 from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL
 from interaction.experience import services as experience
@@ -21,6 +22,13 @@ class NothingAwaited(ServiceError):
 
     reason = "nothing_awaited"
     message = "code: expired: ask for another"
+
+
+class Taken(ServiceError):
+    """Somebody else in this tenant has the email or phone."""
+
+    reason = "contact_taken"
+    message = "somebody else has it already"
 
 
 def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
@@ -56,7 +64,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     Raises:
         NothingAwaited: no code is to be entered.
         verification.WrongCode: it is another.
-        Invalid: somebody else has the email or phone.
+        Taken: somebody else has the email or phone.
         limits.TooMany: too many from this address.
 
     """
@@ -67,6 +75,9 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )
     told = session.user.email
+    somebody = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
+    if somebody.exists():
+        raise Taken
     with transaction.atomic():
         verification.spend(proof)
         users.change(session.user, {kind.value: proof.address}, proven=kind)
