@@ -189,7 +189,7 @@ class TestJourney:
 
         assert journey == {
             "authorize": (2, 1),
-            "page": (3, 0),
+            "page": (7, 0),
             # Four writes are the limits': address, pair, identifier, and what a success gives back.
             "sign in": (4, 8),
             "resume": (3, 2),
