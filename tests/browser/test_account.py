@@ -22,7 +22,18 @@ from tests.support.screens import Screens
 
 NEW = "a new password, 1 of many"
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
-PAGES = ["profile", "username", "email", "phone", "password", "browsers", "applications", "data", "delete"]
+PAGES = [
+    "profile",
+    "username",
+    "email",
+    "phone",
+    "password",
+    "linked",
+    "browsers",
+    "applications",
+    "data",
+    "delete",
+]
 
 
 @pytest.fixture
