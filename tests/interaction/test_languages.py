@@ -115,7 +115,10 @@ class TestCatalogues:
         for source, target in entries:
             assert target, f"{language}: {source}"
             for pattern in (r"%\(\w+\)[sd]", r"</?\w+>"):
-                assert sorted(re.findall(pattern, source)) == sorted(re.findall(pattern, target)), source
+                # "One browser" may say it in a word, without the number.
+                assert set(re.findall(pattern, target)) <= set(re.findall(pattern, source)), source
+                if "%(counter)s" not in source and "%(n" not in source:
+                    assert sorted(re.findall(pattern, source)) == sorted(re.findall(pattern, target)), source
 
     @pytest.mark.skipif(not shutil.which("msgfmt"), reason="needs gettext")
     @pytest.mark.parametrize("language", TRANSLATED)
