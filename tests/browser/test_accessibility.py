@@ -1,0 +1,158 @@
+"""axe-core looks at every page: light, dark, on a phone, and from right to left."""
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from identity.users.models import User
+from interaction.connectors import services as connectors
+from tests.browser.test_journeys import start
+from tests.support import codes
+from tests.support.cast import PASSWORD, World
+from tests.support.codes import experience, message_to, new_email
+from tests.support.screens import Screens
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"
+)
+
+_LOOKS = {
+    "light": ("light", {"width": 1280, "height": 800}),
+    "dark": ("dark", {"width": 1280, "height": 800}),
+    "phone": ("dark", {"width": 360, "height": 740}),
+}
+_MOST_BYTES = 50_000
+
+Look = Callable[[str], None]
+
+
+@pytest.fixture(params=["en", "ar"])
+def page(screens: Screens, request: pytest.FixtureRequest) -> Page:
+    return screens.open(locale=request.param, reduced_motion="reduce")
+
+
+@pytest.fixture
+def look(page: Page, acme: World) -> Iterator[Look]:
+    """Let axe look at the page of the moment, in every look; what it finds is told at the end."""
+    axe = Axe()
+    found: list[str] = []
+    addresses: set[str] = set()
+    page.on("request", lambda sent: addresses.add(sent.url))
+
+    def look(name: str) -> None:
+        assert len(page.content().encode()) < _MOST_BYTES, name
+        for look, (scheme, size) in _LOOKS.items():
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            results = axe.run(page)
+            found.extend(
+                f"{name}, {look}: {violation['id']} {[node['target'] for node in violation['nodes']]}"
+                for violation in results.response["violations"]
+            )
+            wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            assert not wide, f"{name}, {look}: has to be scrolled sideways"
+
+    yield look
+    assert found == []
+    origin = acme.address.partition("/t/")[0]
+    assert {url for url in addresses if not url.startswith((origin, "https://rp.example"))} == set()
+
+
+def send(page: Page, **typed: str) -> None:
+    """Fill in the first form of a page, and send it."""
+    form = page.locator("main form").first
+    for name, text in typed.items():
+        form.locator(f"[name={name}]").fill(text)
+    with page.expect_navigation():
+        form.locator("button[type=submit]").first.click()
+
+
+def sign_in(page: Page, user: User) -> None:
+    send(page, identifier=user.username, password=PASSWORD)
+
+
+class TestPages:
+    def test_of_signing_in(self, acme, page, look):
+        codes.reachable(acme)
+        with acme.active():
+            connectors.create(
+                connector_id="google",
+                type="Social",
+                config={"client_id": "x", "client_secret": "y"},
+                enabled=True,
+            )
+        experience(
+            acme,
+            branding={"primary_color": "#ffff00"},
+            sign_up={"identifiers": ["username", "email"], "verify": False},
+        )
+        user = acme.user(email=new_email(), name="Wolfeschlegelsteinhausenbergerdorff " * 3)
+        client = acme.application(
+            name="An application with a name of some sixty characters or so", is_third_party=True
+        )
+
+        start(page, client)
+        look("sign in")
+        send(page, identifier=user.username, password="not this one")
+        look("sign in, refused")
+        start(page, client)
+        sign_in(page, user)
+        look("consent")
+        start(page, client, prompt="select_account")
+        look("select account")
+        page.goto(f"{acme.address}/register")
+        look("register")
+        send(page, username="a b", email=new_email(), password="x")
+        look("register, refused")
+        page.goto(f"{acme.address}/nothing")
+        look("nothing there")
+        page.goto(f"{acme.address}/oidc/authorize?client_id=unknown")
+        look("a link that does not work")
+        page.goto(f"{acme.address}/oidc/end-session")
+        look("sign out")
+        send(page)
+        look("signed out")
+
+    def test_of_codes(self, acme, page, look):
+        codes.reachable(acme)
+        address = new_email()
+        acme.user(email=address)
+
+        page.goto(f"{acme.address}/sign-in/code")
+        look("where to send a code")
+        send(page, identifier="somebody")
+        look("where to send a code, refused")
+        page.goto(f"{acme.address}/forgot-password")
+        send(page, identifier=address)
+        look("the code")
+        send(page, code="12")
+        look("the code, refused")
+        send(page, code=message_to(address)["code"])
+        look("new password")
+        send(page, new_password="short")
+        look("new password, refused")
+        send(page, new_password="another good one 2")
+        look("password changed")
+
+    def test_of_the_account(self, acme, page, look):
+        codes.reachable(acme)
+        experience(acme, account={"deletion": True, "username_change": True})
+        user = acme.user(email=new_email())
+        acme.browser().sign_in(user)
+        acme.application(name="Payroll").tokens_for(user)
+
+        page.goto(f"{acme.address}/sign-in")
+        sign_in(page, user)
+        look("account")
+        for name in (
+            *("profile", "username", "email", "phone", "password", "browsers", "applications", "linked"),
+            *("data", "delete"),
+        ):
+            page.goto(f"{acme.address}/account/{name}")
+            look(name)
+        page.goto(f"{acme.address}/account/password")
+        send(page, password="wrong", new_password="x")
+        look("password, refused")
