@@ -87,11 +87,12 @@ class EntryViewSet(GenericViewSet[Entry]):
             return None
         try:
             moment = parse_datetime(text)
-        except ValueError:
-            moment = None
-        if moment is None:
-            raise ValidationError({name: "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"})
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            if moment is not None:
+                # PostgreSQL knows no offset of 16 hours and more.
+                return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise ValidationError({name: "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"})
 
 
 def _id(text: str) -> UUID | None:

@@ -157,6 +157,19 @@ class TestLogs:
         assert result_of(admin.get("/logs", end_time="2999-01-01T00:00:00Z"))["total"] > 0
         assert "start_time" in refusal_of(admin.get("/logs", start_time="yesterday"), 400)
 
+    @pytest.mark.parametrize(
+        ("time", "status"),
+        [
+            ("0201-04-12T17:26:33+16:55", 200),
+            ("2030-01-01T00:00:00-23:59", 200),
+            ("0001-01-01T00:00:00+10:00", 400),
+            ("9999-12-31T23:59:59-10:00", 400),
+        ],
+    )
+    def test_decision_A3_a_time_is_read_in_any_zone_and_never_breaks_anything(self, admin, time, status):
+        for name in ("start_time", "end_time"):
+            assert admin.get("/logs", **{name: time}).status_code == status
+
     def test_another_tenants_entries_do_not_exist(self, admin, rival):
         admin.at(rival).created("/roles", name="A", type="User")
         entry = result_of(admin.at(rival).get("/logs", key="Role.Create"))["data"][0]
