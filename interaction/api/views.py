@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils import translation
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +24,7 @@ from interaction.api.serializers import (
     SocialConnectorSerializer,
 )
 from interaction.experience import services as experience
-from interaction.journeys import codes, pending, register, reset_password, sign_in
+from interaction.journeys import codes, languages, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignedIn
 from interaction.social import offered
@@ -102,10 +103,12 @@ class SendCode(InteractionView):
 
     def post(self, request: Request) -> Response:
         """Send a verification code."""
-        fields, _ = self.sent(request)
+        fields, waiting = self.sent(request)
         response = Response(headers={"Cache-Control": "no-store"})
         browser = self.browser(request) or cookies.new_browser(response)
-        response.data = {"expires_in": codes.send(**_bound(fields), browser=browser)}
+        # Answers are in English; what arrives is read by the person.
+        with translation.override(languages.of_request(request._request, waiting)):  # noqa: SLF001
+            response.data = {"expires_in": codes.send(**_bound(fields), browser=browser)}
         return response
 
 

@@ -42,6 +42,7 @@ def default_password_policy() -> dict[str, Any]:
         "require_uppercase": False,
         "require_numbers": True,
         "require_special_chars": False,
+        "reject_common": False,
     }
 
 

@@ -5,7 +5,10 @@ Administrators are not held to it: they set a first password that need not last.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
+
+from django.contrib.auth.password_validation import CommonPasswordValidator
 
 from identity.core.errors import Invalid
 from identity.users import identifiers
@@ -42,9 +45,13 @@ _KINDS: Final[tuple[tuple[Rule, Callable[[str], bool]], ...]] = (
 )
 
 
+_NOT_COMMON: Final = Rule("reject_common", "not be one of those that are guessed first")
+
+
 def rules(policy: Mapping[str, Any]) -> list[Rule]:
     """Return what a policy asks for, to be shown before anything is broken."""
-    return [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
+    asked = [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
+    return [*asked, _NOT_COMMON] if policy.get("reject_common") else asked
 
 
 def check(
@@ -62,9 +69,17 @@ def check(
     broken += [rule for rule, has in _KINDS if policy[rule.name] and not any(map(has, password))]
     if _fold(password) in {_fold(identifier) for identifier in own if identifier}:
         broken.append(_NOT_YOUR_NAME)
+    if policy.get("reject_common") and password.strip().casefold() in _common():
+        broken.append(_NOT_COMMON)
     if broken:
         raise PasswordRefused(field, broken)
     return password
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return the passwords that Django's own list knows, in lower case; read when first needed."""
+    return frozenset(CommonPasswordValidator().passwords)
 
 
 def _length(policy: Mapping[str, Any]) -> Rule:

@@ -89,6 +89,9 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     require_uppercase = Flag(required=False)
     require_numbers = Flag(required=False)
     require_special_chars = Flag(required=False)
+    reject_common = Flag(
+        required=False, help_text="Whether the 20,000 passwords that are guessed first are refused"
+    )
 
 
 class AccountSerializer(serializers.Serializer[Any]):

@@ -53,6 +53,7 @@ _RULES: Final = {
     "require_uppercase": _("an upper-case letter"),
     "require_numbers": _("a digit"),
     "require_special_chars": _("a character that is neither a letter nor a digit"),
+    "reject_common": _("not a password that many people use"),
     "not_identifier": _("something else than your username, email address or phone number"),
 }
 

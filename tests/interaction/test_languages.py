@@ -10,7 +10,9 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
+from tests.support import codes
 from tests.support.cast import query_of
+from tests.support.codes import SEND, about, message_to, new_email
 
 LOCALES = settings.BASE_DIR / "interaction" / "pages" / "locale"
 TRANSLATED = [code for code, _ in settings.LANGUAGES if code != "en"]
@@ -85,6 +87,24 @@ class TestChoice:
 
     def test_a_cache_can_tell_languages_apart(self, acme):
         assert "Accept-Language" in acme.browser().get("/nothing").headers["Vary"]
+
+    @pytest.mark.parametrize("asked", ["ui_locales", "Accept-Language"])
+    def test_a_code_that_a_front_end_asks_for_is_in_the_language_of_the_person(self, acme, asked):
+        codes.reachable(acme)
+        address, browser = new_email(), acme.browser()
+        acme.user(email=address)
+        headers = {"Accept-Language": "de" if asked == "Accept-Language" else "ja"}
+        if asked == "ui_locales":
+            browser.authorize(acme.application(), ui_locales="de")
+
+        answer = browser.post(SEND, json=about(address), headers=headers)
+
+        assert answer.status_code == 200
+        with translation.override("de"):
+            assert (
+                translation.gettext("Your code to sign in to %(name)s") % {"name": "Acme"}
+                == message_to(address)["subject"]
+            )
 
     def test_programs_are_answered_in_english(self, acme):
         headers = {"Accept-Language": "ar"}

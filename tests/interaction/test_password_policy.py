@@ -14,6 +14,7 @@ NOTHING = {
     "require_uppercase": False,
     "require_numbers": False,
     "require_special_chars": False,
+    "reject_common": False,
 }
 
 
@@ -35,6 +36,8 @@ def broken(password: str, rules: Any, **options: Any) -> list[str]:
         ("require_numbers", "secret!!", "secret1!"),
         ("require_special_chars", "secret11", "secret 1"),
         ("require_special_chars", "secret11", "secret1_"),
+        ("reject_common", "Password123", "Password123 of mine"),
+        ("reject_common", "qwertyuiop", "qwertyuiop of mine"),
     ],
 )
 def test_decision_X4_each_rule_counts_when_it_is_on_and_only_then(rule, bad, good):

@@ -105,6 +105,7 @@ NESTED: Final = {
     "sign_up": {"identifiers", "password", "verify"},
     "password_policy": {
         *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
+        "reject_common",
     },
 }
 NOTHING: Final = "nothing"

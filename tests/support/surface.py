@@ -268,6 +268,7 @@ def _experience(estate: Estate) -> Body:
             "require_uppercase": False,
             "require_numbers": True,
             "require_special_chars": False,
+            "reject_common": False,
         },
         "terms_of_use_url": "https://example.com/terms",
         "privacy_policy_url": "https://example.com/privacy",

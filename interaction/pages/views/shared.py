@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.journeys import languages
 from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
 from interaction.pages import language, refusals
@@ -43,10 +44,9 @@ def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
 
 
 def _speak(request: HttpRequest, pending: Pending) -> None:
-    if chosen := language.chosen_on(request):
+    if chosen := languages.chosen_on(request):
         requests.note_language(pending.parked, chosen)
-    else:
-        language.speak(pending.parked.language or pending.asked.ui_locales)
+    translation.activate(languages.of_request(request, pending))
 
 
 def page(
@@ -72,7 +72,7 @@ def page(
         status=status,
     )
     response["Cache-Control"] = "no-store"
-    if chosen := language.chosen_on(request):
+    if chosen := languages.chosen_on(request):
         language.remember(response, chosen)
     response.form_targets = pending.form_targets if pending else ()  # type: ignore[attr-defined]
     return response
@@ -85,7 +85,7 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
         {
             "tag": language.tag_of(code),
             "name": name,
-            "href": f"{request.path}?{urlencode(known | {language.PARAMETER: language.tag_of(code)})}",
+            "href": f"{request.path}?{urlencode(known | {languages.PARAMETER: language.tag_of(code)})}",
         }
         for code, name in settings.LANGUAGES
     ]

@@ -1,0 +1,42 @@
+"""Which language a person is spoken to in."""
+
+from typing import Final
+
+from django.http import HttpRequest
+from django.utils import translation
+
+from interaction.journeys.pending import Pending
+
+PARAMETER: Final = "ui_locales"
+_LONGEST: Final = 256
+
+
+def best_of(tags: str) -> str | None:
+    """Return the first language of a list that we speak, or None.
+
+    OpenID Connect Core 3.1.2.1: space-separated BCP 47 tags, ordered by preference; one that
+    is not supported is no error.
+    """
+    for tag in tags[:_LONGEST].split():
+        try:
+            return translation.get_supported_language_variant(tag.lower())
+        except LookupError:
+            continue
+    return None
+
+
+def chosen_on(request: HttpRequest) -> str | None:
+    """Return the language that the address of a page asks for."""
+    return best_of(request.GET.get(PARAMETER, ""))
+
+
+def of_browser(request: HttpRequest) -> str:
+    """Return the language of a browser: that of the address, of the cookie, or of ``Accept-Language``."""
+    # Django reads the cookie, then the header.
+    return chosen_on(request) or translation.get_language_from_request(request)
+
+
+def of_request(request: HttpRequest, pending: Pending | None) -> str:
+    """Return the language of a journey: what the person chose, or the application asked for, goes first."""
+    asked = best_of(pending.parked.language or pending.asked.ui_locales) if pending else None
+    return chosen_on(request) or asked or of_browser(request)
