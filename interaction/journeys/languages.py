@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.utils import translation
 
@@ -27,7 +28,10 @@ def best_of(tags: str) -> str | None:
 
 def chosen_on(request: HttpRequest) -> str | None:
     """Return the language that the address of a page asks for."""
-    return best_of(request.GET.get(PARAMETER, ""))
+    try:
+        return best_of(request.GET.get(PARAMETER, ""))
+    except SuspiciousOperation:  # more parameters than anybody needs: the view says so in its own words
+        return None
 
 
 def of_browser(request: HttpRequest) -> str:

@@ -89,7 +89,7 @@ THINGS: Final = {
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": "id:id status:key algorithm:ES256 created_at:time",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
-    "terms_of_use_url:text privacy_policy_url:text updated_at:time",
+    "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object social_sign_in:object",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED}",
@@ -103,6 +103,8 @@ NESTED: Final = {
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
     "sign_in": {"methods"},
     "sign_up": {"identifiers", "password", "verify"},
+    "account": {"username_change", "deletion"},
+    "social_sign_in": {"automatic_account_linking", "create_users"},
     "password_policy": {
         *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
         "reject_common",
