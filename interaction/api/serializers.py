@@ -84,5 +84,6 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id
+    message_templates = None  # type: ignore[assignment]  # as social_sign_in
     social_sign_in = None  # type: ignore[assignment]  # what a front end need not know
     social_connectors = SocialConnectorSerializer(many=True, default=[])

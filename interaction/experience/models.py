@@ -66,6 +66,8 @@ class SignInExperience(EditableModel):
     # What people may do by themselves on their account page.
     account = models.JSONField(default=default_account)
     social_sign_in = models.JSONField(default=default_social_sign_in)
+    # Words of the tenant's own for messages; see message_templates.py.
+    message_templates = models.JSONField(default=list)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from identity.core.serializers import Flag, Line, Record, Url, WholeNumber
 from identity.users.identifiers import Kind
+from interaction.experience.message_templates import MessageTemplatesSerializer
 
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _KINDS: Final = [kind.value for kind in Kind]
@@ -120,6 +121,7 @@ class ExperienceSerializer(Record):
     password_policy = PasswordPolicySerializer(required=False)
     account = AccountSerializer(required=False)
     social_sign_in = SocialSignInSerializer(required=False)
+    message_templates = MessageTemplatesSerializer(required=False)
     terms_of_use_url = Url()
     privacy_policy_url = Url()
     created_at = None  # type: ignore[assignment]  # the interface shows no such field

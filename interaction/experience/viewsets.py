@@ -40,6 +40,7 @@ def _shown(experience: SignInExperience) -> Response:
             "password_policy": experience.password_policy,
             "account": experience.account,
             "social_sign_in": experience.social_sign_in,
+            "message_templates": experience.message_templates,
             "terms_of_use_url": experience.terms_of_use_url,
             "privacy_policy_url": experience.privacy_policy_url,
             "updated_at": experience.updated_at,

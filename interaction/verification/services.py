@@ -21,7 +21,7 @@ from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL, SMS
 from interaction.verification import outgoing, texts
 from interaction.verification.models import CODE_SECONDS, Purpose, VerificationCode
-from interaction.verification.texts import Brand
+from interaction.verification.texts import Brand, Wording
 
 _PURPOSE: Final = "verification codes"
 # Only who has an account can do this with a code.
@@ -61,7 +61,15 @@ def channel_of(kind: Kind) -> str:
     return EMAIL if kind is Kind.EMAIL else SMS
 
 
-def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: Brand) -> int:
+def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
+    *,
+    purpose: Purpose,
+    kind: Kind,
+    identifier: str,
+    browser: str,
+    brand: Brand,
+    wording: Wording | None = None,
+) -> int:
     """Send a code to an email or a phone and return how many seconds it is good for.
 
     It is good for this purpose and in this browser (the hash of its cookie). Codes that this
@@ -90,7 +98,13 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, brand: 
         code = f"{secrets.randbelow(10**6):06d}"
         pk = ids.new()
         message = texts.code_message(
-            pk=str(ids.new()), purpose=purpose, channel=channel, to=to, code=code, brand=brand
+            pk=str(ids.new()),
+            purpose=purpose,
+            channel=channel,
+            to=to,
+            code=code,
+            brand=brand,
+            wording=wording,
         )
         with transaction.atomic():
             for limit in (rules.CODE_PAUSE, rules.CODES):

@@ -1,6 +1,8 @@
 """What messages say: the sentences of each purpose, with the tenant's name and look."""
 
+import re
 from dataclasses import dataclass
+from html import escape
 from typing import Final
 
 from django.template.loader import render_to_string
@@ -23,6 +25,16 @@ class Brand:
     logo_url: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What a message says in a tenant's own words, with ``{code}`` and ``{name}`` in them."""
+
+    text: str
+    subject: str = ""
+    html: str = ""
+
+
+_PLACEHOLDER: Final = re.compile(r"\{(code|name)\}")
 _SUBJECTS: Final[dict[Purpose, Promise]] = {
     Purpose.SIGN_IN: gettext_lazy("Your code to sign in to %(name)s"),
     Purpose.REGISTER: gettext_lazy("Your code to create an account at %(name)s"),
@@ -45,9 +57,22 @@ def code_message(  # noqa: PLR0913 - the parts of a message
     to: str,
     code: str,
     brand: Brand,
+    wording: Wording | None = None,
 ) -> Message:
-    """Return the message that carries a code, in the language of the moment."""
+    """Return the message that carries a code: in the tenant's words, else in ours of this language."""
     words = {"code": code, "name": brand.name}
+    if wording is not None:
+        safe = {name: escape(text) for name, text in words.items()}
+        return Message(
+            id=pk,
+            channel=channel,
+            to=to,
+            interaction_type=purpose,
+            code=code,
+            subject=_filled(wording.subject, words),
+            body=_filled(wording.text, words),
+            html=_filled(wording.html, safe),
+        )
     advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
     if channel != EMAIL:
         body = f"{_SMS[purpose] % words} {advice}"
@@ -76,6 +101,11 @@ def code_message(  # noqa: PLR0913 - the parts of a message
         body=f"{subject}:\n\n    {code}\n\n{advice}\n\n{ignore}\n\n-- \n{brand.name}\n",
         html=html,
     )
+
+
+def _filled(template: str, words: dict[str, str]) -> str:
+    """Fill in what stands in braces, once: a name that holds braces stays as it is."""
+    return _PLACEHOLDER.sub(lambda found: words[found[1]], template)
 
 
 _NOTICES: Final[dict[Kind, Promise]] = {

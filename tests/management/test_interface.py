@@ -89,7 +89,8 @@ THINGS: Final = {
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": "id:id status:key algorithm:ES256 created_at:time",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
-    "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object social_sign_in:object",
+    "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
+    "social_sign_in:object message_templates:list",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED}",

@@ -270,6 +270,16 @@ def _experience(estate: Estate) -> Body:
             "require_special_chars": False,
             "reject_common": False,
         },
+        "message_templates": [
+            {
+                "purpose": "sign_in",
+                "channel": "sms",
+                "language": "",
+                "text": "{code}",
+                "subject": "",
+                "html": "",
+            }
+        ],
         "terms_of_use_url": "https://example.com/terms",
         "privacy_policy_url": "https://example.com/privacy",
     }

@@ -30,6 +30,7 @@ class Migration(migrations.Migration):
                 ('password_policy', models.JSONField(default=interaction.experience.models.default_password_policy)),
                 ('account', models.JSONField(default=interaction.experience.models.default_account)),
                 ('social_sign_in', models.JSONField(default=interaction.experience.models.default_social_sign_in)),
+                ('message_templates', models.JSONField(default=list)),
                 ('terms_of_use_url', models.CharField(blank=True, max_length=2048)),
                 ('privacy_policy_url', models.CharField(blank=True, max_length=2048)),
                 ('tenant', models.ForeignKey(default=identity.core.tenancy.active_id, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='tenants.tenant')),
