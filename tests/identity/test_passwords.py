@@ -375,7 +375,7 @@ class TestTransactions:
         assert hashes == [True]
 
     def test_none_for_users(self, acme, hashes):
-        user = acme.user()
+        user = acme.user(password=PASSWORD)
         with acme.active():
             users.set_password(user, "another password")
             users.authenticate(identifier=user.username, password="another password")
