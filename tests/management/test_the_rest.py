@@ -42,7 +42,14 @@ class TestSignInExperience:
 
         assert set(shown) == {
             *("id", "branding", "sign_in", "sign_up", "password_policy"),
-            *("social_sign_in", "account", "terms_of_use_url", "privacy_policy_url", "updated_at"),
+            *(
+                "social_sign_in",
+                "account",
+                "message_templates",
+                "terms_of_use_url",
+                "privacy_policy_url",
+                "updated_at",
+            ),
         }
         assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
         assert shown["password_policy"]["min_length"] == 8

@@ -19,36 +19,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=_ENGINES, default="sqlite", help="the database engine to test on")
 
 
-# What no database has a part in, or what has been through a database of the same kind of rows already:
+# What no database has a part in. Where both engines are tested side by side, each takes a half of it:
 # once is enough, and `make verify` has it on both.
-_SAME_ON_BOTH = (
-    "browser/",
-    "config/",
-    "identity/test_identifiers.py",
-    "identity/test_imported_hashes.py",
-    "interaction/test_connector_providers.py",
-    "interaction/test_languages.py",
-    "interaction/test_outbound.py",
-    "interaction/test_password_policy.py",
-    "interaction/test_social_providers.py",
-    "management/test_openapi.py",
-    "oidc/test_redirect_uris.py",
-    "test_house.py",
-)
+_ONCE = {
+    "sqlite": (
+        "browser/test_accessibility.py",
+        "browser/test_first_start.py",
+        "identity/test_identifiers.py",
+        "identity/test_imported_hashes.py",
+        "interaction/test_connector_providers.py",
+        "interaction/test_languages.py",
+        "interaction/test_outbound.py",
+        "interaction/test_password_policy.py",
+        "interaction/test_social_providers.py",
+        "management/test_openapi.py",
+        "oidc/test_redirect_uris.py",
+        "test_house.py",
+    ),
+    "postgres": (
+        "browser/test_account.py",
+        "browser/test_code_journeys.py",
+        "browser/test_journeys.py",
+        "browser/test_social.py",
+        "config/",
+    ),
+}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on PostgreSQL what the run on SQLite beside it tells already."""
-    if config.getoption("engine") != "postgres" or "GATEHOUSE_THOROUGH" in os.environ:
+    """Leave out what the run on the other engine, beside this one, tells already."""
+    if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_THOROUGH" in os.environ:
         return
-    asked = {argument.partition("::")[0] for argument in config.args}
-    folders = [f"{config.rootpath}/tests/{name}" for name in _SAME_ON_BOTH]
-    left_out = [
-        item
-        for item in items
-        if any(str(item.path).startswith(folder) for folder in folders)
-        and not any(folder.endswith(argument.rstrip("/")) for folder in folders for argument in asked)
-    ]
+    (other,) = set(_ENGINES) - {config.getoption("engine")}
+    of_the_other = tuple(f"{config.rootpath}/tests/{name}" for name in _ONCE[other])
+    left_out = {item for item in items if str(item.path).startswith(of_the_other)}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
