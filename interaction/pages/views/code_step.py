@@ -46,6 +46,22 @@ class CodeStep:
     register_url: str = ""
 
 
+def prove(purpose: Purpose, entered: Entered) -> None:
+    """Use up a code that signs nobody in.
+
+    Raises:
+        verification.WrongCode: not the code that was sent, or no longer.
+
+    """
+    codes.verify(
+        purpose=purpose,
+        kind=entered.kind,
+        identifier=entered.identifier,
+        code=entered.code,
+        browser=entered.browser,
+    )
+
+
 def walk(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
     """Show the page that is next: for the address, then for the code. Sending twice does no harm."""
     if request.method != "POST":

@@ -43,13 +43,7 @@ def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpRespon
 
 
 def _proven(entered: Entered, pending: Pending | None) -> HttpResponse:
-    codes.verify(
-        purpose=Purpose.FORGOT_PASSWORD,
-        kind=entered.kind,
-        identifier=entered.identifier,
-        code=entered.code,
-        browser=entered.browser,
-    )
+    code_step.prove(Purpose.FORGOT_PASSWORD, entered)
     return redirect(shared.address("pages:forgot-password", pending))
 
 

@@ -43,13 +43,7 @@ def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 def _proving(shown: SignInExperience, kind: Kind, pending: Pending | None) -> CodeStep:
     def entered(entered: Entered) -> HttpResponse:
-        codes.verify(
-            purpose=Purpose.REGISTER,
-            kind=entered.kind,
-            identifier=entered.identifier,
-            code=entered.code,
-            browser=entered.browser,
-        )
+        code_step.prove(Purpose.REGISTER, entered)
         return redirect(shared.address("pages:register", pending))
 
     return CodeStep(
