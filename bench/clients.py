@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
@@ -38,7 +39,7 @@ def _basic(credentials: tuple[str, str]) -> str:
     return f"Basic {base64.b64encode(':'.join(credentials).encode()).decode()}"
 
 
-class Client:
+class Client(ABC):
     """One keep-alive connection's worth of work."""
 
     is_somebody_new = False  # at each step, who hence comes with a connection of their own
@@ -53,9 +54,9 @@ class Client:
         """Do what comes before, unmeasured."""
         yield from ()
 
+    @abstractmethod
     def step(self) -> Steps:
         """Do what is measured, once."""
-        raise NotImplementedError
 
     def sign_in(self, scope: str) -> Generator[bytes, Answer, dict[str, str]]:
         """Sign a person in with a browser that has no cookies yet, and return the tokens."""

@@ -1,6 +1,7 @@
 """GET /api/openapi.json and GET /api/docs: open to all, and kept by whoever has them."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +15,7 @@ from management.openapi import document, reference
 _MAX_AGE: Final = 300  # seconds
 
 
-class OpenDocument(APIView):
+class OpenDocument(ABC, APIView):
     """What both have in common."""
 
     schema = None
@@ -26,9 +27,9 @@ class OpenDocument(APIView):
         """Answer with the bytes, or 304 to a client that has them."""
         return _cacheable(request._request, self.bytes(), self.content_type)  # noqa: SLF001
 
+    @abstractmethod
     def bytes(self) -> bytes:
         """Return what is served."""
-        raise NotImplementedError
 
 
 class Document(OpenDocument):
