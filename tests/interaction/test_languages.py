@@ -16,7 +16,6 @@ from tests.support.codes import SEND, about, message_to, new_email
 
 LOCALES = settings.BASE_DIR / "interaction" / "pages" / "locale"
 TRANSLATED = [code for code, _ in settings.LANGUAGES if code != "en"]
-SIGN_IN = {"en": "Sign in", "de": "Anmelden", "es": "Iniciar sesión", "ja": "サインイン"}
 
 
 def language_of(page: object) -> str:
