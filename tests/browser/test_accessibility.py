@@ -74,6 +74,12 @@ def sign_in(page: Page, user: User) -> None:
     send(page, identifier=user.username, password=PASSWORD)
 
 
+def test_axe_finds_what_is_wrong(page):
+    page.set_content('<html lang="en"><title>x</title><main><h1>x</h1><img src="data:,"></main></html>')
+
+    assert [violation["id"] for violation in Axe().run(page).response["violations"]] == ["image-alt"]
+
+
 class TestPages:
     def test_of_signing_in(self, acme, page, look):
         codes.reachable(acme)
