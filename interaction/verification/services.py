@@ -84,47 +84,53 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
 
     """
     to = address_of(kind, identifier)
-    channel = channel_of(kind)
-    if not delivery.can_deliver(channel):
-        raise delivery.NoConnector(channel)
+    if not delivery.can_deliver(channel_of(kind)):
+        raise delivery.NoConnector(channel_of(kind))
     facts = {"identifier": to, "identifier_type": kind.value, "interaction_type": purpose.value}
     with log.attempt(Event.CODE_SEND, **facts) as entry:
-        key = key_of(kind, to)
-        user = User.objects.filter(**{f"{kind}_key": key}).first()
-        silent = purpose in _FOR_ACCOUNTS and user is None
-        if user is not None and purpose in _FOR_ACCOUNTS:
-            # Two spellings share a key; only the account's own is sent its codes.
-            to = user.email if kind is Kind.EMAIL else user.phone
-        code = f"{secrets.randbelow(10**6):06d}"
-        pk = ids.new()
+        sent, code = _new_code(purpose, kind, to, browser)
         message = texts.code_message(
             pk=str(ids.new()),
             purpose=purpose,
-            channel=channel,
-            to=to,
+            channel=channel_of(kind),
+            to=sent.address,
             code=code,
             brand=brand,
             wording=wording,
         )
         with transaction.atomic():
-            for limit in (rules.CODE_PAUSE, rules.CODES):
-                limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
-            earlier = VerificationCode.objects.of(purpose=purpose, kind=kind, key=key, browser=browser)
-            earlier.live().update(expires_at=DatabaseNow())
-            VerificationCode.objects.create(
-                pk=pk,
-                purpose=purpose,
-                kind=kind,
-                identifier_key=key,
-                address=to,
-                browser=browser,
-                code_hash=_hash(str(pk), code),
-                silent=silent,
-                expires_at=seconds_ahead(CODE_SECONDS),
-            )
-            outgoing.post(message, silent=silent)
+            _replace_earlier(sent)
+            outgoing.post(message, silent=sent.silent)
             entry.succeeded()
     return CODE_SECONDS
+
+
+def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple[VerificationCode, str]:
+    """Make a code, unsaved, and tell it: the row knows its hash alone."""
+    key = key_of(kind, address)
+    code = f"{secrets.randbelow(10**6):06d}"
+    sent = VerificationCode(purpose=purpose, kind=kind, identifier_key=key, address=address, browser=browser)
+    sent.code_hash = _hash(str(sent.pk), code)
+    if purpose in _FOR_ACCOUNTS:
+        user = User.objects.filter(**{f"{kind}_key": key}).first()
+        sent.silent = user is None
+        if user is not None:
+            # Two spellings share a key; only the account's own is sent its codes.
+            sent.address = user.email if kind is Kind.EMAIL else user.phone
+    return sent, code
+
+
+def _replace_earlier(sent: VerificationCode) -> None:
+    """Store a new code, unless too many were sent, and end those that it takes the place of."""
+    kind, key = Kind(sent.kind), sent.identifier_key
+    for limit in (rules.CODE_PAUSE, rules.CODES):
+        limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
+    earlier = VerificationCode.objects.of(
+        purpose=Purpose(sent.purpose), kind=kind, key=key, browser=sent.browser
+    )
+    earlier.live().update(expires_at=DatabaseNow())
+    sent.expires_at = seconds_ahead(CODE_SECONDS)
+    sent.save(force_insert=True)
 
 
 def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
