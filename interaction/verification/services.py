@@ -81,6 +81,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
         Invalid: the identifier is none of this kind.
         delivery.NoConnector: nothing can be sent to this kind.
         SentTooOften: one was sent within 60 seconds, or ten within the hour.
+        limits.TooMany: the tenant sent too many text messages within the hour.
 
     """
     to = address_of(kind, identifier)
@@ -125,6 +126,8 @@ def _replace_earlier(sent: VerificationCode) -> None:
     kind, key = Kind(sent.kind), sent.identifier_key
     for limit in (rules.CODE_PAUSE, rules.CODES):
         limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
+    if kind is Kind.PHONE:
+        limits.take(rules.TEXT_MESSAGES, "")
     earlier = VerificationCode.objects.of(
         purpose=Purpose(sent.purpose), kind=kind, key=key, browser=sent.browser
     )

@@ -34,6 +34,7 @@ def guarded(address: str) -> Iterator[str]:
         "LIMIT_ADDRESS_SIGN_INS": "12",
         "LIMIT_ADDRESS_REGISTRATIONS": "3",
         "LIMIT_ADDRESS_CODE_SENDS": "3",
+        "LIMIT_TENANT_TEXT_MESSAGES": "4",
     }
     with second.running(TRUSTED_PROXIES="127.0.0.1", **limits) as address_:
         yield address_
@@ -275,6 +276,19 @@ class TestAddress:
 
         assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
         waits(answers[-1], 601)
+
+    def test_case_I31_text_messages_of_a_tenant_from_many_addresses_to_many_numbers(self, world):
+        codes.reachable(world)
+
+        def ask(to: str, address: int) -> Any:
+            forwarded = {"X-Forwarded-For": f"198.51.100.{address}"}
+            return world.browser().post(codes.SEND, json=codes.about(to), headers=forwarded)
+
+        answers = [ask(codes.new_phone(), address) for address in range(5)]
+
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 429]
+        waits(answers[-1], 3601)
+        assert ask(new_email(), 6).status_code == 200
 
     def test_entered_codes_and_new_passwords_count_as_sign_ins(self, world):
         browser, to = world.browser(), new_email()
