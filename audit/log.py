@@ -7,6 +7,7 @@ from uuid import UUID
 
 from audit import context
 from audit.events import Event
+from audit.metrics import ENTRIES
 from audit.models import Entry
 
 _LONGEST_TEXT: Final = 256
@@ -38,6 +39,7 @@ def record(
         user_agent=origin.user_agent,
         request_id=origin.request_id,
     )
+    ENTRIES.labels(event.value, facts.get("result", "success")).inc()
 
 
 def _tame(value: object) -> object:

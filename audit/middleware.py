@@ -18,6 +18,8 @@ class OriginMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request inside its own context."""
         request_id = str(uuid7())
+        # Django logs the outcome when this context is gone, and hands the request to the log.
+        request.correlation_id = request_id  # type: ignore[attr-defined]
         with context.request(
             ip=client_address(request),
             user_agent=request.META.get("HTTP_USER_AGENT", ""),

@@ -41,6 +41,14 @@ def flag(name: str, *, default: bool = False) -> bool:
     raise refuse(name, f"must be true or false, not {value!r}")
 
 
+def choice(name: str, choices: tuple[str, ...], default: str) -> str:
+    """Read one of a few words."""
+    value = text(name, default).lower()
+    if value not in choices:
+        raise refuse(name, f"must be one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
 def integer(name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
     """Read a whole number within bounds, both included."""
     value = text(name, str(default))
@@ -109,6 +117,14 @@ def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> st
         raise refuse(name, "is required in production")
     if not _looks_random(value) or re.search(r"change.?me|insecure|secret.?key", value, re.IGNORECASE):
         raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more, and not a default")
+    return value
+
+
+def optional_secret(name: str) -> str:
+    """Read a secret of 32 characters or more, or nothing."""
+    value = text(name)
+    if value and not _looks_random(value):
+        raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more")
     return value
 
 

@@ -1,5 +1,9 @@
 """gunicorn's settings, used by every way of starting Gatehouse."""
 
+import os
+import shutil
+from typing import Any
+
 from django.conf import settings
 
 bind = f"{settings.HOST}:{settings.PORT}"
@@ -25,9 +29,24 @@ preload_app = True
 worker_tmp_dir = None
 accesslog = None
 errorlog = "-"
-loglevel = "warning"
+logconfig_dict = settings.LOGGING
 # Its socket would lie in the home directory, one for all gunicorns of a user.
 control_socket_disable = True
+
+# Where the workers of this server keep their counts together; the library reads it when it is loaded.
+_METRICS = settings.VAR / f"metrics-{settings.PORT}"
+if settings.METRICS_TOKEN:
+    shutil.rmtree(_METRICS, ignore_errors=True)
+    _METRICS.mkdir(parents=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_METRICS)
+
+
+def child_exit(server: object, worker: Any) -> None:
+    """Drop what only a living worker counts."""
+    if settings.METRICS_TOKEN:
+        from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - as below
+
+        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
 
 
 def post_worker_init(worker: object) -> None:

@@ -7,6 +7,8 @@ to import the app that uses it.
 import os
 from pathlib import Path
 
+from pythonjsonlogger.core import RESERVED_ATTRS
+
 from config import encryption_keys, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -28,6 +30,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
     "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
+METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
@@ -81,6 +84,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_HANDLERS: list[str] = []
 MIDDLEWARE = [
     "audit.middleware.OriginMiddleware",
+    "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "identity.tenants.middleware.TenantMiddleware",
@@ -258,15 +262,32 @@ SPECTACULAR_SETTINGS = {
 }
 
 # ── Logs ──────────────────────────────────────────────────────────────────────────────
+LOG_FORMAT = env.choice("LOG_FORMAT", ("json", "line"), "line" if DEVELOPMENT else "json")
+LOG_LEVEL = env.choice("LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
+LOG_REQUESTS = env.flag("LOG_REQUESTS")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "filters": {"correlation": {"()": "management.operations.logs.CorrelationFilter"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {
+            "()": "pythonjsonlogger.orjson.OrjsonFormatter",
+            "format": "%(levelname)s %(name)s %(message)s",
+            "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
+            "timestamp": "time",
+            # Django hands the log the whole request, whose query may hold a code.
+            "reserved_attrs": [*RESERVED_ATTRS, "request"],
+        },
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "filters": ["correlation"], "formatter": LOG_FORMAT}
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         # At DEBUG these write codes, secrets and grants into the log.
         "oauthlib": {"level": "INFO"},
         "oauth2_provider": {"level": "INFO"},
+        "gunicorn.error": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
     },
 }

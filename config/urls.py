@@ -38,6 +38,7 @@ from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.members import viewsets as m2m
 from management.openapi import views as openapi
+from management.operations import views as operations
 from management.permissions import IsSuperuser
 from oidc.applications.viewsets import (
     ApplicationRoles,
@@ -231,7 +232,14 @@ people = [
     path("", overview.home, name="home"),
 ]
 
+machines = [
+    path("healthz", operations.healthz, name="healthz"),
+    path("readyz", operations.readyz, name="readyz"),
+    path("metrics", operations.prometheus, name="metrics"),
+]
+
 urlpatterns = [
+    path("", include((machines, "operations"))),
     path("", include((oidc, "oidc"))),
     path("", include((api, "api"))),
     path("", include((people, "pages"))),
