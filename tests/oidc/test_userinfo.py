@@ -20,7 +20,8 @@ from tests.support.independent import bearer, claims_of
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 CHALLENGE = re.compile(
-    r'Bearer realm="gatehouse"(, error="(\w+)", error_description="([\x20-\x21\x23-\x5b\x5d-\x7e]+)")?'
+    r'Bearer realm="gatehouse"(, error="(\w+)", error_description="([\x20-\x21\x23-\x5b\x5d-\x7e]+)"'
+    r'(, scope="openid")?)?'
 )
 
 
