@@ -8,6 +8,7 @@ transport of theirs.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -59,8 +60,11 @@ def _endpoints(
     return provider.endpoints(dict(where))
 
 
-def address(endpoints: Endpoints, config: Config, secrets: Secrets) -> str:
-    """Return where the browser is sent, with state, PKCE and, to an OpenID provider, nonce."""
+def address(endpoints: Endpoints, config: Config, secrets: Secrets, *, max_age: int | None = None) -> str:
+    """Return where the browser is sent, with state, PKCE and, to an OpenID provider, nonce.
+
+    ``max_age`` is how many seconds ago the person may have proven who they are, at most.
+    """
     client = OAuth2Client(
         None,
         client_id=config["client_id"],
@@ -69,10 +73,21 @@ def address(endpoints: Endpoints, config: Config, secrets: Secrets) -> str:
         code_challenge_method="S256",
     )
     extra = {"nonce": secrets.nonce} if endpoints.issuer else {}
+    if endpoints.asks_again and max_age is not None:
+        extra |= {"max_age": str(max_age)} if max_age else {"prompt": "login"}
     made, _ = client.create_authorization_url(
         endpoints.authorization, state=secrets.state, code_verifier=secrets.verifier, **extra
     )
     return str(made)
+
+
+def is_recent(granted: Granted, *, max_age: int | None, asked_at: datetime) -> bool:
+    """Tell whether the person proved who they are as lately as was asked, if the provider says when."""
+    said = granted.claims.get("auth_time")
+    if max_age is None or said is None:
+        return True
+    earliest = asked_at.timestamp() - max_age - _SKEW_SECONDS
+    return isinstance(said, int | float) and said >= earliest
 
 
 def may_answer(endpoints: Endpoints, iss: str) -> bool:

@@ -44,6 +44,11 @@ class Pending:
         return parts.netloc or f"{parts.scheme}:"
 
     @property
+    def max_age(self) -> int | None:
+        """How many seconds ago the person may have signed in at most; 0 is now, unset is any time."""
+        return 0 if "login" in self.asked.prompt else self.asked.max_age
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         """What a page's form may lead to besides https."""
         return redirect_uris.form_targets(self.asked.redirect_uri)

@@ -109,7 +109,7 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
 
     """
     try:
-        return _begun(offered.one(connector_id), browser, str(pending.parked.pk) if pending else "", None)
+        return _begun(offered.one(connector_id), browser, pending, None)
     except ProviderFailed as error:
         log.record(
             Event.SIGN_IN_SOCIAL,
@@ -134,20 +134,21 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     """
     if timezone.now() - session.auth_time > _RECENT:
         raise SignInAgain
-    return _begun(offered.one(connector_id), browser, "", session)
+    return _begun(offered.one(connector_id), browser, None, session)
 
 
-def _begun(offer: Offer, browser: str, interaction: str, session: Session | None) -> str:
+def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session | None) -> str:
     if offer.provider is None:
         raise NotOffered
     limits.take_by_address(rules.SIGN_INS)
     secrets = attempts.new_secrets()
     with _conversation():
         endpoints = client.endpoints_of(offer.provider, offer.config)
+    interaction = str(pending.parked.pk) if pending else ""
     attempts.begin(
         secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
     )
-    return client.address(endpoints, offer.config, secrets)
+    return client.address(endpoints, offer.config, secrets, max_age=pending.max_age if pending else None)
 
 
 def come_back(*, state: str, browser: str) -> SocialAttempt:
@@ -185,7 +186,7 @@ def sign_in(
     with log.attempt(Event.SIGN_IN_SOCIAL, **_named(attempt)) as entry:
         entry.application_id = pending.application.pk if pending else None
         offer = offered.again(attempt.connector)
-        profile = _profile(offer, attempt, state, answer)
+        profile = _profile(offer, attempt, state, answer, pending)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         try:
             return _signed_in(offer, profile, pending, current, entry)
@@ -210,7 +211,7 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
         raise Expired
     try:
         offer = offered.again(attempt.connector)
-        profile = _profile(offer, attempt, state, answer)
+        profile = _profile(offer, attempt, state, answer, None)
         identities.link(current.user, profile, offer.connector, offer.name)
     except ServiceError as error:
         failed = {"result": "failed", "error": error.reason}
@@ -219,7 +220,9 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
     return reverse("pages:account")
 
 
-def _profile(offer: Offer, attempt: SocialAttempt, state: str, answer: Answer) -> Profile:
+def _profile(
+    offer: Offer, attempt: SocialAttempt, state: str, answer: Answer, pending: Pending | None
+) -> Profile:
     if offer.provider is None:
         raise NotOffered
     with _conversation():
@@ -233,6 +236,9 @@ def _profile(offer: Offer, attempt: SocialAttempt, state: str, answer: Answer) -
         except keyring.UnknownKey:
             raise Expired from None
         granted = client.redeem(endpoints, offer.config, code=answer.code, secrets=secrets)
+        max_age = pending.max_age if pending else None
+        if not client.is_recent(granted, max_age=max_age, asked_at=attempt.created_at):
+            raise ProviderFailed("the provider did not ask the person again")
         return offer.provider.profile(offer.config, endpoints, granted)
 
 

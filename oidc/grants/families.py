@@ -76,7 +76,14 @@ def read(token: str) -> Presented | None:
     return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
 
 
-def start(*, family_id: UUID, application: Application, session: Session, scope: str) -> RefreshFamily:
+def start(
+    *,
+    family_id: UUID,
+    application: Application,
+    session: Session,
+    scope: str,
+    claims: dict[str, list[str]],
+) -> RefreshFamily:
     """Begin a family for a code that granted ``offline_access``."""
     return RefreshFamily.objects.create(
         pk=family_id,
@@ -84,6 +91,7 @@ def start(*, family_id: UUID, application: Application, session: Session, scope:
         user_id=session.user_id,
         epoch=session.epoch,
         scope=scope,
+        claims=claims,
         key_id=keyring.current(),
         idle_expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS),
         expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS),

@@ -57,6 +57,8 @@ class AuthorizationCode(TenantModel):
     scope = models.TextField()
     resource = models.TextField(blank=True)
     organization_id = models.CharField(max_length=36, blank=True)
+    # The claims that were asked for one by one, by where they go: userinfo, id_token.
+    claims = models.JSONField(default=dict)
     nonce = models.TextField(blank=True)
     code_challenge = models.CharField(max_length=43, blank=True)
     expires_at = models.DateTimeField()
@@ -99,6 +101,7 @@ class RefreshFamily(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     epoch = models.PositiveIntegerField()
     scope = models.TextField()
+    claims = models.JSONField(default=dict)
     generation = models.PositiveIntegerField(default=0)
     key_id = models.CharField(max_length=8)
     rotated_at = models.DateTimeField(db_default=Now())

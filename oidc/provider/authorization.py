@@ -9,7 +9,8 @@ from oauthlib.oauth2 import FatalClientError, InvalidRequestError, OAuth2Error
 
 from identity.core import tenancy
 from oidc.applications.models import Application
-from oidc.provider import scopes, server
+from oidc.provider import claims_request, scopes, server
+from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.parameters import Parameters
 
 _NAMES: Final = frozenset(
@@ -20,6 +21,10 @@ _NAMES: Final = frozenset(
         "organization_id",
     )
 )
+
+
+# Without one of these a refusal cannot go back to the client, or not as it has to.
+_ADDRESSING: Final = frozenset(("client_id", "redirect_uri", "state"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Authorization:
     id_token_hint: str
     login_hint: str
     ui_locales: str
+    claims: ClaimsRequest
     words: tuple[str, ...]
     resource: str
     organization_id: str
@@ -64,16 +70,18 @@ class Refused(Exception):
         super().__init__(location)
 
 
-def validate(sent: Parameters) -> Authorization:
-    """Return the authorization that was asked for.
+def validate(sent: Parameters, *, too_long: str = "") -> Authorization:
+    """Return the authorization that was asked for. ``too_long`` names a parameter that was left out for it.
 
     Raises:
-        Unanswerable: client or redirect URI are bad.
+        Unanswerable: client or redirect URI are bad, or what is too long.
         Refused: anything else is.
 
     """
     if sent.repeated & {"client_id", "redirect_uri"}:
         raise Unanswerable("client_id and redirect_uri must each be sent once.")
+    if too_long in _ADDRESSING or (too_long and too_long not in _NAMES):
+        raise Unanswerable("The request is too long.")
     try:
         request = server.authorization_request(sent.only(_NAMES))
         if sent.repeated & _NAMES:
@@ -82,6 +90,8 @@ def validate(sent: Parameters) -> Authorization:
                 description=f"The parameter {min(sent.repeated & _NAMES)} was sent more than once.",
                 request=request,
             )
+        if too_long:
+            raise InvalidRequestError(description=f"The parameter {too_long} is too long.", request=request)
     except FatalClientError as error:
         raise Unanswerable(error.description or error.error) from None
     except OAuth2Error as error:
@@ -107,6 +117,7 @@ def _understood(request: Request) -> Authorization:
         id_token_hint=request.id_token_hint or "",
         login_hint=request.login_hint or "",
         ui_locales=request.ui_locales or "",
+        claims=claims_request.understood(request.claims or {}),
         words=tuple(word for word in request.scope.split() if word not in scopes.IDENTITY_SCOPES),
         resource=request.resource or "",
         organization_id=getattr(request, "organization_id", ""),

@@ -1,13 +1,14 @@
 """What oauthlib does not check of an authorization request."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidRequestError, OAuth2Error, UnsupportedResponseTypeError
 from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
 
 from identity.resources.models import Resource
+from oidc.provider import claims_request
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9\-_]{43}")
 _MAX_AGE: Final = re.compile(r"[0-9]{1,9}")
@@ -18,6 +19,13 @@ class InvalidTarget(OAuth2Error):  # type: ignore[misc]  # oauthlib is untyped
 
     error = "invalid_target"
     description = "The resource is unknown."
+
+
+class UnmetAuthenticationRequirements(OAuth2Error):  # type: ignore[misc]  # oauthlib is untyped
+    """No sign-in here could satisfy what was asked for (OpenID Connect Core Error Code 1.0)."""
+
+    error = "unmet_authentication_requirements"
+    description = "There is no acr that a sign-in here could have."
 
 
 def check(request: Request) -> dict[str, object]:
@@ -43,6 +51,21 @@ def check(request: Request) -> dict[str, object]:
         )
     if request.max_age and not _MAX_AGE.fullmatch(request.max_age):
         raise InvalidRequestError(description="max_age must be a number of seconds.", request=request)
+    if request.claims:
+        request.claims = _claims(request)
     if request.resource is not None and not Resource.objects.filter(indicator=request.resource).exists():
         raise InvalidTarget(request=request)
     return {}
+
+
+def _claims(request: Request) -> dict[str, Any]:
+    try:
+        document = claims_request.parse(request.claims)
+    except claims_request.Malformed:
+        raise InvalidRequestError(
+            description="claims must be a JSON object in which no name comes twice.", request=request
+        ) from None
+    if claims_request.demands_acr(document):
+        # Core 5.5.1.1: the OP MUST treat that outcome as a failed authentication attempt.
+        raise UnmetAuthenticationRequirements(request=request)
+    return document

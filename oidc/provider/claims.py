@@ -1,36 +1,48 @@
 """From scopes to claims. Pure: a user in, a dictionary out; what is unset is left out."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Final
 
 from identity.users.models import User
 from oidc.provider import scopes as s
 
+_RELEASED: Final = {
+    s.PROFILE: ("name", "username", "picture", "gender", "updated_at"),
+    s.EMAIL: ("email", "email_verified"),
+    s.PHONE: ("phone_number", "phone_number_verified"),
+    s.ORGANIZATIONS: ("organizations",),
+    s.ORGANIZATION_ROLES: ("organization_roles",),
+}
+# An ID token is passed around: with a scope it carries less than userinfo tells.
+_IN_ID_TOKEN: Final = ("name", "username", "picture", "email", "email_verified")
 
-def for_id_token(user: User, scopes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the claims about a user that an ID token carries for these scopes."""
-    claims: dict[str, Any] = {}
-    if s.PROFILE in scopes:
-        claims |= {"name": user.name, "username": user.username, "picture": user.avatar}
-    if s.EMAIL in scopes and user.email:
+SCOPE_OF: Final = {name: scope for scope, names in _RELEASED.items() for name in names}
+
+
+def released(scopes: Collection[str]) -> set[str]:
+    """Return the names of the claims that scopes release."""
+    return {name for name, scope in SCOPE_OF.items() if scope in scopes}
+
+
+def in_id_token(scopes: Collection[str], requested: Collection[str] = ()) -> set[str]:
+    """Return the names of the claims that an ID token carries for scopes, and for claims asked for in it."""
+    return released(scopes).intersection(_IN_ID_TOKEN).union(requested)
+
+
+def about(user: User, names: Collection[str]) -> dict[str, Any]:
+    """Return those of these claims about a user that have a value (OpenID Connect Core 5.1)."""
+    gender = user.custom_data.get("gender")
+    claims: dict[str, Any] = {
+        "name": user.name,
+        "username": user.username,
+        "picture": user.avatar,
+        "gender": gender if isinstance(gender, str) else None,
+        # Core 5.1: a number of seconds, not a string.
+        "updated_at": int(user.updated_at.timestamp()),
+    }
+    if user.email:
         claims |= {"email": user.email, "email_verified": user.email_verified}
-    return _present(claims)
-
-
-def for_userinfo(user: User, scopes: tuple[str, ...]) -> dict[str, Any]:
-    """Return what the UserInfo endpoint says of a user for these scopes (OpenID Connect Core 5.3)."""
-    claims = {"sub": str(user.pk)} | for_id_token(user, scopes)
-    if s.PROFILE in scopes:
-        gender = user.custom_data.get("gender")
-        claims |= {
-            "gender": gender if isinstance(gender, str) else None,
-            # Core 5.1: a number of seconds, not a string.
-            "updated_at": int(user.updated_at.timestamp()),
-        }
-    if s.PHONE in scopes and user.phone:
+    if user.phone:
         claims |= {"phone_number": user.phone, "phone_number_verified": user.phone_verified}
-    return _present(claims)
-
-
-def _present(claims: dict[str, Any]) -> dict[str, Any]:
     # Core 5.3.2: a claim that is not returned is omitted, rather than present and null or empty.
-    return {name: value for name, value in claims.items() if value not in (None, "")}
+    return {name: value for name, value in claims.items() if name in names and value not in (None, "")}

@@ -8,6 +8,7 @@ from uuid import UUID
 from identity.core import ids, tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
+from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.grantable import Target
 
 
@@ -24,8 +25,9 @@ class SignIn:
 class GrantContext:
     """Everything that access and ID token of one answer say.
 
-    ``scopes`` are those of identity. Without a ``user`` it is a grant to the application itself.
-    ``family_id`` is set when a refresh family stands behind the access token.
+    ``scopes`` are those of identity, ``claims`` those asked for one by one. Without a ``user``
+    it is a grant to the application itself. ``family_id`` is set when a refresh family stands
+    behind the access token.
     """
 
     application: Application
@@ -33,6 +35,7 @@ class GrantContext:
     scopes: tuple[str, ...]
     target: Target
     user: User | None = None
+    claims: ClaimsRequest = field(default_factory=ClaimsRequest)
     sign_in: SignIn | None = None
     family_id: UUID | None = None
     nonce: str = ""

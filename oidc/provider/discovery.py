@@ -38,7 +38,10 @@ _SUPPORTED: Final[dict[str, Any]] = {
         "organization_roles",
         "organization_id",
         "organization_is_admin",
+        # What the interface leaves out and tokens or userinfo hold all the same.
+        *("gender", "updated_at", "auth_time", "nonce", "amr", "sid", "at_hash"),
     ],
+    "claims_parameter_supported": True,
     "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
     "prompt_values_supported": ["none", "login", "consent", "select_account"],
     "authorization_response_iss_parameter_supported": True,

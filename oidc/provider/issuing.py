@@ -17,7 +17,7 @@ from oidc.applications.models import Application
 from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
-from oidc.provider import grantable, scopes
+from oidc.provider import claims_request, grantable, scopes
 from oidc.provider.context import GrantContext, SignIn
 
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
@@ -42,6 +42,7 @@ def for_code(request: Request) -> None:
             organization_id=_parameter(request, "organization_id") or code.organization_id,
         ),
         user=code.user,
+        claims=claims_request.restored(code.claims),
         sign_in=SignIn(session.pk, session.auth_time, session.amr),
         family_id=ids.new() if lasting else None,
         nonce=code.nonce,
@@ -57,7 +58,11 @@ def for_code(request: Request) -> None:
     request.refresh_family = None
     if context.family_id is not None:
         request.refresh_family = families.start(
-            family_id=context.family_id, application=request.client, session=session, scope=code.scope
+            family_id=context.family_id,
+            application=request.client,
+            session=session,
+            scope=code.scope,
+            claims=code.claims,
         )
     _record(Event.TOKEN_EXCHANGE, request, user_id=code.user_id)
     request.scopes = list(context.all_scopes)
@@ -81,6 +86,7 @@ def for_refresh(request: Request) -> None:
             organization_id=_parameter(request, "organization_id"),
         ),
         user=family.user,
+        claims=claims_request.restored(family.claims),
         sign_in=SignIn(family.session_id, family.auth_time, family.amr),
         family_id=family.pk,
     )

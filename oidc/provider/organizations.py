@@ -1,28 +1,39 @@
-"""What the UserInfo endpoint says of a user's organizations, as of now."""
+"""The claims about a user's organizations, as of now."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, Final
+from uuid import UUID
 
 from identity.organizations import grants as memberships
-from oidc.provider import scopes as s
-from oidc.provider.bearer import Principal
+from identity.organizations.grants import Joined
+
+_NAMES: Final = {"organizations", "organization_roles"}
 
 
-def for_userinfo(principal: Principal) -> dict[str, Any]:
-    """Return the claims that scopes and the token's organization release.
+def for_userinfo(user_id: UUID, names: Collection[str], *, here: object) -> dict[str, Any]:
+    """Return those of these claims that there are, and what belongs to ``here``, the token's organization.
 
     Role names come from role templates and say nothing about being an administrator; that
     is ``organization_is_admin``. An organization that the user left is not mentioned.
     """
-    here = principal.claims.get("organization_id")
-    if here is None and not {s.ORGANIZATIONS, s.ORGANIZATION_ROLES} & set(principal.scopes):
+    if here is None and _NAMES.isdisjoint(names):
         return {}
-    said: dict[str, Any] = {}
-    joined = memberships.joined(principal.user.pk)
-    if s.ORGANIZATIONS in principal.scopes:
-        said["organizations"] = [str(one.organization_id) for one in joined]
-    if s.ORGANIZATION_ROLES in principal.scopes:
-        said["organization_roles"] = [f"{one.organization_id}:{name}" for one in joined for name in one.roles]
+    joined = memberships.joined(user_id)
+    said = _said(joined, names)
     for one in joined:
         if str(one.organization_id) == here:
             said |= {"organization_id": here, "organization_is_admin": one.is_admin}
     return said
+
+
+def about(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
+    """Return those of these claims that there are. One statement, if any of them is meant."""
+    return {} if _NAMES.isdisjoint(names) else _said(memberships.joined(user_id), names)
+
+
+def _said(joined: list[Joined], names: Collection[str]) -> dict[str, Any]:
+    said = {
+        "organizations": [str(one.organization_id) for one in joined],
+        "organization_roles": [f"{one.organization_id}:{name}" for one in joined for name in one.roles],
+    }
+    return {name: value for name, value in said.items() if name in names}

@@ -70,6 +70,22 @@ def _called(name: str) -> str:
     return f"The parameter {name}" if _NAME.fullmatch(name) else "A parameter"
 
 
+def without_longest(text: str, limit: int) -> tuple[str, str]:
+    """Return a query without its longest parameter, and that parameter's name.
+
+    Raises:
+        Refused: the rest of it is longer than the limit.
+
+    """
+    pairs = text.split("&")
+    longest = max(range(len(pairs)), key=lambda place: len(pairs[place]))
+    name = pairs.pop(longest).partition("=")[0]
+    rest = "&".join(pairs)
+    if len(rest) > limit:
+        raise Refused("The request is too long.")
+    return rest, name
+
+
 def form_text(request: HttpRequest) -> str:
     """Return the undecoded form of a POST.
 

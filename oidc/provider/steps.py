@@ -32,7 +32,7 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
     if session is None or (parked and parked.session_id not in {None, session.pk}):
         return Step.SIGN_IN
     signed_in = bool(parked and parked.signed_in_at)
-    if asked.id_token_hint and (step := _step_for_hint(asked.id_token_hint, session, signed_in=signed_in)):
+    if step := _step_for_somebody_else(asked, session, signed_in=signed_in):
         return step
     if not signed_in and _must_sign_in_again(session, asked):
         return Step.SIGN_IN
@@ -41,6 +41,18 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
     if not (parked and parked.consented_at) and _must_consent(session, asked):
         return Step.CONSENT
     return Step.ISSUE
+
+
+def _step_for_somebody_else(asked: Authorization, session: Session, *, signed_in: bool) -> Step | None:
+    """Return what to do when other people are meant than the one who is here.
+
+    OpenID Connect Core 3.1.2.2: the server MUST NOT reply for a different user, even one with
+    an active session, whether a hint or a value of ``sub`` says who is meant.
+    """
+    subjects = asked.claims.subjects
+    if subjects is not None and str(session.user_id) not in subjects:
+        return Step.REFUSE if signed_in else Step.SIGN_IN
+    return _step_for_hint(asked.id_token_hint, session, signed_in=signed_in) if asked.id_token_hint else None
 
 
 def _step_for_hint(token: str, session: Session, *, signed_in: bool) -> Step | None:
@@ -59,7 +71,8 @@ def _step_for_hint(token: str, session: Session, *, signed_in: bool) -> Step | N
 
 
 def _must_sign_in_again(session: Session, asked: Authorization) -> bool:
-    if "login" in asked.prompt:
+    if "login" in asked.prompt or asked.max_age == 0:
+        # Core 3.1.2.1: max_age=0 is equivalent to prompt=login.
         return True
     if asked.max_age is None:
         return False
@@ -77,8 +90,8 @@ def _must_consent(session: Session, asked: Authorization) -> bool:
 
 
 def wanted_of(user: User, asked: Authorization) -> list[str]:
-    """Return every scope that the user would grant: of identity, and what roles add to it."""
+    """Return every scope that the user would grant: of identity, for single claims, and what roles add."""
     words = grantable.words_for(
         user, list(asked.words), resource=asked.resource, organization_id=asked.organization_id
     )
-    return [*asked.scopes, *words]
+    return [*asked.scopes, *asked.claims.scopes_beyond(asked.scopes), *words]

@@ -7,12 +7,13 @@ from django.conf import settings
 
 from oidc.keys import jws, signing
 from oidc.keys.jws import InvalidToken, Parsed
-from oidc.provider import claims
+from oidc.provider import claims, organizations
 from oidc.provider.context import GrantContext
 
 # RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
+_REQUESTED: Final = "userinfo_claims"
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999, where dates end
 
 
@@ -34,6 +35,8 @@ def access_token(context: GrantContext) -> str:
         body["family_id"] = str(context.family_id)
     elif context.sign_in is not None:
         body["sid"] = str(context.sign_in.session_id)
+    if asked := [n for n in context.claims.userinfo if n not in claims.released(context.scopes)]:
+        body[_REQUESTED] = asked
     if context.target.organization_id is not None:
         body["organization_id"] = str(context.target.organization_id)
         if context.user is not None:
@@ -59,6 +62,14 @@ def read_access_token(token: str) -> Parsed:
     return parsed
 
 
+def requested_of(said: dict[str, Any]) -> set[str]:
+    """Return the claims that an access token releases besides those of its scopes."""
+    names = said.get(_REQUESTED)
+    if not isinstance(names, list):
+        return set()
+    return {name for name in names if isinstance(name, str) and name in claims.SCOPE_OF}
+
+
 def audiences_of(claims: dict[str, Any]) -> list[Any]:
     """Return whom a token is for, be it one or several (RFC 7519 section 4.1.3)."""
     audience = claims.get("aud")
@@ -69,7 +80,9 @@ def id_token(context: GrantContext, access_token: str) -> str:
     """Return the ID token (OpenID Connect Core section 2) that goes with an access token."""
     if context.user is None or context.sign_in is None:
         raise ValueError("an ID token speaks of a user who signed in")
-    body: dict[str, Any] = claims.for_id_token(context.user, context.scopes) | {
+    names = claims.in_id_token(context.scopes, context.claims.id_token)
+    about = claims.about(context.user, names) | organizations.about(context.user.pk, context.claims.id_token)
+    body: dict[str, Any] = about | {
         "iss": context.issuer,
         "sub": context.subject,
         "aud": context.application.client_id,

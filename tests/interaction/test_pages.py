@@ -107,6 +107,37 @@ class TestSignIn:
         assert form(page).fields["identifier"] == 'alice"><script>'
         assert "<script>" not in page.text.replace('<script type="module"', "")
 
+    @pytest.mark.parametrize(
+        ("hint", "field"),
+        [
+            ("ada", "username"),
+            ("ada@example.com", "email"),
+            ("+44 1234 567890", "phone"),
+            ('"><b>', "username"),
+        ],
+    )
+    def test_so_is_the_field_of_a_registration_that_the_hint_fits(self, acme, hint, field):
+        with acme.active():
+            SignInExperience.objects.update(
+                sign_up={"identifiers": ["username", "email", "phone"], "password": True, "verify": False}
+            )
+        browser = acme.browser()
+        page = opened(browser, acme.application(), login_hint=hint)
+
+        fields = form(browser.get(f"/register?interaction={form(page).fields['interaction']}")).fields
+
+        kinds = ("username", "email", "phone")
+        assert {kind: fields[kind] for kind in kinds} == dict.fromkeys(kinds, "") | {field: hint}
+
+    def test_a_login_hint_does_not_tell_who_has_an_account(self, acme):
+        user, browser, client = acme.user(), acme.browser(), acme.application()
+        unknown = "v" + user.username[1:]
+
+        pages = [opened(browser, client, login_hint=hint).text for hint in (user.username, unknown)]
+
+        known, other = (re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|name=\"csrf[^>]*", "", page) for page in pages)
+        assert known.replace(user.username, unknown) == other
+
     def test_cuts_a_login_hint_of_any_length(self, acme):
         page = opened(acme.browser(), acme.application(), login_hint="x" * 5000)
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import secrets
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -334,6 +335,70 @@ class TestSignIn:
         with acme.active():
             identity = SocialIdentity.objects.get()
         assert (identity.provider, identity.subject) == (rival.issuer, str(there.pk))
+
+
+class TestAskedAgain:
+    """What an application wants to know of a person's last sign-in, the provider is asked too."""
+
+    def sent(self, world: World, browser: Browser, **asked: str) -> str:
+        answer = browser.authorize(world.application(), **asked)
+        return away(browser, interaction=query_of(answer.headers["Location"])["interaction"])
+
+    @pytest.mark.parametrize(
+        ("asked", "passed_on"),
+        [
+            ({}, {}),
+            ({"prompt": "consent"}, {}),
+            ({"prompt": "login"}, {"prompt": "login"}),
+            ({"prompt": "login", "max_age": "60"}, {"prompt": "login"}),
+            ({"max_age": "0"}, {"prompt": "login"}),
+            ({"max_age": "60"}, {"max_age": "60"}),
+        ],
+    )
+    def test_decision_O9_is_passed_on(self, acme, provider, asked, passed_on):
+        connect(acme, provider.config)
+
+        sent = query_of(self.sent(acme, acme.browser(), **asked))
+
+        assert {name: sent[name] for name in ("prompt", "max_age") if name in sent} == passed_on
+
+    @pytest.mark.parametrize(
+        ("asked", "ago", "believed"),
+        [
+            ({"prompt": "login"}, 0, True),
+            ({"prompt": "login"}, 600, False),
+            ({"max_age": "0"}, 600, False),
+            ({"max_age": "900"}, 600, True),
+            ({"max_age": "300"}, 600, False),
+            ({}, 600, True),
+            ({"prompt": "login"}, None, True),  # not every provider says
+        ],
+    )
+    def test_decision_O9_an_old_sign_in_there_is_none_here(self, acme, provider, asked, ago, believed):
+        connect(acme, provider.config)
+        browser = acme.browser()
+        when = {} if ago is None else {"auth_time": int(time.time()) - ago}
+
+        page = back(browser, provider.approve(self.sent(acme, browser, **asked), **ADA, **when))
+
+        if believed:
+            assert page.status_code == 303
+            assert is_in(browser)
+        else:
+            refused(page, 502, NOT_BELIEVED)
+            nobody_came(acme, browser)
+
+    @pytest.mark.parametrize("said", ["now", [], True, -1, {}])
+    def test_a_time_that_is_none_is_not_believed(self, acme, provider, said):
+        connect(acme, provider.config)
+        browser = acme.browser()
+
+        page = back(
+            browser, provider.approve(self.sent(acme, browser, prompt="login"), **ADA, auth_time=said)
+        )
+
+        refused(page, 502, NOT_BELIEVED)
+        nobody_came(acme, browser)
 
 
 class TestSameAddress:

@@ -44,6 +44,13 @@ def sent_to(connector_id: str, **config: Any) -> str:
     return client.address(endpoints, whole, SECRETS)
 
 
+def asked_of(connector_id: str, max_age: int, **config: Any) -> dict[str, str]:
+    """What a provider is told of how recent a sign-in has to be."""
+    _, whole, endpoints = prepared(connector_id, **config)
+    sent = query_of(client.address(endpoints, whole, SECRETS, max_age=max_age))
+    return {name: sent[name] for name in ("prompt", "max_age") if name in sent}
+
+
 def vouched_for(connector_id: str, **config: Any) -> Profile:
     provider, whole, endpoints = prepared(connector_id, **config)
     granted = client.redeem(endpoints, whole, code="their-code", secrets=SECRETS)
@@ -75,6 +82,10 @@ class TestGoogle:
             "our-state",
             "our-nonce",
         )
+
+    def test_is_not_asked_for_what_it_refuses(self):
+        """Google takes no prompt but none, consent and select_account."""
+        assert [asked_of("google", max_age) for max_age in (0, 60)] == [{}, {}]
 
     def test_vouches_for_an_account(self, there):
         there.web.answers["/token"] = tokens(
@@ -123,6 +134,10 @@ class TestMicrosoft:
             "ver": "2.0",
         }
         there.web.answers[f"/{tenant}/oauth2/v2.0/token"] = tokens(there, **(known | claims))
+
+    def test_is_asked_to_ask_again(self):
+        assert asked_of("microsoft", 0) == {"prompt": "login"}
+        assert asked_of("microsoft", 60) == {"max_age": "60"}
 
     def test_vouches_for_an_account_of_any_directory(self, there):
         self.answers(there)

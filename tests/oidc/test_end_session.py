@@ -705,7 +705,21 @@ class TestState:
 
         answer = here.browser.get(PATH, params=pairs)
 
-        assert "evil.example" not in answer.headers.get("Location", "")
+        is_refused(answer)
+        assert here.is_signed_in()
+
+    @pytest.mark.parametrize("name", ["logout_hint", "ui_locales"])
+    def test_a_repeated_parameter_is_refused_though_it_changes_little(self, here, name):
+        answer = here.browser.get(PATH, params=[("id_token_hint", here.hint), (name, "a"), (name, "b")])
+
+        is_refused(answer)
+        assert here.is_signed_in()
+
+    def test_a_state_without_a_target_is_told_to_nobody(self, here):
+        answer = here.end(id_token_hint=here.hint, state="to nobody")
+
+        is_signed_out_page(answer)
+        assert "to nobody" not in answer.text
 
     @pytest.mark.parametrize(
         "query", ["id_token_hint=%00", "state=%ff%fe", "&".join("a=1" for _ in range(200))]
@@ -824,6 +838,33 @@ class TestWhatEnds:
 
 
 class TestThePage:
+    def test_decision_O11_takes_hints_and_whatever_else(self, here):
+        answer = here.end(
+            id_token_hint=here.hint,
+            logout_hint="<b>ada</b>",
+            ui_locales="xx",
+            foo="1",
+            post_logout_redirect_uri=HOME,
+        )
+
+        is_sent_to(answer, HOME)
+
+    def test_decision_O11_speaks_the_first_language_that_we_know(self, here):
+        asked = here.end(ui_locales="tlh de-AT en")
+        fields = is_asked(asked)
+
+        done = here.browser.post(PATH, data=fields)
+
+        assert 'lang="de"' in asked.text
+        assert 'lang="de"' in done.text
+        assert not here.is_signed_in()
+
+    def test_decision_O11_speaks_it_to_a_post_as_well(self, acme):
+        page = acme.post(PATH, data={"ui_locales": "ja"})
+
+        assert 'lang="ja"' in page.text
+        assert page.headers["Content-Language"] == "ja"
+
     def test_case_J06_J07_allows_no_frame_no_inline_script_and_no_referrer_abroad(self, here):
         answer = here.end()
 

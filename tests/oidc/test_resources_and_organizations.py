@@ -311,3 +311,16 @@ class TestThirdParties:
 
         assert refused.json()["error"] == "invalid_request"
         assert "read" not in scoped["scope"].split()
+
+    def test_decision_O4_the_person_sees_all_that_would_be_granted(self, acme, setting):
+        client, browser = acme.application(is_third_party=True), acme.browser()
+        browser.sign_in(setting.user)
+
+        asked = browser.authorize(
+            client, scope="openid", resource=INDICATOR, organization_id=setting.organization["id"]
+        )
+        page = browser.get(asked.headers["Location"])
+
+        assert page.text.count("<li><span>") == 3
+        for name in ("Sign you in", "read", "write"):
+            assert f"<li><span>{name}</span>" in page.text

@@ -20,7 +20,8 @@ from tests.support.independent import bearer, claims_of
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 CHALLENGE = re.compile(
-    r'Bearer realm="gatehouse"(, error="(\w+)", error_description="([\x20-\x21\x23-\x5b\x5d-\x7e]+)")?'
+    r'Bearer realm="gatehouse"(, error="(\w+)", error_description="([\x20-\x21\x23-\x5b\x5d-\x7e]+)"'
+    r'(, scope="openid")?)?'
 )
 
 
@@ -277,6 +278,8 @@ class TestRefusal:
         answer = client.userinfo(token)
 
         assert challenge_of(answer) == (403, "insufficient_scope")
+        # RFC 6750 section 3: the scope that would do.
+        assert answer.headers["WWW-Authenticate"].endswith(', scope="openid"')
 
 
 class TestLife:
@@ -429,3 +432,14 @@ class TestCors:
         assert read.status_code == 200
         assert "authorization" in preflight.headers["Access-Control-Allow-Headers"].lower()
         assert "GET" in preflight.headers["Access-Control-Allow-Methods"]
+
+    def test_decision_H11_no_page_of_another_origin_reads_it(self, acme, person):
+        token = acme.application("SPA").tokens_for(person)["access_token"]
+        origin = {"Origin": "https://evil.example"}
+
+        read = acme.get("/oidc/userinfo", headers=bearer(token) | origin)
+        preflight = httpx.options(f"{acme.address}/oidc/userinfo", headers=origin)
+
+        for answer in (read, preflight):
+            assert "Access-Control-Allow-Origin" not in answer.headers
+            assert answer.headers["Vary"] == "Origin"

@@ -73,7 +73,8 @@ class Endpoints:
     """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect.
 
     ``{tenantid}`` in an issuer stands for what an ID token calls ``tid``. ``names_itself``
-    says that answers to the browser carry ``iss`` (RFC 9207).
+    says that answers to the browser carry ``iss`` (RFC 9207), ``asks_again`` that people who are
+    signed in there are asked who they are once more when a request wants that.
     """
 
     authorization: str
@@ -83,6 +84,7 @@ class Endpoints:
     jwks: str = ""
     basic_auth: bool = False
     names_itself: bool = False
+    asks_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

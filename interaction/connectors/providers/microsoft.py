@@ -41,6 +41,7 @@ class Microsoft:
             userinfo="https://graph.microsoft.com/oidc/userinfo",
             issuer=f"{HOST}/{_directory(config['tenant_id'])}/v2.0",
             jwks=f"{tenant}/discovery/v2.0/keys",
+            asks_again=True,
         )
 
     def test(self, config: Config) -> None:

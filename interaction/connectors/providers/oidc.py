@@ -1,5 +1,7 @@
 """Sign-in with any OpenID provider, known by its issuer."""
 
+from dataclasses import replace
+
 from interaction.connectors.providers import discovery, oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
 
@@ -29,7 +31,7 @@ class Oidc:
             ProviderError: it does not say, or not usably.
 
         """
-        return discovery.fetch(config["issuer"])
+        return replace(discovery.fetch(config["issuer"]), asks_again=True)
 
     def test(self, config: Config) -> None:
         """Fetch and check the discovery document, then have our client checked.

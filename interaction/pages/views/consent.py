@@ -8,6 +8,7 @@ from interaction.journeys.pending import Pending
 from interaction.pages import words
 from interaction.pages.views import shared
 from oidc.grants import requests
+from oidc.provider import steps
 from oidc.provider.views.authorize import gone, redirect
 
 
@@ -47,5 +48,5 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         pending,
         user=shared.person(session.user),
         session_id=session.pk,
-        scopes=words.described(pending.asked.scopes),
+        scopes=words.described(steps.wanted_of(session.user, pending.asked)),
     )

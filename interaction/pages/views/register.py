@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from identity.core.error_page import Link, error_page
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
+from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.experience import policy
 from interaction.experience import services as experience
@@ -64,7 +65,8 @@ def _details(
     asked = [Kind(kind) for kind in shown.sign_up["identifiers"] if kind not in proofs]
     password: bool = shown.sign_up["password"]
     if request.method != "POST":
-        return _page(request, pending, shown, proofs, RegisterForm(kinds=asked, password=password))
+        form = RegisterForm(initial=_hinted(pending), kinds=asked, password=password)
+        return _page(request, pending, shown, proofs, form)
     form = RegisterForm(request.POST, kinds=asked, password=password)
     if not form.is_valid():
         return _page(request, pending, shown, proofs, form, status=400)
@@ -81,6 +83,12 @@ def _details(
         shared.tell(form, error)
         return shared.refused(_page(request, pending, shown, proofs, form, status=error.status), error)
     return sign_in.enter(signed_in)
+
+
+def _hinted(pending: Pending | None) -> dict[str, str]:
+    """Return what the application believes the person is called here, as the field that it would go into."""
+    hint = pending.asked.login_hint[:254].strip() if pending else ""
+    return {identifiers.kind_of(hint): hint} if hint else {}
 
 
 def _page(  # noqa: PLR0913 - the parts of a page

@@ -60,7 +60,8 @@ def authorize(request: HttpRequest) -> HttpResponse:
             onward = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
             if len(onward) < _LONGEST_LINE:
                 return redirect(onward)
-        asked = authorization.validate(parameters.decoded(query))
+        query, too_long = _shortened(query)
+        asked = authorization.validate(parameters.decoded(query), too_long=too_long)
     except (parameters.Refused, Unanswerable) as error:
         return _unanswerable(request, str(error))
     except Refused as refused:
@@ -120,10 +121,14 @@ def gone(request: HttpRequest) -> HttpResponse:
 
 
 def _query(request: HttpRequest) -> str:
-    query = parameters.form_text(request) if request.method == "POST" else str(request.META["QUERY_STRING"])
-    if len(query) > _LONGEST_QUERY:
-        raise parameters.Refused("The request is too long.")
-    return query
+    if request.method == "POST":
+        return parameters.form_text(request)
+    return str(request.META["QUERY_STRING"])
+
+
+def _shortened(query: str) -> tuple[str, str]:
+    """Return a query of bearable length, and which parameter it lacks for that."""
+    return parameters.without_longest(query, _LONGEST_QUERY) if len(query) > _LONGEST_QUERY else (query, "")
 
 
 def _unanswerable(request: HttpRequest, reason: str) -> HttpResponse:
@@ -147,6 +152,7 @@ def _code(asked: Authorization, session: Session) -> str:
         session=session,
         redirect_uri=asked.redirect_uri,
         scope=asked.scope,
+        claims=asked.claims.kept,
         resource=asked.resource,
         organization_id=asked.organization_id,
         nonce=asked.nonce,

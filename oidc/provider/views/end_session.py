@@ -7,10 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from identity.core import languages
 from identity.core.error_page import error_page
 from identity.sessions import cookies
 from identity.sessions import services as sessions
@@ -22,7 +24,8 @@ from oidc.provider.hints import Hint
 from oidc.provider.parameters import Parameters
 from oidc.provider.views.authorize import redirect
 
-_NAMES: Final = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
+_TARGET: Final = "post_logout_redirect_uri"
+_NAMES: Final = ("id_token_hint", "logout_hint", "client_id", _TARGET, "state", "ui_locales")
 
 
 @csrf_exempt  # a relying party may POST here; the confirmation alone is checked, below
@@ -33,6 +36,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
         sent = _sent(request)
     except parameters.Refused as refused:
         return _refused(request, refused.description)
+    if language := languages.best_of(sent["ui_locales"]):
+        translation.activate(language)
     if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps SameSite=Lax cookies from a cross-site POST, but not from a GET.
         return redirect(f"{reverse('oidc:end-session')}?{urlencode(sent.only(frozenset(_NAMES)))}")
@@ -41,7 +46,7 @@ def end_session(request: HttpRequest) -> HttpResponse:
     except hints.Forged:
         return _refused(request, "The id_token_hint is not an ID token of ours.")
     application = _application(sent, hint)
-    target = sent["post_logout_redirect_uri"]
+    target = sent[_TARGET]
     if target and not _is_good(target, application, any_application=not sent["client_id"] and hint is None):
         return _refused(request, "The post_logout_redirect_uri is not registered.")
     return _end(request, sent, hint, application)
@@ -64,7 +69,7 @@ def _end(
 
 
 def _done(request: HttpRequest, sent: Parameters, application: Application | None) -> HttpResponse:
-    target = sent["post_logout_redirect_uri"]
+    target = sent[_TARGET]
     if target:
         state = urlencode({"state": sent["state"]}) if "state" in sent.values else ""
         joint = "&" if "?" in target else "?"
@@ -93,7 +98,7 @@ def _ask(
         },
     )
     response["Cache-Control"] = "no-store"
-    target = sent["post_logout_redirect_uri"]
+    target = sent[_TARGET]
     response.form_targets = redirect_uris.form_targets(target) if target else ()  # type: ignore[attr-defined]
     return response
 
@@ -101,7 +106,10 @@ def _ask(
 def _sent(request: HttpRequest) -> Parameters:
     if request.method == "POST":
         return parameters.form(request)
-    return parameters.decoded(str(request.META["QUERY_STRING"]))
+    sent = parameters.decoded(str(request.META["QUERY_STRING"]))
+    if repeated := sent.repeated.intersection(_NAMES):
+        raise parameters.Refused(f"The parameter {min(repeated)} was sent more than once.")
+    return sent
 
 
 def _is_confirmed(request: HttpRequest, sent: Parameters) -> bool:

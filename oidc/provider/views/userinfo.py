@@ -1,10 +1,12 @@
 """GET and POST /oidc/userinfo (OpenID Connect Core 5.3)."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from oidc.provider import bearer, claims, errors, organizations, scopes
-from oidc.provider.bearer import InvalidBearer
+from oidc.provider import bearer, claims, errors, organizations, scopes, tokens
+from oidc.provider.bearer import InvalidBearer, Principal
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Refused, form
 
@@ -12,7 +14,7 @@ from oidc.provider.parameters import Refused, form
 @csrf_exempt
 @cross_origin("GET, POST")
 def userinfo(request: HttpRequest) -> HttpResponse:
-    """Tell what the access token's scopes release of its user."""
+    """Tell what the access token releases of its user."""
     if request.method not in {"GET", "HEAD", "POST"}:
         return errors.oauth_error(
             "invalid_request",
@@ -37,9 +39,16 @@ def userinfo(request: HttpRequest) -> HttpResponse:
     except InvalidBearer as error:
         return _challenge("invalid_token", str(error), 401)
     if scopes.OPENID not in principal.scopes:
-        return _challenge("insufficient_scope", "The access token lacks the scope openid.", 403)
-    said = claims.for_userinfo(principal.user, principal.scopes)
-    return errors.oauth_json(said | organizations.for_userinfo(principal))
+        lacks = "The access token lacks the scope openid."
+        return _challenge("insufficient_scope", lacks, 403, scope=scopes.OPENID)
+    return errors.oauth_json(_released(principal))
+
+
+def _released(principal: Principal) -> dict[str, Any]:
+    user, names = principal.user, claims.released(principal.scopes) | tokens.requested_of(principal.claims)
+    said = {"sub": str(user.pk)} | claims.about(user, names)
+    here = principal.claims.get("organization_id")
+    return said | organizations.for_userinfo(user.pk, names, here=here)
 
 
 def _presented(request: HttpRequest) -> str | None:
@@ -66,14 +75,15 @@ def _in_body(request: HttpRequest) -> str | None:
     return form(request)["access_token"] or None
 
 
-def _challenge(error: str, description: str, status: int) -> HttpResponse:
-    """Refuse as RFC 6750 section 3 asks."""
+def _challenge(error: str, description: str, status: int, *, scope: str = "") -> HttpResponse:
+    """Refuse as RFC 6750 section 3 asks; ``scope`` is what the token would have to have."""
+    needed = f', scope="{scope}"' if scope else ""
     return errors.oauth_error(
         error,
         description,
         status=status,
         headers={
             "WWW-Authenticate": f'Bearer realm="gatehouse", error="{error}", '
-            f'error_description="{description}"'
+            f'error_description="{description}"{needed}'
         },
     )
