@@ -36,6 +36,7 @@ format: $(VENV)/development ## Put the code into its canonical form
 lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest allowed
 	@command -v uv >/dev/null || { echo "make lock needs uv: python3 -m pip install uv"; exit 1; }
 	$(COMPILE) --group demo --output-file requirements.lock
+	$(COMPILE) --constraint requirements.lock --output-file requirements-production.lock
 	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.

@@ -53,9 +53,16 @@ def prepare() -> None:
 @contextmanager
 def running(**environment: str) -> Iterator[str]:
     """Serve with gunicorn as production does, and yield the address."""
+    with process(**environment):
+        yield environment.get("BASE_URL", settings.BASE_URL)
+
+
+@contextmanager
+def process(**environment: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Serve, and yield the process that does, once it answers."""
     log_path = settings.VAR / "server.log"
     with log_path.open("ab") as log:
-        process = subprocess.Popen(
+        served = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"],
             env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
             cwd=settings.BASE_DIR,
@@ -63,11 +70,11 @@ def running(**environment: str) -> Iterator[str]:
             stderr=log,
         )
     try:
-        _wait_for(process, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
-        yield environment.get("BASE_URL", settings.BASE_URL)
+        _wait_for(served, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
+        yield served
     finally:
-        process.terminate()
-        process.wait(40)
+        served.terminate()
+        served.wait(40)
 
 
 def _wait_for(process: subprocess.Popen[bytes], address: str) -> None:
