@@ -63,7 +63,9 @@ def test_a_result_that_is_worse_or_better_or_has_another_reason_is_no_match(modu
 
 
 def test_the_sheet_is_printed_with_what_differs():
-    lines = list(sheet.printed([Verdict("oidcc-server", warnings=["too long"])]))
+    worse = Verdict("oidcc-server", warnings=["too long"])
+
+    lines = list(sheet.printed([worse, Verdict("oidcc-server")]))
 
     assert "  WARNING  oidcc-server (expected: PASSED): too long" in lines
     assert lines[0] == "oidcc-basic-certification-test-plan"
