@@ -98,6 +98,15 @@ def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
     assert config["server"]["login_hint"] == person.username
 
 
+def test_everything_it_makes_is_in_the_audit_log(seeding):
+    seeding.config()
+
+    with seeding.inside():
+        tenant = tenancy.active_id()
+    keys = set(Entry.objects.filter(tenant_id=tenant).values_list("key", flat=True))
+    assert {"Tenant.Create", "Application.Create", "User.Create", "User.Update"} <= keys
+
+
 def test_repeated_it_changes_nothing_and_shows_no_secret(seeding):
     first = seeding.config()
     with seeding.inside():
@@ -130,7 +139,8 @@ def test_repeated_it_mends_what_was_changed(seeding):
         assert mended.redirect_uris == ["https://suite.example/test/a/gate/callback"]
         assert mended.is_third_party is False
         person = User.objects.get()
-        assert (person.name, person.email_verified, person.email != "") == ("Ada Conformance", True, True)
+        assert (person.name, person.email) == ("Ada Conformance", "conformance-gate@example.com")
+        assert (person.email_verified, person.phone_verified) == (True, True)
 
 
 def test_rotate_makes_every_secret_anew(seeding):
