@@ -33,21 +33,20 @@ def trust(authority: tls.Authority) -> ssl.SSLContext:
 @pytest.fixture(scope="session")
 def gatehouse(database: None, authority: tls.Authority) -> Iterator[str]:
     """A server of its own, which is told that its address is https."""
-    front = tls.listening()
-    address = f"https://localhost:{front.getsockname()[1]}"
-    port = second.free_port()
-    with (
-        second.running(PORT=str(port), BASE_URL=address),
-        tls.terminated(front, authority.identity(), port),
-    ):
-        yield address
+    with tls.listening() as front:
+        address = f"https://localhost:{front.getsockname()[1]}"
+        port = second.free_port()
+        with (
+            second.running(PORT=str(port), BASE_URL=address),
+            tls.terminated(front, authority.identity(), port),
+        ):
+            yield address
 
 
 @pytest.fixture(scope="session")
 def base(authority: tls.Authority) -> Iterator[str]:
     """The suite's own site: another host than ours, as it is in the world."""
-    front = tls.listening()
-    with Site() as site:
+    with tls.listening() as front, Site() as site:
         port = int(site.origin.rpartition(":")[2])
         with tls.terminated(front, authority.identity(), port):
             yield f"https://suite.localhost:{front.getsockname()[1]}"
