@@ -42,6 +42,7 @@ _ONCE = {
         "browser/test_journeys.py",
         "browser/test_social.py",
         "config/",
+        "conformance/",
     ),
 }
 

@@ -1,0 +1,106 @@
+"""The JSON that is pasted into the suite: the provider, its clients, and how its pages are worked."""
+
+from typing import Any, Final
+
+from management.conformance.seeding import Client, Seeded
+
+Command = list[str | int]
+Task = dict[str, Any]
+
+# What stands for a secret that is not known here any more.
+KEPT: Final = "as it was shown when it was made; --rotate makes a new one"
+_SUBMIT: Final = "main form button[type='submit']"
+_SECONDS: Final = 10
+# The suite wants a picture of these pages, to be looked at by a person.
+_PICTURE: Final[Command] = ["wait", "css", "main h1", _SECONDS, ".*", "update-image-placeholder"]
+_PICTURE_IF_ASKED: Final[Command] = [*_PICTURE[:-1], "update-image-placeholder-optional"]
+_SIGN_IN_AGAIN: Final = ("oidcc-prompt-login", "oidcc-max-age-1")
+_ERROR_PAGES: Final = (
+    "oidcc-ensure-registered-redirect-uri",
+    "oidcc-ensure-request-object-with-redirect-uri",
+)
+_LOGOUT: Final = "oidcc-rp-initiated-logout"
+_LOGOUT_PAGES: Final = tuple(
+    f"{_LOGOUT}-{name}"
+    for name in (
+        *("bad-post-logout-redirect-uri", "modified-id-token-hint", "no-id-token-hint", "bad-id-token-hint"),
+        *(
+            "query-added-to-post-logout-redirect-uri",
+            "no-params",
+            "no-post-logout-redirect-uri",
+            "only-state",
+        ),
+    )
+)
+
+
+def configuration(seeded: Seeded) -> dict[str, Any]:
+    """Return the configuration of all plans that apply."""
+    first, second = seeded.clients
+    sign_in, sign_out = _sign_in(seeded), _sign_out(seeded)
+    return {
+        "alias": seeded.alias,
+        "description": f"Gatehouse at {seeded.issuer}",
+        "server": {
+            "discoveryUrl": f"{seeded.issuer}/.well-known/openid-configuration",
+            "login_hint": seeded.username,
+        },
+        "client": _client(first),
+        "client2": _client(second),
+        "client_secret_post": _client(first),
+        "browser": [sign_in, sign_out],
+        "override": {
+            **{name: {"browser": [_sign_in(seeded, _PICTURE_IF_ASKED)]} for name in _SIGN_IN_AGAIN},
+            **{name: {"browser": [_error_page(seeded)]} for name in _ERROR_PAGES},
+            **{name: {"browser": [sign_in, _sign_out(seeded, _PICTURE)]} for name in _LOGOUT_PAGES},
+        },
+    }
+
+
+def _client(client: Client) -> dict[str, str]:
+    return {"client_id": client.client_id, "client_secret": client.secret or KEPT}
+
+
+def _sign_in(seeded: Seeded, *first: Command) -> Task:
+    return {
+        "match": f"{seeded.issuer}/oidc/authorize*",
+        "tasks": [
+            _task(
+                "Sign in",
+                f"{seeded.issuer}/sign-in*",
+                *first,
+                ["text", "name", "identifier", seeded.username],
+                ["text", "name", "password", seeded.password or KEPT],
+                ["click", "css", _SUBMIT],
+            ),
+            # Asked for prompt=consent alone: these applications are first-party.
+            _task("Consent", f"{seeded.issuer}/consent*", ["click", "css", "button[value='allow']"]),
+            _arrival(seeded, "callback"),
+        ],
+    }
+
+
+def _sign_out(seeded: Seeded, *last: Command) -> Task:
+    address = f"{seeded.issuer}/oidc/end-session*"
+    return {
+        "match": address,
+        "tasks": [
+            # A hint that names the session asks nothing, and an error page has no button.
+            _task("Sign out", address, ["click", "css", _SUBMIT, "optional"], *last),
+            _arrival(seeded, "post_logout_redirect"),
+        ],
+    }
+
+
+def _error_page(seeded: Seeded) -> Task:
+    address = f"{seeded.issuer}/oidc/authorize*"
+    return {"match": address, "tasks": [_task("Error page", address, _PICTURE) | {"optional": False}]}
+
+
+def _arrival(seeded: Seeded, end: str) -> Task:
+    wait: Command = ["wait", "id", "submission_complete", _SECONDS]
+    return _task("Arrive", f"{seeded.suite}/test/*/{end}*", wait)
+
+
+def _task(name: str, match: str, *commands: Command) -> Task:
+    return {"task": name, "optional": True, "match": match, "commands": list(commands)}

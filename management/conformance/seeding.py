@@ -1,0 +1,178 @@
+"""The clients and the person that a conformance suite tests with. Safe to repeat."""
+
+import re
+import secrets
+import zlib
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from identity.core import tenancy
+from identity.core.errors import Invalid, ServiceError
+from identity.core.tenancy import ActiveTenant
+from identity.tenants import services as tenants
+from identity.tenants.models import Tenant
+from identity.users import services as users
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from oidc.applications import services as applications
+from oidc.applications.models import Application
+
+_ALIAS: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
+_NAME: Final = "OpenID conformance suite"
+_MARK: Final = {"made_by": "seed_conformance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client of the suite; its secret only if it was made just now."""
+
+    client_id: str
+    secret: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What the suite tests with; the password only if it was made just now."""
+
+    issuer: str
+    alias: str
+    suite: str
+    clients: tuple[Client, Client]
+    username: str
+    password: str | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every secret is known here, so that the suite can be told all it needs."""
+        return None not in (self.password, *(client.secret for client in self.clients))
+
+
+class NotHttps(ServiceError):
+    """The suite accepts https alone, for issuer and endpoints alike."""
+
+    reason = "not_https"
+    message = (
+        "BASE_URL is not https, and the suite accepts nothing else: "
+        "put a server in front that terminates TLS, and set BASE_URL to its public address"
+    )
+
+
+class TenantInUse(ServiceError):
+    """The tenant holds people or applications that this command did not make."""
+
+    reason = "tenant_in_use"
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(
+            f"the tenant {slug} has users or applications of its own, and everybody who sees the results of "
+            "the suite learns how to sign in here: name a tenant for it alone, or say --in-use"
+        )
+
+
+def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: bool = False) -> Seeded:
+    """Make or mend the two clients and the person of an alias; make the tenant where it is missing.
+
+    Secrets are made with what they belong to, or all of them anew with ``rotate``. ``in_use`` allows
+    a tenant that holds something else.
+
+    Raises:
+        NotHttps: this installation is not reached by https.
+        TenantInUse: the tenant holds something else.
+        Invalid: the address of the suite, the alias or the slug breaks a rule.
+
+    """
+    if not settings.BASE_URL.startswith("https:"):
+        raise NotHttps
+    suite = _acceptable_suite(suite)
+    if not _ALIAS.fullmatch(alias):
+        raise Invalid("alias", "must be 1 to 64 letters, digits, dashes or underscores")
+    tenant = _tenant(slug)
+    with tenancy.using(tenant):
+        if not in_use and _holds_something_else():
+            raise TenantInUse(slug)
+        password = _person(alias, rotate=rotate)
+        first, second = (
+            _client(f"{_NAME}, {alias}: {name}", f"{suite}/test/a/{alias}", rotate=rotate)
+            for name in ("client", "client2")
+        )
+        return Seeded(tenant.issuer, alias, suite, (first, second), _username(alias), password)
+
+
+def _acceptable_suite(suite: str) -> str:
+    parts = urlsplit(suite)
+    if parts.scheme != "https" or not parts.netloc or parts.path.strip("/") or parts.query or parts.fragment:
+        raise Invalid("suite", "must be https, a host and nothing else")
+    return f"https://{parts.netloc}"
+
+
+def _tenant(slug: str) -> ActiveTenant:
+    with tenancy.using(tenancy.EVERYWHERE):
+        known = Tenant.objects.filter(slug=slug).first()
+        return (known or tenants.provision(slug=slug, name=_NAME)).activated()
+
+
+def _holds_something_else() -> bool:
+    ours = User.objects.filter(custom_data__made_by=_MARK["made_by"])
+    return (
+        User.objects.exclude(pk__in=ours.values("pk")).exists()
+        or Application.objects.exclude(name__startswith=f"{_NAME}, ").exists()
+    )
+
+
+def _client(name: str, base: str, *, rotate: bool) -> Client:
+    fields: dict[str, Any] = {
+        "redirect_uris": [f"{base}/callback"],
+        "post_logout_redirect_uris": [f"{base}/post_logout_redirect"],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "is_third_party": False,
+    }
+    known = Application.objects.filter(name=name, type=Application.Type.TRADITIONAL).first()
+    if known is None:
+        made, secret = applications.register(
+            name=name, type=Application.Type.TRADITIONAL, description="Made by seed_conformance.", **fields
+        )
+        return Client(made.client_id, secret)
+    if different := _different(known, fields):
+        applications.change(known, different)
+    return Client(known.client_id, applications.rotate_secret(known) if rotate else None)
+
+
+def _username(alias: str) -> str:
+    return f"conformance-{alias}".lower()
+
+
+def _person(alias: str, *, rotate: bool) -> str | None:
+    """Return the password, if it was made just now."""
+    username = _username(alias)
+    # Every claim that there is has a value: the suite warns of what it does not see.
+    fields: dict[str, Any] = {
+        "name": "Ada Conformance",
+        "email": f"{username}@example.com",
+        # Numbers that begin with 555 are nobody's in North America; the rest differs by alias.
+        "phone": f"+1555{zlib.crc32(username.encode()) % 10_000_000:07d}",
+        "avatar": f"{settings.BASE_URL}{settings.STATIC_URL}gatehouse/mark.svg",
+        "custom_data": _MARK | {"gender": "female"},
+    }
+    known = User.objects.filter(username_key=username).first()
+    if known is not None and known.custom_data.get("made_by") != _MARK["made_by"]:
+        raise Invalid("alias", f"somebody else is called {username} here: choose another")
+    password = secrets.token_urlsafe(18) if known is None or rotate else None
+    if known is None:
+        known = users.create(username=username, password=password or "", **fields)
+    else:
+        if different := _different(known, fields):
+            users.change(known, different)
+        if password is not None:
+            users.set_password(known, password)
+    known.refresh_from_db()
+    for kind in (Kind.EMAIL, Kind.PHONE):
+        if not getattr(known, f"{kind}_verified"):
+            users.change(known, {kind: fields[kind]}, proven=kind)
+    return password
+
+
+def _different(row: User | Application, fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if getattr(row, name) != value}
