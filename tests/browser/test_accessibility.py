@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -94,6 +94,7 @@ class TestPages:
             acme,
             branding={"primary_color": "#ffff00"},
             sign_up={"identifiers": ["username", "email"], "verify": False},
+            password_policy={"strength_meter": True},
         )
         user = acme.user(email=new_email(), name="Wolfeschlegelsteinhausenbergerdorff " * 3)
         client = acme.application(
@@ -111,6 +112,11 @@ class TestPages:
         look("select account")
         page.goto(f"{acme.address}/register")
         look("register")
+        for password in ("monkey", "zebrafinch9", "another good one 2"):
+            page.locator("[name=password]").fill(password)
+            expect(page.locator(".strength [role=status]")).not_to_be_empty()
+            look(f"register, with the password {password}")
+            page.locator("[name=password]").fill("")
         send(page, username="a b", email=new_email(), password="x")
         look("register, refused")
         page.goto(f"{acme.address}/nothing")
