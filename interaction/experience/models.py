@@ -43,6 +43,7 @@ def default_password_policy() -> dict[str, Any]:
         "require_numbers": True,
         "require_special_chars": False,
         "reject_common": False,
+        "strength_meter": False,
     }
 
 

@@ -54,6 +54,11 @@ def rules(policy: Mapping[str, Any]) -> list[Rule]:
     return [*asked, _NOT_COMMON] if policy.get("reject_common") else asked
 
 
+def has_meter(policy: Mapping[str, Any]) -> bool:
+    """Tell whether pages show how strong a password is; it refuses none."""
+    return bool(policy.get("strength_meter"))
+
+
 def check(
     password: str, policy: Mapping[str, Any], *, field: str = "password", own: Iterable[str] = ()
 ) -> str:

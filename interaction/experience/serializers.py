@@ -93,6 +93,9 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     reject_common = Flag(
         required=False, help_text="Whether the 20,000 passwords that are guessed first are refused"
     )
+    strength_meter = Flag(
+        required=False, help_text="Whether pages show how strong a password is while it is typed, as advice"
+    )
 
 
 class AccountSerializer(serializers.Serializer[Any]):

@@ -2,17 +2,20 @@
 
 import os
 from collections.abc import Callable, Iterator
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from identity.users.models import User
 from interaction.connectors import services as connectors
+from interaction.connectors.providers.base import Profile
+from interaction.social import services as identities
 from tests.browser.test_journeys import start
 from tests.support import codes
-from tests.support.cast import PASSWORD, World
-from tests.support.codes import experience, message_to, new_email
+from tests.support.cast import PASSWORD, World, query_of
+from tests.support.codes import experience, message_to, new_email, new_phone
 from tests.support.screens import Screens
 
 pytestmark = pytest.mark.skipif(
@@ -58,7 +61,8 @@ def look(page: Page, acme: World) -> Iterator[Look]:
     yield look
     assert found == []
     origin = acme.address.partition("/t/")[0]
-    assert {url for url in addresses if not url.startswith((origin, "https://rp.example"))} == set()
+    elsewhere = ("https://rp.example", "https://github.com/login/oauth/authorize?")
+    assert {url for url in addresses if not url.startswith((origin, *elsewhere))} == set()
 
 
 def send(page: Page, **typed: str) -> None:
@@ -94,6 +98,7 @@ class TestPages:
             acme,
             branding={"primary_color": "#ffff00"},
             sign_up={"identifiers": ["username", "email"], "verify": False},
+            password_policy={"strength_meter": True},
         )
         user = acme.user(email=new_email(), name="Wolfeschlegelsteinhausenbergerdorff " * 3)
         client = acme.application(
@@ -111,6 +116,11 @@ class TestPages:
         look("select account")
         page.goto(f"{acme.address}/register")
         look("register")
+        for password in ("monkey", "zebrafinch9", "another good one 2"):
+            page.locator("[name=password]").fill(password)
+            expect(page.locator(".strength [role=status]")).not_to_be_empty()
+            look(f"register, with the password {password}")
+            page.locator("[name=password]").fill("")
         send(page, username="a b", email=new_email(), password="x")
         look("register, refused")
         page.goto(f"{acme.address}/nothing")
@@ -162,3 +172,41 @@ class TestPages:
         page.goto(f"{acme.address}/account/password")
         send(page, password="wrong", new_password="x")
         look("password, refused")
+        page.goto(f"{acme.address}/account/email")
+        send(page, identifier=new_email(), password=PASSWORD)
+        look("the code for an email address")
+        send(page, code="12")
+        look("the code for an email address, refused")
+        page.goto(f"{acme.address}/account/phone")
+        send(page, identifier=new_phone(), password=PASSWORD)
+        look("the code for a phone number")
+
+    def test_of_accounts_elsewhere(self, acme, page, look):
+        with acme.active():
+            github = connectors.create(
+                connector_id="github",
+                type="Social",
+                config={"client_id": "x", "client_secret": "y"},
+                enabled=True,
+            )
+            user = acme.user()
+            known = Profile(provider="https://github.com", subject="1", email=f"{'a' * 60}@example.com")
+            identities.link(user, known, github, "GitHub")
+        page.route("https://github.com/**", lambda route: route.fulfill(body="<title>x</title>"))
+
+        page.goto(f"{acme.address}/sign-in")
+        page.get_by_role("link", name="GitHub").click()
+        page.wait_for_url("https://github.com/**")
+        declined = {"state": query_of(page.url)["state"], "error": "access_denied"}
+        page.goto(f"{acme.address}/social/callback?{urlencode(declined)}")
+        look("declined")
+        page.goto(f"{acme.address}/social/callback?state=unknown")
+        look("a trip that nobody began")
+        page.goto(f"{acme.address}/sign-in")
+        with page.expect_navigation():
+            page.evaluate("location.assign('social/nothing')")
+        look("a provider that is not there")
+        page.goto(f"{acme.address}/sign-in")
+        sign_in(page, user)
+        page.goto(f"{acme.address}/account/linked")
+        look("linked")

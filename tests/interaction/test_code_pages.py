@@ -63,6 +63,15 @@ class TestSignInByCode:
         with acme.active():
             assert Session.objects.get().amr == ["otp"]
 
+    @pytest.mark.parametrize(("kind", "spam"), [("email", True), ("phone", False)])
+    def test_only_who_waits_for_an_email_is_sent_to_the_spam_folder(self, acme, kind, spam):
+        address = {"email": new_email, "phone": new_phone}[kind]()
+
+        sent = ask(acme.browser(), "/sign-in/code", address)
+
+        assert "Nothing came?" in sent.text
+        assert ("spam folder" in sent.text) is spam
+
     def test_decision_X5_an_unknown_address_sees_the_same_pages(self, acme):
         known, unknown = new_email(), new_email()
         acme.user(email=known)

@@ -20,7 +20,7 @@ from identity.users import services as users
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from oidc.grants.models import AuthorizationRequest, Consent
-from tests.support import cast, server
+from tests.support import cast, codes, server
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, query_of
 from tests.support.forms import form
 
@@ -1011,11 +1011,13 @@ class TestHeaders:
 
         assert policy(page)["form-action"] == ["'self'", "https:", *([target] if target else [])]
 
-    def test_static_files_are_kept_and_harmless(self, acme):
-        page = acme.get("/sign-in")
+    @pytest.mark.parametrize(("path", "files"), [("/sign-in", 3), ("/register", 5)])
+    def test_static_files_are_kept_and_harmless(self, acme, path, files):
+        codes.experience(acme, password_policy={"strength_meter": True})
+        page = acme.get(path)
         addresses = re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text)
 
-        assert len(addresses) == 3
+        assert len(addresses) == files
         for address in addresses:
             answer = httpx.get(f"{settings.BASE_URL}{address}")
             assert answer.status_code == 200

@@ -15,6 +15,7 @@ NOTHING = {
     "require_numbers": False,
     "require_special_chars": False,
     "reject_common": False,
+    "strength_meter": False,
 }
 
 

@@ -108,7 +108,7 @@ NESTED: Final = {
     "social_sign_in": {"automatic_account_linking", "create_users"},
     "password_policy": {
         *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
-        "reject_common",
+        *("reject_common", "strength_meter"),
     },
 }
 NOTHING: Final = "nothing"

@@ -82,6 +82,18 @@ class TestSignInExperience:
         for wrong in ({"deletion": "yes"}, {"username_change": None}, "x"):
             refusal_of(admin.patch("/sign-in-experience", account=wrong), 400)
 
+    def test_decision_X4_the_strength_meter_is_off_until_somebody_wants_it(self, acme, admin):
+        before = acme.get("/register").text
+        default = result_of(admin.get("/sign-in-experience"))["password_policy"]
+        changed = result_of(admin.patch("/sign-in-experience", password_policy={"strength_meter": True}))
+
+        assert default["strength_meter"] is False
+        assert changed["password_policy"] == default | {"strength_meter": True}
+        assert "strength" not in before
+        assert "data-strength=" in acme.get("/register").text
+        assert "strength" not in acme.get("/sign-in").text
+        refusal_of(admin.patch("/sign-in-experience", password_policy={"strength_meter": "yes"}), 400)
+
     def test_replaces_lists(self, admin):
         methods = [{"identifier": "email", "password": True, "verification_code": False}]
 

@@ -269,6 +269,7 @@ def _experience(estate: Estate) -> Body:
             "require_numbers": True,
             "require_special_chars": False,
             "reject_common": False,
+            "strength_meter": False,
         },
         "message_templates": [
             {

@@ -74,6 +74,7 @@ def _page(
     form: NewPasswordForm,
     status: int = 200,
 ) -> HttpResponse:
+    asked = experience.current().password_policy
     return shared.page(
         request,
         "new_password",
@@ -81,7 +82,8 @@ def _page(
         status,
         form=form,
         address=proof.address,
-        rules=refusals.rules(policy.rules(experience.current().password_policy)),
+        rules=refusals.rules(policy.rules(asked)),
+        meter=policy.has_meter(asked),
         other_url=shared.address("pages:forgot-password", pending, other="1"),
     )
 

@@ -118,6 +118,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         ],
         proven=[{"label": words.label([kind]), "address": proof.address} for kind, proof in proofs.items()],
         rules=refusals.rules(policy.rules(shown.password_policy)),
+        meter=policy.has_meter(shown.password_policy),
         sign_in_url=shared.address("pages:sign-in", pending),
     )
 

@@ -27,5 +27,12 @@ def password(request: HttpRequest, session: Session) -> HttpResponse:
             response = shared.done("pages:account", "password")
             cookies.remember_session(response, secret)
             return response
-    rules = policy.rules(experience.current().password_policy)
-    return shared.page(request, session, "password", form=form, rules=[refusals.rule(rule) for rule in rules])
+    asked = experience.current().password_policy
+    return shared.page(
+        request,
+        session,
+        "password",
+        form=form,
+        rules=refusals.rules(policy.rules(asked)),
+        meter=policy.has_meter(asked),
+    )
