@@ -171,7 +171,7 @@ v1 = [
     ),
     path(
         "signing-keys/<str:pk>",
-        SigningKeyViewSet.as_view({"delete": "destroy"}),
+        SigningKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
         name="signing-key",
     ),
     *crud("connectors", ConnectorViewSet, "connector"),

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from identity.core.records import Stale
 from identity.core.serializers import Timestamp
 from identity.core.viewsets import Row, TenantViewSet, expected_versions
-from oidc.keys import services
+from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
 _DATES: Final = ("created_at", "published_at", "activated_at", "retired_at")
@@ -30,6 +30,13 @@ class SigningKeySerializer(serializers.Serializer[None]):
     retired_at = Timestamp(allow_null=True)
 
 
+class SigningKeyDetailSerializer(SigningKeySerializer):
+    """A signing key, and what deleting it would do."""
+
+    unexpired_tokens = serializers.IntegerField()
+    safe_to_delete_at = Timestamp(allow_null=True)
+
+
 class SigningKeyViewSet(TenantViewSet):
     """Signing keys: the active one, the next one and those before."""
 
@@ -38,6 +45,7 @@ class SigningKeyViewSet(TenantViewSet):
     serializer_class = SigningKeySerializer
     pagination_class = None
     takes = {"prepare": None, "rotate": None}
+    gives = {"retrieve": SigningKeyDetailSerializer}
 
     def get_queryset(self) -> QuerySet[SigningKey]:
         """Return the tenant's keys in the order of the key set."""
@@ -47,6 +55,20 @@ class SigningKeyViewSet(TenantViewSet):
         """Answer with all of them."""
         return Response(
             [_shown(key) for key in self.get_queryset().defer("public_jwk", "sealed_private_key")]
+        )
+
+    def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with one, and what it signed that is still good."""
+        key = self.get_object()
+        used = usage.of(key)
+        is_previous = key.status == SigningKey.Status.PREVIOUS
+        return Response(
+            {
+                **_shown(key),
+                "unexpired_tokens": used.unexpired_tokens,
+                # The active key signs on: no moment is safe.
+                "safe_to_delete_at": used.last_expires_at if is_previous else None,
+            }
         )
 
     def destroy(self, request: Request, *_: Any, **__: Any) -> Response:

@@ -91,6 +91,7 @@ THINGS: Final = {
     "test": "result:ok message:text",
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": KEY,
+    "signing key in detail": f"{KEY} unexpired_tokens:int safe_to_delete_at:time?",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
     "social_sign_in:object message_templates:list",
@@ -174,6 +175,7 @@ ANSWERS: Final = dict(
         ("GET /signing-keys", "all signing key"),
         ("POST /signing-keys/prepare", "signing key"),
         ("POST /signing-keys/rotate", "signing key"),
+        ("GET /signing-keys/:pk", "signing key in detail"),
         ("DELETE /signing-keys/:pk", NOTHING),
         ("GET /sign-in-experience", "experience"),
         ("PATCH /sign-in-experience", "experience"),
