@@ -29,6 +29,7 @@ class Event(TextChoices):
     CONSENT_REVOKE = "Consent.Revoke"
     PASSWORD_VERIFY = "Password.Verify"  # noqa: S105
     ADMIN_SIGN_IN = "Admin.SignIn"
+    SIGNING_KEY_PREPARE = "SigningKey.Prepare"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
     USER_CREATE = "User.Create"

@@ -161,11 +161,20 @@ v1 = [
     path("applications/<str:pk>/roles", ApplicationRoles.as_view(), name="application-roles"),
     path("signing-keys", SigningKeyViewSet.as_view({"get": "list"}), name="signing-key-list"),
     path(
+        "signing-keys/prepare",
+        SigningKeyViewSet.as_view({"post": "prepare"}),
+        name="signing-key-prepare",
+    ),
+    path(
         "signing-keys/rotate",
         SigningKeyViewSet.as_view({"post": "rotate"}),
         name="signing-key-rotate",
     ),
-    path("signing-keys/<str:pk>", SigningKeyViewSet.as_view({"delete": "destroy"}), name="signing-key"),
+    path(
+        "signing-keys/<str:pk>",
+        SigningKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+        name="signing-key",
+    ),
     *crud("connectors", ConnectorViewSet, "connector"),
     path("connectors/<str:pk>/test", ConnectorViewSet.as_view({"post": "test"}), name="connector-test"),
     path("connector-factories", ConnectorFactories.as_view(), name="connector-factories"),

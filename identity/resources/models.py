@@ -1,8 +1,12 @@
 """API resources and their scopes."""
 
+from typing import Final
+
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager
+
+LONGEST_TTL: Final = 30 * 24 * 3600  # seconds: no access token lives longer
 
 
 class Resource(EditableModel):

@@ -5,9 +5,9 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.core.serializers import Description, Flag, Line, Name, Record, WholeNumber
+from identity.resources.models import LONGEST_TTL
 
 _SHORTEST_TTL: Final = 60
-_LONGEST_TTL: Final = 30 * 24 * 3600
 
 
 class Indicator(Line):
@@ -31,7 +31,7 @@ class ResourceSerializer(Record):
 
     name = Name()
     indicator = Indicator(max_length=2048)
-    access_token_ttl = WholeNumber(required=False, min_value=_SHORTEST_TTL, max_value=_LONGEST_TTL)
+    access_token_ttl = WholeNumber(required=False, min_value=_SHORTEST_TTL, max_value=LONGEST_TTL)
     is_default = Flag(required=False)
     scope_count = serializers.IntegerField(read_only=True)
 

@@ -20,7 +20,7 @@ TAGS: Final[dict[str, tuple[str, str]]] = {
     "applications": ("Applications", "Programs that sign people in or act on their own."),
     "connectors": ("Connectors", "Providers of email, SMS and social sign-in."),
     "connector-factories": ("Connectors", ""),
-    "signing-keys": ("Signing keys", "The keys of the tenant. Exactly one is active."),
+    "signing-keys": ("Signing keys", "The keys of the tenant. Exactly one is active, at most one is next."),
     "sign-in-experience": ("Sign-in experience", "How signing in looks, and which ways there are."),
     "logs": ("Audit log", "What happened. Nothing in it can be changed."),
     "m2m": (
@@ -81,6 +81,13 @@ FIELDS: Final[dict[str, str]] = {
     "code": "The six digits that were sent.",
     "new_password": "It has to keep the tenant's password policy.",
     "phone_number": "The phone as the user has it.",
+    "published_at": "Since when the key is in the key set.",
+    "activated_at": "When it began to sign; `null` for the next key.",
+    "retired_at": "When another key took its place; `null` before that.",
+    "unexpired_tokens": "Access tokens and ID tokens that it signed and that have not expired. Those that "
+    "ended early, by revocation or with their session, are counted too.",
+    "safe_to_delete_at": "For a previous key, when the last token that it signed expires; `null` when none "
+    "is left, and for other keys.",
 }
 
 SUMMARY_VERBS: Final = {

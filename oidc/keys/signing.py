@@ -27,7 +27,7 @@ _PURPOSE = "signing keys"
 
 
 def generate() -> SigningKey:
-    """Make a new key for the active tenant, unsaved."""
+    """Make a new key for the active tenant, unsaved, which waits for its turn."""
     key = SigningKey(tenant_id=tenancy.active_id())
     private = ec.generate_private_key(ec.SECP256R1())
     key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
@@ -36,6 +36,15 @@ def generate() -> SigningKey:
         der, purpose=_PURPOSE, bound_to=_binding(tenancy.active_id(), key.pk)
     )
     return key
+
+
+def opens(key: SigningKey) -> bool:
+    """Tell whether the ring of this installation opens the private half."""
+    try:
+        _open(key, tenancy.active_id())
+    except keyring.UnknownKey:
+        return False
+    return True
 
 
 def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
@@ -81,7 +90,12 @@ def _public(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
 @lru_cache(maxsize=4096)
 def _private(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
     row = SigningKey.objects.only("sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
-    der = keyring.unseal(row.sealed_private_key, purpose=_PURPOSE, bound_to=_binding(tenant_id, key_id))
+    return _open(row, tenant_id)
+
+
+def _open(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
+    binding = _binding(tenant_id, row.pk)
+    der = keyring.unseal(row.sealed_private_key, purpose=_PURPOSE, bound_to=binding)
     key = load_der_private_key(der, password=None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)  # noqa: S101 - generate() makes no other
     return key

@@ -16,8 +16,8 @@ _PUBLISHED: Final = ("kty", "crv", "x", "y")
 @csrf_exempt  # another method is refused for what it is, not for want of a form's token
 @require_safe
 def jwks(request: HttpRequest) -> HttpResponse:
-    """List the tenant's keys, the active one first, then those whose tokens still verify."""
-    keys = SigningKey.objects.order_by("status", "-created_at", "-pk").values("pk", "public_jwk")
+    """List the tenant's keys: the active one, the next one, then those whose tokens still verify."""
+    keys = SigningKey.objects.in_order().values("pk", "public_jwk")
     return cacheable_json(
         request,
         {

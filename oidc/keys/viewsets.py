@@ -1,7 +1,8 @@
 """/signing-keys."""
 
-from typing import Any
+from typing import Any, Final
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -10,8 +11,11 @@ from rest_framework.response import Response
 from identity.core.records import Stale
 from identity.core.serializers import Timestamp
 from identity.core.viewsets import Row, TenantViewSet, expected_versions
-from oidc.keys import services
+from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
+
+_DATES: Final = ("created_at", "published_at", "activated_at", "retired_at")
+_SHOWN: Final = ("id", "status", "algorithm", *_DATES)
 
 
 class SigningKeySerializer(serializers.Serializer[None]):
@@ -21,34 +25,54 @@ class SigningKeySerializer(serializers.Serializer[None]):
     status = serializers.ChoiceField(choices=SigningKey.Status.choices)
     algorithm = serializers.CharField()
     created_at = Timestamp()
+    published_at = Timestamp()
+    activated_at = Timestamp(allow_null=True)
+    retired_at = Timestamp(allow_null=True)
+
+
+class SigningKeyDetailSerializer(SigningKeySerializer):
+    """A signing key, and what deleting it would do."""
+
+    unexpired_tokens = serializers.IntegerField()
+    safe_to_delete_at = Timestamp(allow_null=True)
 
 
 class SigningKeyViewSet(TenantViewSet):
-    """Signing keys: the active one and those before it."""
+    """Signing keys: the active one, the next one and those before."""
 
     model = SigningKey
     thing = "signing key"
     serializer_class = SigningKeySerializer
     pagination_class = None
-    takes = {"rotate": None}
-    columns = ("id", "status", "created_at")
+    takes = {"prepare": None, "rotate": None}
+    gives = {"retrieve": SigningKeyDetailSerializer}
 
-    def shape(self, row: Row) -> Row:
-        """Say what it signs with."""
-        return {
-            "id": row["id"],
-            "status": row["status"],
-            "algorithm": "ES256",
-            "created_at": row["created_at"],
-        }
+    def get_queryset(self) -> QuerySet[SigningKey]:
+        """Return the tenant's keys in the order of the key set."""
+        return SigningKey.objects.in_order().defer("public_jwk", "sealed_private_key")
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Answer with all of them."""
-        rows = self.get_queryset().values(*self.columns)
-        return Response([self.shape(row) for row in rows])
+        return Response(
+            [_shown(key) for key in self.get_queryset().defer("public_jwk", "sealed_private_key")]
+        )
+
+    def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Answer with one, and what it signed that is still good."""
+        key = self.get_object()
+        used = usage.of(key)
+        is_previous = key.status == SigningKey.Status.PREVIOUS
+        return Response(
+            {
+                **_shown(key),
+                "unexpired_tokens": used.unexpired_tokens,
+                # The active key signs on: no moment is safe.
+                "safe_to_delete_at": used.last_expires_at if is_previous else None,
+            }
+        )
 
     def destroy(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Delete a previous key."""
+        """Delete a key that is not active."""
         key = self.get_object()
         if expected_versions(request, key.pk) is not None:
             raise Stale  # a key has no versions, so that no tag can be its own
@@ -56,7 +80,21 @@ class SigningKeyViewSet(TenantViewSet):
         return Response(None)
 
     @action(methods=["post"], detail=False)
+    def prepare(self, request: Request) -> Response:
+        """Publish the next key before its first use.
+
+        It is the key that the next rotation makes active. Called again, the one that waits is answered.
+        """
+        return Response(_shown(services.prepare()))
+
+    @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
-        """Make a new active key."""
-        key = services.rotate()
-        return Response(self.shape({name: getattr(key, name) for name in self.columns}))
+        """Make the next key active, or a new one where none was prepared.
+
+        The key that was active so far verifies what it signed until it is deleted.
+        """
+        return Response(_shown(services.rotate()))
+
+
+def _shown(key: SigningKey) -> Row:
+    return {name: getattr(key, name) for name in _SHOWN}

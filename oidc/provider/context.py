@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.conf import settings
+
 from identity.core import ids, tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.grantable import Target
+from oidc.provider.scopes import OPENID
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,21 @@ class GrantContext:
         return self.scopes + self.target.scopes
 
     @property
+    def access_token_exp(self) -> int:
+        """When the access token ends, as its ``exp`` says it."""
+        return self.issued_at + self.lifetime
+
+    @property
+    def id_token_exp(self) -> int | None:
+        """When the ID token ends; nothing for a grant that has none."""
+        if self.user is None or OPENID not in self.all_scopes:
+            return None
+        return self.issued_at + settings.ID_TOKEN_SECONDS
+
+    @property
     def expires_at(self) -> datetime:
         """When the access token ends."""
-        return datetime.fromtimestamp(self.issued_at + self.lifetime, tz=UTC)
+        return datetime.fromtimestamp(self.access_token_exp, tz=UTC)
 
     @property
     def subject(self) -> str:

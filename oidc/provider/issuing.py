@@ -17,6 +17,7 @@ from oidc.applications.models import Application
 from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
+from oidc.keys import usage
 from oidc.provider import claims_request, grantable, scopes
 from oidc.provider.context import GrantContext, SignIn
 
@@ -135,11 +136,13 @@ def _parameter(request: Request, name: str) -> str:
 
 
 def _record(event: Event, request: Request, **ids_of: object) -> None:
+    grant: GrantContext = request.grant
     log.record(
         event,
         application_id=request.client.pk,
         grant_type=request.grant_type,
         result="success",
-        scope=" ".join(request.grant.all_scopes),
+        scope=" ".join(grant.all_scopes),
+        **usage.noted(grant.key_id, access_token_exp=grant.access_token_exp, id_token_exp=grant.id_token_exp),
         **ids_of,  # type: ignore[arg-type]
     )

@@ -3,8 +3,6 @@
 import hashlib
 from typing import Any, Final
 
-from django.conf import settings
-
 from oidc.keys import jws, signing
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.provider import claims, organizations
@@ -25,7 +23,7 @@ def access_token(context: GrantContext) -> str:
         "aud": context.target.audience,
         "client_id": context.application.client_id,
         "iat": context.issued_at,
-        "exp": context.issued_at + context.lifetime,
+        "exp": context.access_token_exp,
         "jti": context.token_id,
         "scope": " ".join(context.all_scopes),
     }
@@ -87,7 +85,7 @@ def id_token(context: GrantContext, access_token: str) -> str:
         "sub": context.subject,
         "aud": context.application.client_id,
         "iat": context.issued_at,
-        "exp": context.issued_at + settings.ID_TOKEN_SECONDS,
+        "exp": context.id_token_exp,
         "auth_time": int(context.sign_in.auth_time.timestamp()),
         "sid": str(context.sign_in.session_id),
         "at_hash": _half_hash(access_token),

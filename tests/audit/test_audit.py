@@ -29,7 +29,7 @@ from oidc.keys.models import SigningKey
 from tests.support import cast
 from tests.support.cast import CALLBACK, PASSWORD
 from tests.support.forms import form
-from tests.support.independent import claims_of
+from tests.support.independent import claims_of, header_of
 from tests.support.threads import at_once
 
 AGENT = "Mozilla/5.0 (test)"
@@ -106,13 +106,16 @@ class TestEntries:
     def test_exchange_of_a_code(self, acme):
         client, user = acme.application(), acme.user()
 
-        client.tokens_for(user, scope="openid email")
+        tokens = client.tokens_for(user, scope="openid email")
 
         [entry] = entries(acme, "Token.Exchange")
         assert entry.payload == {
             "grant_type": "authorization_code",
             "result": "success",
             "scope": "openid email",
+            "kid": header_of(tokens["access_token"])["kid"],
+            "access_token_exp": claims_of(tokens["access_token"])["exp"],
+            "id_token_exp": claims_of(tokens["id_token"])["exp"],
         }
         assert (entry.user_id, entry.application_id) == (str(user.pk), str(client.application.pk))
 

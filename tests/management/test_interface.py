@@ -54,12 +54,15 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "user|machine": one_of("User", "MachineToMachine"),
     "application": one_of("Traditional", "SPA", "Native", "MachineToMachine"),
     "channel": one_of("Email", "Sms", "Social"),
-    "key": one_of("active", "previous"),
+    "key": one_of("active", "next", "previous"),
     "ES256": one_of("ES256"),
     "ok": one_of("ok"),
 }
 DATED: Final = "created_at:time updated_at:time"
 NAMED: Final = "id:id name:text description:text"
+KEY: Final = (
+    "id:id status:key algorithm:ES256 created_at:time + published_at:time activated_at:time? retired_at:time?"
+)
 MADE: Final = "name:text description:text type:application client_id:text"
 THINGS: Final = {
     "user": "id:id username:text name:text email:text phone:text avatar:text? is_suspended:bool "
@@ -87,7 +90,8 @@ THINGS: Final = {
     "connector": f"id:id connector_id:text type:channel enabled:bool config:object {DATED}",
     "test": "result:ok message:text",
     "factory": "connector_id:text type:channel name:text config_schema:list",
-    "signing key": "id:id status:key algorithm:ES256 created_at:time",
+    "signing key": KEY,
+    "signing key in detail": f"{KEY} unexpired_tokens:int safe_to_delete_at:time?",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
     "social_sign_in:object message_templates:list",
@@ -169,7 +173,9 @@ ANSWERS: Final = dict(
         ("POST /connectors/:pk/test", "test"),
         ("GET /connector-factories", "all factory"),
         ("GET /signing-keys", "all signing key"),
+        ("POST /signing-keys/prepare", "signing key"),
         ("POST /signing-keys/rotate", "signing key"),
+        ("GET /signing-keys/:pk", "signing key in detail"),
         ("DELETE /signing-keys/:pk", NOTHING),
         ("GET /sign-in-experience", "experience"),
         ("PATCH /sign-in-experience", "experience"),

@@ -29,6 +29,8 @@ from tests.support.surface import Estate, Route, all_routes
 
 LIST: Final = 3
 DETAIL: Final = 2
+# What a key signed is counted in the audit log.
+COUNTED: Final = {"/signing-keys/:pk": 3}
 ASSIGNMENT: Final = 6
 MANY: Final = 1000
 NOT_COUNTED: Final = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
@@ -111,7 +113,7 @@ def test_reading_costs_the_same_whoever_asks_and_however_long_the_page_is(crowd,
         inside.statements("GET", path)  # whatever is read once for good was read
         short = inside.statements("GET", f"{path}?page_size=1")
         long = inside.statements("GET", f"{path}?page_size=100")
-        budget = DETAIL if is_detail(route) else LIST
+        budget = COUNTED.get(route.path, DETAIL if is_detail(route) else LIST)
         if not len(short) == len(long) <= budget:
             wrong.append(said(f"{route}, of {budget}", long))
     assert not wrong, "\n".join(wrong)

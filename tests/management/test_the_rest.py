@@ -13,7 +13,12 @@ class TestSigningKeys:
     def test_lists_the_active_key_and_those_before(self, admin):
         keys = result_of(admin.get("/signing-keys"))
 
-        assert [set(key) for key in keys] == [{"id", "status", "algorithm", "created_at"}]
+        assert [set(key) for key in keys] == [
+            {
+                *("id", "status", "algorithm"),
+                *("created_at", "published_at", "activated_at", "retired_at"),
+            }
+        ]
         assert (keys[0]["status"], keys[0]["algorithm"]) == ("active", "ES256")
 
     def test_rotates_and_forgets(self, acme, admin):

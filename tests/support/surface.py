@@ -204,6 +204,7 @@ _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
 
 # Writes that the interface gives no body.
 _WITHOUT_BODY: Final = {
+    "POST /signing-keys/prepare",
     "POST /signing-keys/rotate",
     "POST /applications/:pk/secret",
 }

@@ -11,6 +11,7 @@ from oauthlib.common import Request
 
 from audit import log
 from audit.events import Event
+from oidc.keys.models import SigningKey
 from oidc.provider import errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
@@ -49,10 +50,12 @@ def token(request: HttpRequest) -> HttpResponse:
 
 def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
     header = request.headers.get("Authorization")
-    consuming = sent["grant_type"] in _CONSUMING
     try:
-        with transaction.atomic() if consuming else nullcontext():
-            oauth, status, body = server.token_response(_pairs(sent), header)
+        try:
+            oauth, status, body = _resolve(sent, header)
+        except SigningKey.DoesNotExist:
+            # The active key was rotated away and deleted before this signed with it: now there is another.
+            oauth, status, body = _resolve(sent, header)
     except IntegrityError:
         # What the token would hang on was deleted at this very moment.
         return errors.oauth_error("invalid_grant")
@@ -62,6 +65,12 @@ def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
     word, response = errors.refusal(body, basic=header is not None)
     _record_failure(oauth, word)
     return response
+
+
+def _resolve(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
+    consuming = sent["grant_type"] in _CONSUMING
+    with transaction.atomic() if consuming else nullcontext():
+        return server.token_response(_pairs(sent), authorization)
 
 
 def _pairs(sent: Parameters) -> list[tuple[str, str]]:
