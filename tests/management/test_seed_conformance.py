@@ -87,11 +87,11 @@ def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
 
     with seeding.inside():
         person = User.objects.get()
-        said = claims.for_userinfo(person, scopes.IDENTITY_SCOPES)
+        said = claims.about(person, claims.released(scopes.IDENTITY_SCOPES))
         right, _ = passwords.verify(password_of(config), person.password)
     assert right
     assert said.keys() == {
-        *("sub", "name", "username", "picture", "gender", "updated_at"),
+        *("name", "username", "picture", "gender", "updated_at"),
         *("email", "email_verified", "phone_number", "phone_number_verified"),
     }
     assert said["email_verified"] is said["phone_number_verified"] is True
