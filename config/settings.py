@@ -177,6 +177,7 @@ LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
 LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
+LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # of each client
 # Failed sign-ins that lock an identifier for one address, and for all.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)

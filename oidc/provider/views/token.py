@@ -11,7 +11,8 @@ from oauthlib.common import Request
 
 from audit import log
 from audit.events import Event
-from oidc.provider import errors, server
+from identity.limits import services as limits
+from oidc.provider import clients, errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
 
@@ -60,7 +61,10 @@ def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
         issued = orjson.loads(body)
         return errors.oauth_json({name: value for name, value in issued.items() if value is not None})
     word, response = errors.refusal(body, basic=header is not None)
-    _record_failure(oauth, word)
+    try:
+        _record_failure(oauth, word)
+    except limits.TooMany as refused:
+        return errors.too_many_failures(refused)
     return response
 
 
@@ -74,6 +78,8 @@ def _pairs(sent: Parameters) -> list[tuple[str, str]]:
 
 def _record_failure(oauth: Request, word: str) -> None:
     """Write down what was refused, outside of the transaction that may be gone."""
+    if word == "invalid_client":
+        clients.count_failure(oauth.client_id or "")
     application = oauth.client
     log.record(
         Event.TOKEN_REFRESH if oauth.grant_type == "refresh_token" else Event.TOKEN_EXCHANGE,
