@@ -129,7 +129,7 @@ class TestTokenEndpoint:
 
         assert reads + writes <= 6
 
-    def test_a_wrong_secret_costs_one_more_than_a_right_one_known_or_not(self, acme, inside, client):
+    def test_case_C03_a_wrong_secret_costs_the_same_as_an_unknown_client(self, acme, inside, client):
         form = {"grant_type": "client_credentials", "client_id": client.client_id, "client_secret": "wrong"}
 
         strange = form | {"client_id": "0" * 24}

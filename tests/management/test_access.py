@@ -382,7 +382,7 @@ class TestARequestThatNamesNobody:
         assert refusals(places[group], group, {}, 401) == []
 
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_with_a_malformed_header_is_refused_case_H01(self, places, group, shape):
+    def test_with_a_malformed_header_is_refused_case_H01_G10(self, places, group, shape):
         token = good_token(places[group], group)
 
         assert refusals(places[group], group, {"Authorization": shape.format(token, token)}, 401) == []
@@ -415,7 +415,9 @@ class TestARequestThatNamesNobody:
         for group, code in codes.items()
     ],
 )
-def test_a_token_that_opens_nothing_here_is_refused_everywhere(places, kind, group, code):
+def test_case_F10_F11_F13_F15_a_token_that_opens_nothing_here_is_refused_everywhere(
+    places, kind, group, code
+):
     headers = {"Authorization": f"Bearer {kind(places[group])}"}
 
     assert refusals(places[group], group, headers, code) == []

@@ -55,7 +55,11 @@ def root(address):
 
 
 def test_decision_T4_case_G22_nothing_of_it_can_be_had_any_more(acme, rival, root):
-    client, user, browser = acme.application(), acme.user("ada", email="zebulon@acme.example"), acme.browser()
+    client, user, browser = (
+        acme.application(),
+        acme.user("zebulon", email="zebulon@acme.example"),
+        acme.browser(),
+    )
     tokens, code = client.tokens_for(user, browser), browser.code_for(client, user)
     robot, admin = management.machine(acme), management.superuser(acme)
     known_to_every_worker(acme)

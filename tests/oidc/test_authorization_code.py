@@ -477,7 +477,7 @@ class TestVerifier:
         "verifier",
         ["a" * 42, "a" * 129, "a" * 42 + "!", "a" * 42 + "+", "a" * 43 + "\n", "ä" * 43, "a b" * 20],
     )
-    def test_decision_O5_must_be_well_formed_even_when_it_fits(self, acme, verifier):
+    def test_decision_O5_case_B06_must_be_well_formed_even_when_it_fits(self, acme, verifier):
         client = acme.application()
         code = acme.browser().code_for(client, acme.user(), code_challenge=s256(verifier))
 
