@@ -539,6 +539,50 @@ class TestAnIdThatIsNotOfThisTenant:
         assert wrong == []
         assert changed(before, rows_of(place.world, place.elsewhere.world)) == {}
 
+    def test_case_G02_lists_totals_and_counts_hold_nothing_of_another_tenant(self, places):
+        place = places["management"]
+        own, other = Estate(cast.new_world("Own")), place.elsewhere
+        lists = [route for route in routes_of("management") if route.method == "GET" and is_list(route)]
+        assert len(lists) >= 8
+
+        for route in lists:
+            path = route.filled(own.ids(route))
+            if not route.parameters:
+                there = result_of(other.admin.get(path))
+                assert not set(ids_in(there)) & set(ids_in(result_of(own.admin.get(path)))), route
+            before = result_of(own.admin.get(path))
+            furnish(other, route)
+            after = result_of(own.admin.get(path))
+            if route.path != "/logs":
+                assert after == before, route
+
+    def test_case_G02_a_search_finds_nothing_of_another_tenant(self, places):
+        place = places["management"]
+        name = surface.new_name("find-me")
+        made = {
+            "/users": {"username": name, "password": "sesame"},
+            "/roles": {"name": name, "type": "User"},
+            "/resources": {"name": name, "indicator": f"https://{name}.example"},
+            "/organizations": {"name": name},
+            "/organization-roles": {"name": name},
+            "/organization-permissions": {"name": name},
+            "/applications": {"name": name, "type": "SPA"},
+        }
+        for path, body in made.items():
+            place.elsewhere.admin.created(path, **body)
+
+            here = result_of(place.admin.get(path, search=name, page_size=100))
+
+            assert name not in str(here)
+        for path in ("/users", "/resources"):
+            assert result_of(place.elsewhere.admin.get(path, search=name))["total"] == 1
+            assert result_of(place.admin.get(path, search=name)) == {
+                "data": [],
+                "total": 0,
+                "page": 1,
+                "page_size": 20,
+            }
+
     def test_case_G21_in_a_path_of_the_member_api_is_refused(self, places):
         place = places["members"]
         caller = Caller(place.world, manager_token(place))
@@ -612,6 +656,24 @@ class TestAnIdThatIsNotOfThisTenant:
             if route.method == "PUT":
                 shown = result_of(place.admin.get(path))
                 assert [row["id"] for row in shown] == own
+
+
+def is_list(route: Route) -> bool:
+    """Whether a route answers with a page."""
+    return not route.path.rpartition("/")[2].startswith(":") and (
+        f"POST {route.path}" in {str(other) for other in surface.writes()} or route.path == "/logs"
+    )
+
+
+def ids_in(page: Any) -> list[str]:
+    return [row["id"] for row in (page["data"] if isinstance(page, dict) else page)]
+
+
+def furnish(estate: Estate, route: Route) -> None:
+    """Make one thing more for a list, by its own POST; the log needs none."""
+    for write in surface.writes():
+        if (write.method, write.path) == ("POST", route.path):
+            result_of(estate.admin.post(write.filled(estate.ids(write)), **estate.body(write)))
 
 
 def id_list(place: Place, route: Route) -> str:

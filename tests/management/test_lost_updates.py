@@ -376,6 +376,30 @@ class TestTwoAtOnce:
             rows = result_of(admin.get("/resources"))["data"]
             assert len([row for row in rows if row["is_default"]]) == 1
 
+    def test_case_M16_who_change_and_test_a_connector_never_meet_half_of_a_change(self, admin):
+        made = admin.created(
+            "/connectors", connector_id="made-up", type="Email", config={"host": "a", "sender": "a"}
+        )
+        path = f"/connectors/{made['id']}"
+        for _ in range(8):
+            changed = at_once(
+                [
+                    *(
+                        lambda v=v: admin.patch(path, config={"host": v, "sender": v, "secret": v})
+                        for v in ("a", "b")
+                    ),
+                    *[lambda: admin.get(path)] * 2,
+                    lambda: admin.post(f"{path}/test", to="x@example.com"),
+                ]
+            )
+
+            # Nobody can test a provider that we do not know, and that is no failure (decision X8).
+            assert codes(changed) == [200] * 4 + [400]
+            for answer in [*changed[:4], admin.get(path)]:
+                config = result_of(answer)["config"]
+                assert config["host"] == config["sender"]
+                assert config.get("secret", "***") == "***"
+
     def test_case_M14_who_rotate_a_secret_leave_the_last_one(self, acme, admin):
         made = admin.created("/applications", name="Robot", type="MachineToMachine")
 
@@ -397,7 +421,7 @@ class TestTwoAtOnce:
         assert [key["status"] for key in keys].count("active") == 1
         assert len(keys) == 7
 
-    def test_case_M09_superusers_who_demote_each_other_leave_one(self, only_superuser):
+    def test_case_M09_G20_superusers_who_demote_each_other_leave_one(self, only_superuser):
         root = management.superuser(cast.default_world())
         pair = [
             root.created(
