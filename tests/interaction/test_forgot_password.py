@@ -13,7 +13,7 @@ from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email, new_phone
-from tests.support.threads import at_once
+from tests.support.threads import at_once, rounds
 
 NEW = "another password 2"
 
@@ -131,7 +131,8 @@ class TestRefusal:
 
         assert [reset(browser, to).status_code for _ in range(2)] == [200, 400]
 
-    def test_case_M04_of_two_passwords_at_once_one_wins_and_counts(self, reachable):
+    @pytest.mark.parametrize("turn", range(rounds(1)))
+    def test_case_M04_of_two_passwords_at_once_one_wins_and_counts(self, reachable, turn):
         to, browser = new_email(), reachable.browser()
         user = reachable.user(email=to)
         codes.proven(browser, to, "forgot_password")

@@ -23,7 +23,7 @@ from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import Browser, World, query_of
 from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
-from tests.support.threads import at_once
+from tests.support.threads import at_once, rounds
 
 
 def codes_of(world: World) -> list[VerificationCode]:
@@ -269,7 +269,8 @@ class TestWhatACodeIsBoundTo:
 
         assert enter(browser, to, wide).status_code == 200
 
-    def test_case_I16_M03_twenty_at_once_are_one_sign_in(self, reachable):
+    @pytest.mark.parametrize("turn", range(rounds(1)))
+    def test_case_I16_M03_twenty_at_once_are_one_sign_in(self, reachable, turn):
         to, browser = new_email(), reachable.browser()
         reachable.user(email=to)
         code = sent(browser, to)
@@ -402,7 +403,8 @@ class TestTooOften:
 
         assert [send(world.browser(), to).status_code for world in (reachable, rival)] == [200, 200]
 
-    def test_case_M15_twenty_at_once_are_one_message(self, reachable):
+    @pytest.mark.parametrize("turn", range(rounds(1)))
+    def test_case_M15_twenty_at_once_are_one_message(self, reachable, turn):
         to = new_email()
 
         def work(_: int) -> int:

@@ -3,7 +3,6 @@
 SQLite lets one transaction write at a time, so it has nothing to show here.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,14 +24,14 @@ from oidc.applications import services as applications
 from oidc.grants.models import RefreshFamily
 from tests.support import management, second
 from tests.support.cast import RelyingParty, World
+from tests.support.threads import THOROUGH, rounds
 
 pytestmark = pytest.mark.skipif(
     connection.vendor != "postgresql",
     reason="real concurrency is tested on PostgreSQL: --engine=postgres",
 )
 
-THOROUGH = os.environ.get("GATEHOUSE_THOROUGH") == "1"
-ROUNDS = 200 if THOROUGH else 20
+ROUNDS = rounds(20)
 USES = 30 if THOROUGH else 10
 
 
