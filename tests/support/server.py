@@ -71,7 +71,7 @@ def running(**environment: str) -> Iterator[str]:
 
 
 def _wait_for(process: subprocess.Popen[bytes], address: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended: {(settings.VAR / 'server.log').read_text()[-3000:]}")
