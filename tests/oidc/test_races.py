@@ -3,7 +3,7 @@
 SQLite lets one transaction write at a time, so it has nothing to show here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -48,7 +48,7 @@ def on_both(client: RelyingParty, node: str) -> list[RelyingParty]:
     return [client, replace(client, world=client.world.at(node))]
 
 
-def by_turns(calls: list[Callable[[], Any]], number: int) -> list[Callable[[], Any]]:
+def by_turns(calls: Sequence[Callable[[], Any]], number: int) -> list[Callable[[], Any]]:
     """Return so many of these calls, one after the other and again from the beginning."""
     return list(islice(cycle(calls), number))
 
