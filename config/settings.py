@@ -181,6 +181,7 @@ LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
 LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
+LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # of each client
 # By tenant, in an hour: each costs money, and a list of numbers is easily had.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all.

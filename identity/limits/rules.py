@@ -12,6 +12,9 @@ REGISTRATIONS: Final = Limit("address registers", settings.LIMIT_ADDRESS_REGISTR
 CODE_SENDS: Final = Limit("address sends", settings.LIMIT_ADDRESS_CODE_SENDS, _WINDOW)
 SIGN_INS: Final = Limit("address signs in", settings.LIMIT_ADDRESS_SIGN_INS, _WINDOW)
 
+# One application at one address.
+CLIENT_FAILURES: Final = Limit("client failures", settings.LIMIT_CLIENT_FAILURES, _WINDOW)
+
 # One identifier, whoever asks.
 CODE_PAUSE: Final = Limit("code pause", 1, 60)
 CODES: Final = Limit("codes", 10, 3600)

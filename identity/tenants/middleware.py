@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Final
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from identity.tenants.models import Tenant
 _PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 _REMEMBERED_FOR: Final = 5.0  # seconds that a worker may still serve a tenant that was deleted elsewhere
+_IN_DOUBT: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR}
 
 _known: dict[str, tuple[float, tenancy.ActiveTenant]] = {}
 
@@ -38,9 +40,14 @@ class TenantMiddleware:
         set_script_prefix(f"{tenant.prefix}/")
         try:
             with tenancy.using(tenant):
-                return self.get_response(request)
+                response = self.get_response(request)
         finally:
             set_script_prefix("/")
+        if response.status_code in _IN_DOUBT:
+            # Nothing can be written into a tenant that is gone, so what went wrong may be just that.
+            _known.pop(match[1], None)
+            _find(match[1])
+        return response
 
 
 def _find(slug: str) -> tenancy.ActiveTenant:

@@ -9,6 +9,8 @@ from django.db.models import Exists, OuterRef, Subquery
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
 
+from identity.limits import rules
+from identity.limits import services as limits
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
@@ -50,6 +52,18 @@ def authenticate(request: Request) -> bool:
         return False
     request.client = application
     return True
+
+
+def count_failure(client_id: str) -> None:
+    """Count credentials that were not proven, for this client at this address. Right ones are never asked.
+
+    Known and unknown clients are counted alike, so that a count tells nothing.
+
+    Raises:
+        limits.TooMany: there were too many lately.
+
+    """
+    limits.take(rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}")
 
 
 def _presented(request: Request) -> Presented:

@@ -6,6 +6,8 @@ from typing import Final
 import orjson
 from django.http import HttpResponse
 
+from identity.limits.services import TooMany
+
 # What the interface lists for the token endpoint; everything else is said with one of these.
 _WORDS: Final = {
     "invalid_request",
@@ -54,6 +56,16 @@ def invalid_client(description: str = "", *, basic: bool) -> HttpResponse:
     """
     challenge = {"WWW-Authenticate": 'Basic realm="gatehouse", charset="UTF-8"'} if basic else {}
     return oauth_error("invalid_client", description, status=401, headers=challenge)
+
+
+def too_many_failures(refused: TooMany) -> HttpResponse:
+    """Answer 429 to somebody who was wrong too often, and say when to come back."""
+    return oauth_error(
+        "temporarily_unavailable",
+        "There were too many wrong credentials for this client.",
+        status=refused.status,
+        headers=refused.headers,
+    )
 
 
 def refusal(body: str, *, basic: bool) -> tuple[str, HttpResponse]:

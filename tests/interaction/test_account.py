@@ -332,7 +332,7 @@ class TestUsername:
 
 
 class TestPassword:
-    def test_decision_I5_ends_all_but_this_browser(self, acme):
+    def test_decision_I5_case_D10_E15_ends_all_but_this_browser(self, acme):
         client, user = acme.application(), acme.user()
         here, there = acme.browser(), acme.browser()
         inside = client.tokens_for(user, here)

@@ -13,7 +13,7 @@ from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email, new_phone
-from tests.support.threads import at_once
+from tests.support.threads import at_once, rounds
 
 NEW = "another password 2"
 
@@ -39,7 +39,7 @@ class TestSuccess:
         with reachable.active():
             assert getattr(User.objects.get(), f"{kind}_verified") is True
 
-    def test_decision_I5_ends_sessions_and_refresh_tokens(self, reachable):
+    def test_decision_I5_case_D10_E15_ends_sessions_and_refresh_tokens(self, reachable):
         to, browser, elsewhere = new_email(), reachable.browser(), reachable.browser()
         user, client = reachable.user(email=to), reachable.application()
         tokens = client.tokens_for(user, elsewhere)
@@ -131,9 +131,10 @@ class TestRefusal:
 
         assert [reset(browser, to).status_code for _ in range(2)] == [200, 400]
 
-    def test_four_at_once_are_one(self, reachable):
+    @pytest.mark.parametrize("turn", range(rounds(1)))
+    def test_case_M04_of_two_passwords_at_once_one_wins_and_counts(self, reachable, turn):
         to, browser = new_email(), reachable.browser()
-        reachable.user(email=to)
+        user = reachable.user(email=to)
         codes.proven(browser, to, "forgot_password")
         cookies = dict(browser.http.cookies)
 
@@ -142,7 +143,11 @@ class TestRefusal:
             with httpx.Client(cookies=cookies) as http:
                 return http.post(f"{reachable.address}{RESET}", json=body).status_code
 
-        assert sorted(at_once(4, work)) == [200, 400, 400, 400]
+        answers = at_once(4, work)
+
+        assert sorted(answers) == [200, 400, 400, 400]
+        signed_in = [reachable.browser().sign_in(user, f"{NEW}{n}").status_code for n in range(4)]
+        assert signed_in == [200 if answer == 200 else 401 for answer in answers]
 
     def test_case_I20_from_another_browser_is_400(self, reachable):
         to, browser, other = new_email(), reachable.browser(), reachable.browser()

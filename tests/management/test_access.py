@@ -382,7 +382,7 @@ class TestARequestThatNamesNobody:
         assert refusals(places[group], group, {}, 401) == []
 
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_with_a_malformed_header_is_refused_case_H01(self, places, group, shape):
+    def test_with_a_malformed_header_is_refused_case_H01_G10(self, places, group, shape):
         token = good_token(places[group], group)
 
         assert refusals(places[group], group, {"Authorization": shape.format(token, token)}, 401) == []
@@ -415,7 +415,9 @@ class TestARequestThatNamesNobody:
         for group, code in codes.items()
     ],
 )
-def test_a_token_that_opens_nothing_here_is_refused_everywhere(places, kind, group, code):
+def test_case_F10_F11_F13_F15_a_token_that_opens_nothing_here_is_refused_everywhere(
+    places, kind, group, code
+):
     headers = {"Authorization": f"Bearer {kind(places[group])}"}
 
     assert refusals(places[group], group, headers, code) == []
@@ -537,6 +539,50 @@ class TestAnIdThatIsNotOfThisTenant:
         assert wrong == []
         assert changed(before, rows_of(place.world, place.elsewhere.world)) == {}
 
+    def test_case_G02_lists_totals_and_counts_hold_nothing_of_another_tenant(self, places):
+        place = places["management"]
+        own, other = Estate(cast.new_world("Own")), place.elsewhere
+        lists = [route for route in routes_of("management") if route.method == "GET" and is_list(route)]
+        assert len(lists) >= 8
+
+        for route in lists:
+            path = route.filled(own.ids(route))
+            if not route.parameters:
+                there = result_of(other.admin.get(path))
+                assert not set(ids_in(there)) & set(ids_in(result_of(own.admin.get(path)))), route
+            before = result_of(own.admin.get(path))
+            furnish(other, route)
+            after = result_of(own.admin.get(path))
+            if route.path != "/logs":
+                assert after == before, route
+
+    def test_case_G02_a_search_finds_nothing_of_another_tenant(self, places):
+        place = places["management"]
+        name = surface.new_name("find-me")
+        made = {
+            "/users": {"username": name, "password": "sesame"},
+            "/roles": {"name": name, "type": "User"},
+            "/resources": {"name": name, "indicator": f"https://{name}.example"},
+            "/organizations": {"name": name},
+            "/organization-roles": {"name": name},
+            "/organization-permissions": {"name": name},
+            "/applications": {"name": name, "type": "SPA"},
+        }
+        for path, body in made.items():
+            place.elsewhere.admin.created(path, **body)
+
+            here = result_of(place.admin.get(path, search=name, page_size=100))
+
+            assert name not in str(here)
+        for path in ("/users", "/resources"):
+            assert result_of(place.elsewhere.admin.get(path, search=name))["total"] == 1
+            assert result_of(place.admin.get(path, search=name)) == {
+                "data": [],
+                "total": 0,
+                "page": 1,
+                "page_size": 20,
+            }
+
     def test_case_G21_in_a_path_of_the_member_api_is_refused(self, places):
         place = places["members"]
         caller = Caller(place.world, manager_token(place))
@@ -610,6 +656,24 @@ class TestAnIdThatIsNotOfThisTenant:
             if route.method == "PUT":
                 shown = result_of(place.admin.get(path))
                 assert [row["id"] for row in shown] == own
+
+
+def is_list(route: Route) -> bool:
+    """Whether a route answers with a page."""
+    return not route.path.rpartition("/")[2].startswith(":") and (
+        f"POST {route.path}" in {str(other) for other in surface.writes()} or route.path == "/logs"
+    )
+
+
+def ids_in(page: Any) -> list[str]:
+    return [row["id"] for row in (page["data"] if isinstance(page, dict) else page)]
+
+
+def furnish(estate: Estate, route: Route) -> None:
+    """Make one thing more for a list, by its own POST; the log needs none."""
+    for write in surface.writes():
+        if (write.method, write.path) == ("POST", route.path):
+            result_of(estate.admin.post(write.filled(estate.ids(write)), **estate.body(write)))
 
 
 def id_list(place: Place, route: Route) -> str:

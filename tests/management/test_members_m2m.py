@@ -47,7 +47,7 @@ class TestList:
         }
         assert (member["username"], member["primary_email"]) == (None, None)
 
-    def test_filters_by_phone_name_and_administrator(self, admin, manager, path, organization):
+    def test_case_G16_filters_by_phone_name_and_administrator(self, admin, manager, path, organization):
         mia = result_of(manager.post(path, phone="+4930123456", name="Mia 100%"))
         result_of(manager.post(path, phone="+4930999999", name="Bob"))
         result_of(admin.patch(f"/organizations/{organization['id']}/users/{mia['id']}", is_admin=True))
@@ -61,6 +61,10 @@ class TestList:
         assert found(name="%") == [mia["id"]]
         assert found(is_admin="true") == [mia["id"]]
         assert len(found(is_admin="false")) == 1
+        assert found(is_admin="true", phone="+4930123456") == [mia["id"]]
+        assert found(is_admin="true", phone="+4930999999") == []
+        assert found(is_admin="false", name="mia") == []
+        assert found(name="_") == []
         error_of(manager.get(path, is_admin="perhaps"), 400, 400)
         error_of(manager.get(path, page="0"), 400, 400)
 
@@ -74,13 +78,49 @@ class TestEnrol:
         assert member["primary_phone"] == "+4930123456"
         assert (user["name"], user["email"], user["phone_verified"]) == ("Mia", "mia@x.org", False)
 
-    def test_rule_1_reuses_a_known_phone_and_leaves_the_user_as_it_is(self, acme, admin, manager, path):
-        known = acme.user(phone="+4930123456", name="Known", email="known@x.org")
+    def test_rule_1_case_G13_reuses_a_known_phone_and_leaves_the_user_as_it_is(
+        self, acme, admin, manager, path
+    ):
+        known = acme.user(
+            phone="+4930123456", name="Known", email="known@x.org", custom_data={"salary": "canary"}
+        )
+        elsewhere = admin.created("/organizations", name="Elsewhere")["id"]
+        result_of(admin.post(f"/organizations/{elsewhere}/users", user_ids=[str(known.pk)]))
+        before = result_of(admin.get(f"/users/{known.pk}"))
 
-        member = result_of(manager.post(path, phone="49 30 123456", name="Other", email="other@x.org"))
+        answer = manager.post(path, phone="49 30 123456", name="Other", email="other@x.org")
 
+        member = result_of(answer)
         assert member["id"] == str(known.pk)
         assert (member["name"], member["primary_email"]) == ("Known", "known@x.org")
+        assert result_of(admin.get(f"/users/{known.pk}")) == before
+        # Nothing of the user that the interface does not list, nor of the other organization.
+        assert set(member) == {
+            *("id", "username", "primary_phone", "primary_email", "name", "is_admin"),
+            *("joined_at", "created_at"),
+        }
+        assert "canary" not in answer.text
+        assert elsewhere not in answer.text
+
+    @pytest.mark.parametrize(
+        "spelling",
+        [
+            *("+44 20 7946 0018", "442079460018", "+44-20.7946(0018)", "44 20 7946 0018"),
+            *("+\uff14\uff14 \uff12\uff10 7946 0018", "\uff0b442079460018", " +442079460018 "),
+        ],
+    )
+    def test_decision_I2_case_G14_spellings_of_one_phone_are_one_user(self, acme, manager, path, spelling):
+        first = result_of(manager.post(path, phone="+442079460018"))
+
+        again = result_of(manager.post(path, phone=spelling))
+
+        assert again["id"] == first["id"]
+        assert result_of(manager.get(path))["total"] == 1
+
+    def test_decision_I2_case_G14_two_zeros_are_no_plus(self, manager, path):
+        first = result_of(manager.post(path, phone="+442079460018"))
+
+        assert result_of(manager.post(path, phone="00442079460018"))["id"] != first["id"]
 
     def test_rule_1_may_be_repeated(self, manager, path):
         first = result_of(manager.post(path, phone="+4930123456"))
@@ -102,13 +142,13 @@ class TestEnrol:
 
     def test_case_M06_of_many_at_once_all_get_the_same_member(self, acme, manager, path):
         answers = []
-        together = threading.Barrier(8)
+        together = threading.Barrier(20)
 
         def enrol() -> None:
             together.wait()
             answers.append(manager.post(path, phone="+4930777777", name="Mia"))
 
-        threads = [threading.Thread(target=enrol) for _ in range(8)]
+        threads = [threading.Thread(target=enrol) for _ in range(20)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -130,7 +170,7 @@ class TestRemove:
         assert result_of(admin.get(f"/users/{member['id']}"))["id"] == member["id"]
         error_of(manager.delete(f"{path}/{member['id']}"), 404, 41301)
 
-    def test_rule_4_keeps_an_administrator(self, admin, manager, path, organization):
+    def test_rule_4_case_G12_keeps_an_administrator(self, admin, manager, path, organization):
         member = result_of(manager.post(path, phone="+4930123456"))
         result_of(admin.patch(f"/organizations/{organization['id']}/users/{member['id']}", is_admin=True))
 
@@ -138,7 +178,22 @@ class TestRemove:
 
         assert result_of(manager.get(path))["total"] == 1
 
-    def test_rule_4_makes_nobody_an_administrator(self, manager, path):
+    @pytest.mark.parametrize("is_admin", [True, False])
+    def test_rule_4_case_G12_roles_make_and_unmake_no_administrator(
+        self, admin, manager, path, organization, is_admin
+    ):
+        member = result_of(manager.post(path, phone="+4930123456"))
+        here = f"/organizations/{organization['id']}/users/{member['id']}"
+        result_of(admin.patch(here, is_admin=is_admin))
+        role = admin.created("/organization-roles", name="admin")
+
+        for role_ids in ([role["id"]], []):
+            result_of(manager.put(f"{path}/{member['id']}/roles", role_ids=role_ids))
+
+            [shown] = result_of(manager.get(path))["result"]
+            assert shown["is_admin"] is is_admin
+
+    def test_rule_4_case_G12_makes_nobody_an_administrator(self, manager, path):
         member = result_of(manager.post(path, phone="+4930123456", is_admin=True))
 
         assert member["is_admin"] is False
@@ -189,6 +244,22 @@ class TestWhoMayComeIn:
 
         assert management.Caller(acme, tokens["access_token"]).get(path).status_code == 403
         assert admin.get(path).status_code == 401
+
+    @pytest.mark.parametrize("permission", ["manage:organizations", "all"])
+    def test_case_G10_no_end_user_who_holds_the_very_scope(self, acme, admin, organization, path, permission):
+        user, client = acme.user(), acme.application()
+        held = admin.created("/organization-permissions", name=permission)
+        role = admin.created("/organization-roles", name="manager")
+        result_of(admin.put(f"/organization-roles/{role['id']}/scopes", scope_ids=[held["id"]]))
+        here = f"/organizations/{organization['id']}/users"
+        result_of(admin.post(here, user_ids=[str(user.pk)]))
+        result_of(admin.put(f"{here}/{user.pk}/roles", organization_role_ids=[role["id"]]))
+        tokens = client.tokens_for(user, organization_id=organization["id"])
+
+        answer = management.Caller(acme, tokens["access_token"]).get(path)
+
+        assert permission in tokens["scope"].split()
+        assert answer.status_code == 403
 
     def test_case_G09_no_token_of_another_organization(self, acme, admin, path):
         other = admin.created("/organizations", name="Other")

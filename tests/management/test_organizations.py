@@ -106,6 +106,16 @@ class TestMembers:
         assert changed["id"] == str(member.pk)
         assert "is_admin" in refusal_of(admin.patch(path), 400)
 
+    def test_decision_I7_case_G20_an_organization_may_lose_its_last_administrator(
+        self, admin, organization, member
+    ):
+        path = f"/organizations/{organization['id']}/users/{member.pk}"
+        result_of(admin.patch(path, is_admin=True))
+
+        assert result_of(admin.patch(path, is_admin=False))["is_admin"] is False
+        result_of(admin.patch(path, is_admin=True))
+        assert result_of(admin.delete(path)) is None
+
     def test_removes_a_member_with_the_roles_there(self, admin, organization, member, role):
         path = f"/organizations/{organization['id']}/users"
         result_of(admin.put(f"{path}/{member.pk}/roles", organization_role_ids=[role["id"]]))

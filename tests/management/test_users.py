@@ -3,6 +3,7 @@
 import pytest
 from argon2 import PasswordHasher
 
+from identity.core import ids
 from tests.support.cast import PASSWORD
 from tests.support.management import refusal_of, result_of
 
@@ -277,6 +278,17 @@ class TestRoles:
 
         assert role["id"] in refusal_of(answer, 400)
         assert result_of(admin.get(f"/users/{user.pk}/roles")) == []
+
+    def test_case_G03_ten_thousand_ids_are_answered_and_change_nothing(self, acme, admin):
+        user = acme.user()
+        role = admin.created("/roles", name="Reader", type="User")["id"]
+        result_of(admin.put(f"/users/{user.pk}/roles", role_ids=[role]))
+        strangers = [str(ids.new()) for _ in range(10_000)]
+
+        message = refusal_of(admin.put(f"/users/{user.pk}/roles", role_ids=strangers), 400)
+
+        assert message.startswith("role_ids")
+        assert [row["id"] for row in result_of(admin.get(f"/users/{user.pk}/roles"))] == [role]
 
     def test_decision_H4_names_unknown_ids_and_changes_nothing(self, acme, admin, rival):
         user = acme.user()

@@ -883,10 +883,27 @@ class TestErrors:
         assert client.redeem(code).json()["scope"] == "openid profile"
 
     @pytest.mark.parametrize("kind", ["SPA", "Native"])
-    def test_decision_O5_public_clients_must_send_a_challenge(self, acme, kind):
+    def test_decision_O5_case_B08_public_clients_must_send_a_challenge(self, acme, kind):
         client = acme.application(kind)
 
         answer = acme.browser().authorize(client, code_challenge=None, code_challenge_method=None)
+
+        is_refused(answer, client, "invalid_request")
+
+    @pytest.mark.parametrize("kind", ["SPA", "Native", "Traditional"])
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            *({"code_challenge_method": method} for method in ("plain", "S512", "s256", None)),
+            *({"code_challenge": text} for text in ("a" * 42, "a" * 44, "a" * 42 + "=", "a" * 42 + "/", "")),
+            {"code_challenge": "a" * 43, "code_challenge_method": "plain"},
+        ],
+        ids=named,
+    )
+    def test_decision_O5_case_B09_B10_a_challenge_is_43_characters_of_S256(self, insider, kind, wrong):
+        client = insider.client.world.application(kind)
+
+        answer = insider.post(urlencode(client.request(**wrong)))
 
         is_refused(answer, client, "invalid_request")
 

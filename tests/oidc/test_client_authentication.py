@@ -1,9 +1,12 @@
 """How an application proves who it is, at the token and the revocation endpoint alike."""
 
 import base64
+import hmac
+from unittest import mock
 from urllib.parse import quote, quote_plus
 
 import pytest
+from django.test import Client
 
 from audit.models import Entry
 from identity.core import keyring
@@ -342,6 +345,22 @@ class TestSecret:
 
         assert machine.secret not in str(stored)
         assert refusal(answer) == (401, "invalid_client")
+
+    @pytest.mark.parametrize("secret", ["right", "wrong", "shorter"])
+    def test_case_C19_is_compared_in_constant_time(self, acme, machine, secret):
+        sent = {"right": machine.secret, "wrong": "x" * 43, "shorter": machine.secret[:5]}[secret]
+        with mock.patch("identity.core.keyring.hmac", wraps=hmac) as spy:
+            answer = Client().post(
+                f"/t/{acme.tenant.slug}/oidc/token",
+                f"grant_type=client_credentials&client_id={machine.client_id}&client_secret={sent}",
+                content_type="application/x-www-form-urlencoded",
+            )
+
+        assert answer.status_code == (200 if secret == "right" else 401)
+        [compared] = spy.compare_digest.call_args_list
+        # Digests, so that neither the length nor the beginning of a secret can be measured.
+        assert {len(side) for side in compared.args} == {64}
+        assert sent not in compared.args
 
     def test_decision_A1_a_refusal_is_audited_without_what_was_tried(self, acme, machine):
         present(acme, "/oidc/token", client_id=machine.client_id, client_secret="hunter2-hunter2")

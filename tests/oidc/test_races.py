@@ -3,16 +3,18 @@
 SQLite lets one transaction write at a time, so it has nothing to show here.
 """
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import cycle, islice
 from threading import Barrier
 from typing import Any
 
 import httpx
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.db.models import F
 
@@ -20,14 +22,35 @@ from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.grants.models import RefreshFamily
+from tests.support import management, second
 from tests.support.cast import RelyingParty, World
+from tests.support.threads import THOROUGH, rounds
 
 pytestmark = pytest.mark.skipif(
     connection.vendor != "postgresql",
     reason="real concurrency is tested on PostgreSQL: --engine=postgres",
 )
 
-ROUNDS = 200 if os.environ.get("GATEHOUSE_THOROUGH") == "1" else 20
+ROUNDS = rounds(20)
+USES = 30 if THOROUGH else 10
+
+
+@pytest.fixture(scope="module")
+def node(address: str) -> Iterator[str]:
+    """A second node: a server of its own on the same database, under the same issuer."""
+    port = second.free_port()
+    with second.running(BASE_URL=settings.BASE_URL, PORT=str(port)):
+        yield f"http://127.0.0.1:{port}"
+
+
+def on_both(client: RelyingParty, node: str) -> list[RelyingParty]:
+    """Return the application as it talks to the first node, and to the second."""
+    return [client, replace(client, world=client.world.at(node))]
+
+
+def by_turns(calls: Sequence[Callable[[], Any]], number: int) -> list[Callable[[], Any]]:
+    """Return so many of these calls, one after the other and again from the beginning."""
+    return list(islice(cycle(calls), number))
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -93,14 +116,17 @@ def end_the_grace(client: RelyingParty) -> None:
 
 
 class TestCodeAtOnce:
-    def test_decision_O7_six_redemptions_give_one_set_of_tokens_that_then_dies(self, acme):
+    def test_decision_O7_case_B12_M01_on_two_nodes_one_set_of_tokens_is_given_that_then_dies(
+        self, acme, node
+    ):
         client, user, browser = acme.application(), acme.user(), acme.browser()
+        parties = on_both(client, node)
 
         for _ in range(ROUNDS):
             code = browser.code_for(client, user)
-            answers = at_once(*[partial(client.redeem, code)] * 6)
+            answers = at_once(*by_turns([partial(party.redeem, code) for party in parties], USES))
 
-            assert statuses(answers) == [200, 400, 400, 400, 400, 400]
+            assert statuses(answers) == [200] + [400] * (USES - 1)
             assert errors(answers) == {"invalid_grant"}
             tokens = winner(answers)
             assert client.userinfo(tokens["access_token"]).status_code == 401
@@ -162,19 +188,64 @@ class TestCodeAtOnce:
             assert errors(answers) <= {"invalid_grant"}
 
 
+class TestApplicationAtOnce:
+    def test_case_M13_no_token_is_issued_once_the_deletion_of_its_application_returned(self, acme, node):
+        user, browser = acme.user(), acme.browser()
+        admin = management.superuser(acme.at(node))
+
+        for _ in range(ROUNDS):
+            client, robot = acme.application(), acme.application("MachineToMachine")
+            code = browser.code_for(client, user)
+            asking = [
+                partial(client.redeem, code),
+                partial(robot.token, grant_type="client_credentials"),
+            ]
+            *answers, _, _ = at_once(
+                *[call for party_call in asking for call in [party_call] * 2],
+                partial(admin.delete, f"/applications/{client.application.pk}"),
+                partial(admin.delete, f"/applications/{robot.application.pk}"),
+            )
+            afterwards = [call() for call in asking]
+
+            assert set(statuses(answers)) <= {200, 400, 401}
+            assert errors(answers) <= {"invalid_grant", "invalid_client"}
+            assert statuses(afterwards) == [401, 401]
+            for answer in answers[:2]:
+                if answer.status_code == 200:
+                    assert client.userinfo(answer.json()["access_token"]).status_code == 401
+            for answer in answers[2:]:
+                if answer.status_code == 200:
+                    caller = management.Caller(acme, answer.json()["access_token"])
+                    assert caller.get("/users").status_code == 401
+
+
+class TestKeysAtOnce:
+    def test_case_F20_rotations_on_two_nodes_leave_one_active_key(self, acme, node):
+        callers = [management.superuser(world) for world in (acme, acme.at(node))]
+        rotations = [partial(caller.post, "/signing-keys/rotate") for caller in callers]
+
+        for _ in range(ROUNDS // 4):
+            answers = at_once(*by_turns(rotations, 4))
+
+            assert statuses(answers) == [200] * 4
+            listed = management.result_of(callers[0].get("/signing-keys"))
+            assert [key["status"] for key in listed].count("active") == 1
+
+
 class TestRefreshAtOnce:
-    def test_decision_O7_eight_uses_get_one_successor_and_all_are_answered(self, acme):
+    def test_decision_O7_case_D04_M02_on_two_nodes_all_uses_get_one_successor(self, acme, node):
         client, user, browser = acme.application(), acme.user(), acme.browser()
+        parties = on_both(client, node)
         refresh_token = client.tokens_for(user, browser)["refresh_token"]
 
         for _ in range(ROUNDS):
             before = family_of(client).generation
-            answers = at_once(*[partial(client.refresh, refresh_token)] * 8)
+            answers = at_once(*by_turns([partial(party.refresh, refresh_token) for party in parties], USES))
 
-            assert statuses(answers) == [200] * 8
+            assert statuses(answers) == [200] * USES
             successors = {answer.json()["refresh_token"] for answer in answers}
             assert len(successors) == 1
-            assert len({answer.json()["access_token"] for answer in answers}) == 8
+            assert len({answer.json()["access_token"] for answer in answers}) == USES
             assert family_of(client).generation == before + 1
             # The next round begins with the successor: it is as good as any refresh token.
             refresh_token = successors.pop()
@@ -192,23 +263,24 @@ class TestRefreshAtOnce:
 
         for _ in range(ROUNDS):
             first = client.tokens_for(user, browser)
-            second = client.refresh(first["refresh_token"]).json()
+            newest = client.refresh(first["refresh_token"]).json()
             end_the_grace(client)
             answers = at_once(*[partial(client.refresh, first["refresh_token"])] * 3)
 
             assert statuses(answers) == [400, 400, 400]
             assert errors(answers) == {"invalid_grant"}
-            assert is_refused(client, second["refresh_token"])
-            assert client.userinfo(second["access_token"]).status_code == 401
+            assert is_refused(client, newest["refresh_token"])
+            assert client.userinfo(newest["access_token"]).status_code == 401
 
-    def test_case_D04_a_replay_beside_the_right_token_leaves_one_branch_or_none(self, acme):
+    def test_case_D04_a_replay_beside_the_right_token_leaves_one_branch_or_none(self, acme, node):
         client, user, browser = acme.application(), acme.user(), acme.browser()
+        _, there = on_both(client, node)
 
         for _ in range(ROUNDS):
             first = client.tokens_for(user, browser)["refresh_token"]
-            second = client.refresh(first).json()["refresh_token"]
+            successor = client.refresh(first).json()["refresh_token"]
             end_the_grace(client)
-            replay, rightful = at_once(partial(client.refresh, first), partial(client.refresh, second))
+            replay, rightful = at_once(partial(there.refresh, first), partial(client.refresh, successor))
 
             # The replay comes before the rightful use or after it: either way it ends the family.
             assert replay.status_code == 400

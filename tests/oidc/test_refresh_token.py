@@ -1,6 +1,7 @@
 """The refresh grant: rotation, the grace for a retry, and the end of a family."""
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from identity.users import services as users
 from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
+from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.independent import claims_of, key_set, verified
 
@@ -123,7 +125,7 @@ class TestRefresh:
 
 
 class TestGrace:
-    def test_decision_O7_answers_a_retry_with_the_very_same_successor(self, acme):
+    def test_decision_O7_case_D05_answers_a_retry_with_the_very_same_successor(self, acme):
         client = acme.application()
         first = client.tokens_for(acme.user())
 
@@ -180,7 +182,7 @@ class TestGrace:
         assert entry.payload["reason"] == "replayed"
         assert (entry.user_id, entry.application_id) == (str(user.pk), str(client.application.pk))
 
-    def test_decision_O7_does_not_reach_back_further_than_one_token(self, acme):
+    def test_decision_O7_case_D05_does_not_reach_back_further_than_one_token(self, acme):
         client = acme.application()
         first = client.tokens_for(acme.user())
         second = client.refresh(first["refresh_token"]).json()
@@ -191,7 +193,7 @@ class TestGrace:
         assert refusal(replay) == GONE
         assert is_dead(client, second, third)
 
-    def test_decision_O7_ends_with_the_family_that_was_revoked_on_purpose(self, acme):
+    def test_decision_O7_case_D05_ends_with_the_family_that_was_revoked_on_purpose(self, acme):
         client = acme.application()
         first = client.tokens_for(acme.user())
         second = client.refresh(first["refresh_token"]).json()
@@ -222,6 +224,20 @@ class TestGrace:
 
         assert refusal(replay) == GONE
         assert is_dead(client, second)
+
+    def test_case_D15_a_node_that_was_just_started_knows_which_tokens_are_over(self, acme):
+        client = acme.application()
+        first = client.tokens_for(acme.user())
+        second_ = client.refresh(first["refresh_token"]).json()
+        aged(client, rotated_at=timedelta(seconds=11))
+
+        with second.running(BASE_URL=settings.BASE_URL, PORT=str(port := second.free_port())):
+            there = replace(client, world=acme.at(f"http://127.0.0.1:{port}"))
+            replay = there.refresh(first["refresh_token"])
+            rightful = there.refresh(second_["refresh_token"])
+
+        assert [refusal(answer) for answer in (replay, rightful)] == [GONE] * 2
+        assert is_dead(client, first, second_)
 
     def test_decision_O7_a_generation_that_was_never_reached_ends_the_family(self, acme):
         client = acme.application()
@@ -523,7 +539,7 @@ class TestScope:
         assert second["refresh_token"]
         assert client.userinfo(second["access_token"]).status_code == 403
 
-    def test_decision_O3_is_never_widened(self, acme):
+    def test_decision_O3_case_D02_is_never_widened(self, acme):
         client = acme.application()
         first = client.tokens_for(acme.user(), scope="openid offline_access")
 

@@ -69,7 +69,9 @@ class TestUserTokens:
         assert "organization_id" not in claims
         assert tokens["expires_in"] == 3600
 
-    def test_decision_O4_a_resource_brings_the_scopes_of_system_roles(self, client, tokens):
+    def test_decision_O4_case_D13_a_resource_is_the_audience_and_brings_the_scopes_of_system_roles(
+        self, client, tokens
+    ):
         answer = client.refresh(tokens["refresh_token"], resource=INDICATOR).json()
 
         claims = claims_of(answer["access_token"])
@@ -158,6 +160,43 @@ class TestUserTokens:
         answer = client.refresh(tokens["refresh_token"], organization_id=setting.organization["id"])
 
         assert answer.json()["error"] == "invalid_request"
+
+    def test_case_D11_after_leaving_an_organization_no_claim_speaks_of_it(self, setting, client):
+        scope = "openid offline_access urn:service:scope:organizations urn:service:scope:organization_roles"
+        first = client.tokens_for(setting.user, scope=scope)
+        before = claims_of(first["id_token"]), client.userinfo(first["access_token"]).json()
+
+        result_of(setting.admin.delete(setting.member))
+
+        second = client.refresh(first["refresh_token"]).json()
+        organization = setting.organization["id"]
+        assert organization in str(before)
+        for claims in (
+            claims_of(second["id_token"]),
+            claims_of(second["access_token"]),
+            client.userinfo(second["access_token"]).json(),
+            client.userinfo(first["access_token"]).json(),
+        ):
+            assert organization not in str(claims)
+
+    def test_case_G19_what_a_role_template_gave_ends_with_it_at_once(self, acme, setting, client):
+        scope = "openid offline_access urn:service:scope:organization_roles"
+        organization = setting.organization["id"]
+        first = client.tokens_for(setting.user, scope=scope)
+        second = client.refresh(first["refresh_token"], organization_id=organization).json()
+        context = {"Authorization": f"Bearer {second['access_token']}"}
+        before = result_of(acme.get("/api/session/context", headers=context))["organization"]["roles"]
+
+        result_of(setting.admin.delete(f"/organization-roles/{setting.organization_role['id']}"))
+
+        third = client.refresh(second["refresh_token"], organization_id=organization).json()
+        assert (before, "doc:edit" in second["scope"]) == (["editor"], True)
+        assert "doc:edit" not in third["scope"]
+        assert not claims_of(third["id_token"]).get("organization_roles")
+        for tokens in (second, third):
+            assert not client.userinfo(tokens["access_token"]).json().get("organization_roles")
+        after = result_of(acme.get("/api/session/context", headers=context))
+        assert after["organization"]["roles"] == []
 
     def test_decision_O4_one_exchange_suffices(self, setting, client):
         tokens = client.tokens_for(

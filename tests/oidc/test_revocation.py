@@ -4,14 +4,16 @@ from unittest import mock
 
 import httpx
 import pytest
+from django.conf import settings
 from django.db import OperationalError
 from django.test import Client
 
 from audit.models import Entry
 from oidc.grants import families
 from oidc.grants.models import RefreshFamily, RevokedToken
+from tests.support import second
 from tests.support.forgery import altered, signed_by
-from tests.support.independent import claims_of
+from tests.support.independent import bearer, claims_of
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -107,6 +109,21 @@ class TestAccessToken:
         assert is_done(answer)
         # Several times, so that more than one worker is asked.
         assert [client.userinfo(token).status_code for _ in range(8)] == [401] * 8
+
+    @pytest.mark.parametrize("scope", ["openid", "openid offline_access"])
+    def test_case_E02_is_refused_by_every_node_and_every_endpoint(self, acme, scope):
+        client = acme.application()
+        token = client.tokens_for(acme.user(), scope=scope)["access_token"]
+        with second.running(BASE_URL=settings.BASE_URL, PORT=str(port := second.free_port())):
+            nodes = [acme, acme.at(f"http://127.0.0.1:{port}")]
+            asked = [(node, path) for node in nodes for path in ("/oidc/userinfo", "/api/session/context")]
+            before = [node.get(path, headers=bearer(token)).status_code for node, path in asked]
+
+            revoke(client, token)
+
+            after = [node.get(path, headers=bearer(token)).status_code for node, path in asked]
+
+        assert (before, after) == ([200] * 4, [401] * 4)
 
     def test_leaves_its_family_and_its_siblings_alone(self, acme):
         client = acme.application()

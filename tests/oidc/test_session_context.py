@@ -128,6 +128,22 @@ class TestErrors:
 
         refusal_of(context(acme, token), 404)
 
+    def test_case_F24_a_token_in_the_address_is_not_read(self, acme, user):
+        token = acme.application().tokens_for(user)["access_token"]
+
+        refusal_of(acme.get(CONTEXT, params={"access_token": token}), 401)
+
+    def test_case_G17_an_organization_that_was_deleted_is_none(self, acme, admin, user, organization):
+        client = acme.application()
+        tokens = client.tokens_for(user)
+        token = client.refresh(tokens["refresh_token"], organization_id=organization["id"]).json()
+
+        result_of(admin.delete(f"/organizations/{organization['id']}"))
+
+        shown = result_of(context(acme, token["access_token"]))
+        assert (shown["organization"], shown["organizations"]) == (None, [])
+        refusal_of(context(acme, token["access_token"], organization_id=organization["id"]), 403)
+
     def test_decision_O14_takes_no_other_kind_of_token(self, acme, admin, user, rival):
         tokens = acme.application().tokens_for(user)
 

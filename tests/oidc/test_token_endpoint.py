@@ -393,11 +393,15 @@ class TestCors:
 
         answers = [
             httpx.options(f"{acme.address}{path}", headers={"Origin": origin}),
+            httpx.options(
+                f"{acme.address}{path}",
+                headers={"Origin": origin, "Access-Control-Request-Method": "POST"},
+            ),
             acme.post(path, data={"x": "y"}, headers={"Origin": origin}),
         ]
 
         for answer in answers:
-            assert "Access-Control-Allow-Origin" not in answer.headers
+            assert not [name for name in answer.headers if name.startswith("access-control-")]
             assert "Origin" in answer.headers["Vary"]
 
     def test_case_C16_of_another_tenant_lets_nobody_read(self, acme, rival):
@@ -406,6 +410,29 @@ class TestCors:
         answer = acme.post("/oidc/token", data={"x": "y"}, headers={"Origin": "https://rival.example"})
 
         assert "Access-Control-Allow-Origin" not in answer.headers
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("/api/v1/users", "/api/admin/sign-in", "/api/admin/me", "/api/interaction/sign-in"),
+            *("/api/interaction/sign-in-experience", "/oidc/authorize", "/oidc/end-session", "/account"),
+        ],
+    )
+    def test_case_C16_nothing_else_is_read_from_any_origin(self, acme, path):
+        acme.application("SPA")
+        headers = {
+            "Origin": "https://rp.example",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization",
+        }
+
+        answers = [
+            httpx.request(method, f"{acme.address}{path}", headers=headers)
+            for method in ("OPTIONS", "GET", "POST")
+        ]
+
+        for answer in answers:
+            assert not [name for name in answer.headers if name.startswith("access-control-")]
 
     @pytest.mark.parametrize("raw", [b"\xff", b"https://rp.example\xa0", b"\xc3\xa9"])
     def test_an_origin_beyond_ascii_is_no_failure(self, acme, raw):

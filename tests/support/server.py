@@ -78,7 +78,7 @@ def process(**environment: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _wait_for(process: subprocess.Popen[bytes], address: str) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended: {(settings.VAR / 'server.log').read_text()[-3000:]}")

@@ -1,5 +1,6 @@
 """The same thing at the same moment, in real threads with connections of their own."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -8,6 +9,12 @@ from typing import TypeVar
 from django.db import connections
 
 T = TypeVar("T")
+THOROUGH = os.environ.get("GATEHOUSE_THOROUGH") == "1"
+
+
+def rounds(few: int) -> int:
+    """How often a race is run: a few times, and two hundred in a thorough run."""
+    return 200 if THOROUGH else few
 
 
 def at_once(number: int, work: Callable[[int], T]) -> list[T]:

@@ -12,6 +12,7 @@ from oauthlib.oauth2 import InvalidClientError, OAuth2Error
 from audit import log
 from audit.events import Event
 from identity.core import ids
+from identity.limits import services as limits
 from oidc.applications.models import Application
 from oidc.grants import families, revoked
 from oidc.keys.jws import InvalidToken
@@ -35,10 +36,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
     except Refused as refused:
         return errors.oauth_error("invalid_request", refused.description, status=refused.status)
     except InvalidClientError as error:
-        log.record(
-            Event.TOKEN_REVOKE, result="failed", error="invalid_client", client_id=error.client_id or ""
-        )
-        return errors.invalid_client(error.description or "", basic=header is not None)
+        return _invalid_client(error, basic=header is not None)
     except OAuth2Error as error:
         return errors.oauth_error("invalid_request", error.description or "")
     if not sent["token"]:
@@ -46,6 +44,16 @@ def revoke(request: HttpRequest) -> HttpResponse:
     with transaction.atomic():
         _take_back(sent["token"], application)
     return errors.oauth_json({})
+
+
+def _invalid_client(error: InvalidClientError, *, basic: bool) -> HttpResponse:
+    client_id = error.client_id or ""
+    try:
+        clients.count_failure(client_id)
+    except limits.TooMany as refused:
+        return errors.too_many_failures(refused)
+    log.record(Event.TOKEN_REVOKE, result="failed", error="invalid_client", client_id=client_id)
+    return errors.invalid_client(error.description or "", basic=basic)
 
 
 def _client(sent: Parameters, header: str | None) -> Application:

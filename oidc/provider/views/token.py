@@ -11,8 +11,9 @@ from oauthlib.common import Request
 
 from audit import log
 from audit.events import Event
+from identity.limits import services as limits
 from oidc.keys.models import SigningKey
-from oidc.provider import errors, server
+from oidc.provider import clients, errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
 
@@ -51,11 +52,7 @@ def token(request: HttpRequest) -> HttpResponse:
 def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
     header = request.headers.get("Authorization")
     try:
-        try:
-            oauth, status, body = _resolve(sent, header)
-        except SigningKey.DoesNotExist:
-            # The active key was rotated away and deleted before this signed with it: now there is another.
-            oauth, status, body = _resolve(sent, header)
+        oauth, status, body = _resolve(sent, header)
     except IntegrityError:
         # What the token would hang on was deleted at this very moment.
         return errors.oauth_error("invalid_grant")
@@ -63,11 +60,22 @@ def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
         issued = orjson.loads(body)
         return errors.oauth_json({name: value for name, value in issued.items() if value is not None})
     word, response = errors.refusal(body, basic=header is not None)
-    _record_failure(oauth, word)
+    try:
+        _record_failure(oauth, word)
+    except limits.TooMany as refused:
+        return errors.too_many_failures(refused)
     return response
 
 
 def _resolve(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
+    try:
+        return _resolve_once(sent, authorization)
+    except SigningKey.DoesNotExist:
+        # The active key was rotated away and deleted before this signed with it: now there is another.
+        return _resolve_once(sent, authorization)
+
+
+def _resolve_once(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
     consuming = sent["grant_type"] in _CONSUMING
     with transaction.atomic() if consuming else nullcontext():
         return server.token_response(_pairs(sent), authorization)
@@ -83,6 +91,8 @@ def _pairs(sent: Parameters) -> list[tuple[str, str]]:
 
 def _record_failure(oauth: Request, word: str) -> None:
     """Write down what was refused, outside of the transaction that may be gone."""
+    if word == "invalid_client":
+        clients.count_failure(oauth.client_id or "")
     application = oauth.client
     log.record(
         Event.TOKEN_REFRESH if oauth.grant_type == "refresh_token" else Event.TOKEN_EXCHANGE,
