@@ -72,6 +72,13 @@ TENANT_PROVISIONERS = [
     "oidc.keys.services.provision",
     "interaction.experience.services.provision",
 ]
+# What is over, in the order in which it is forgotten: see identity.core.expiry.
+EXPIRING = [
+    "identity.limits.expiry.EXPIRING",
+    "interaction.social.expiry.EXPIRING",
+    "interaction.verification.expiry.EXPIRING",
+    "oidc.grants.expiry.EXPIRING",
+]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────
 ROOT_URLCONF = "config.urls"

@@ -23,7 +23,6 @@ from identity.core.errors import ServiceError
 from identity.limits.models import Counter
 
 _PURPOSE: Final = "limits"
-_KEPT_SECONDS: Final = 3600
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
 
 
@@ -119,11 +118,6 @@ def guarded(
         _give_back(tries)
         raise
     _give_back(tries, cleared=tries[0][0].kind)
-
-
-def forget_old() -> None:
-    """Delete counters that are over for so long that they count for nothing."""
-    Counter.objects.filter(ends_at__lt=seconds_ahead(-_KEPT_SECONDS)).delete()
 
 
 def _give_back(tries: tuple[tuple[Lock, str], ...], *, cleared: str = "") -> None:

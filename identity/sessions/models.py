@@ -47,7 +47,6 @@ class Session(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "token_hash"], name="session_token_unique"),
         ]
-        indexes = [models.Index(fields=["tenant", "expires_at"], name="session_expiry")]
 
     def __str__(self) -> str:
         return str(self.pk)

@@ -17,12 +17,11 @@ from django.db.models import F
 from audit import log
 from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
-from identity.core import keyring, tenancy
+from identity.core import expiry, keyring, tenancy
 from identity.core.errors import ServiceError
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
-from interaction.verification import tidying
 from interaction.verification.models import OutgoingMessage
 
 _PURPOSE: Final = "outgoing messages"
@@ -34,6 +33,7 @@ _POLL_SECONDS: Final = 20  # for what a worker that died left behind
 _BATCH: Final = 20
 _STOP_SECONDS: Final = 15
 _TIDY_SECONDS: Final = 600
+_TIDY_BATCHES: Final = 100
 
 _logger = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ class _Senders:
         """Forget what is over, every ten minutes or so."""
         if time.monotonic() > self._tidy_at:
             self._tidy_at = time.monotonic() + _TIDY_SECONDS
-            tidying.forget_old()
+            expiry.tidy(batches=_TIDY_BATCHES)
 
     def _run(self, wake: threading.Event) -> None:
         while not self._stopping:

@@ -9,10 +9,9 @@ import httpx
 import pytest
 
 from audit.models import Entry
-from identity.core import tenancy
+from identity.core import expiry, tenancy
 from identity.limits.models import Counter
 from identity.limits.services import Lock
-from interaction.verification import tidying
 from management.administrators import services as administrators
 from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes, second
@@ -361,6 +360,6 @@ def test_counters_that_are_long_over_are_forgotten(world):
         Counter.objects.update(ends_at=datetime.now(UTC) - timedelta(hours=2))
 
     fail(world, "bob", 1)
-    tidying.forget_old()
+    expiry.tidy(batches=100)
 
     assert counters(world, "pair").count() == 1

@@ -11,13 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import Entry
+from identity.core import expiry
 from identity.limits.models import Counter
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from interaction.verification import tidying
 from interaction.verification.models import OutgoingMessage, VerificationCode
 from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
@@ -602,7 +602,7 @@ def test_codes_that_are_long_over_are_forgotten(reachable):
     age(reachable, expires_at=timedelta(hours=2))
 
     send(browser, new_email())
-    tidying.forget_old()
+    expiry.tidy(batches=100)
 
     assert len(codes_of(reachable)) == 1
 

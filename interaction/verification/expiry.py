@@ -1,0 +1,45 @@
+"""Codes that prove nothing any more, and messages that nobody sent for a day."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from django.db.models import QuerySet
+
+from audit import log
+from audit.clock import seconds_ahead
+from audit.events import Event
+from identity.core import tenancy
+from identity.core.expiry import Expiring
+from interaction.verification.models import OutgoingMessage, VerificationCode
+
+_KEPT_SECONDS: Final = 3600
+# No server ran for so long that sends; what is in them means nothing to anybody by now.
+_UNSENT_SECONDS: Final = 24 * 3600
+
+
+def _codes() -> QuerySet[VerificationCode]:
+    return VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
+
+
+def _unsent() -> QuerySet[OutgoingMessage]:
+    unsent = OutgoingMessage.objects.filter(due_at__lt=seconds_ahead(-_UNSENT_SECONDS))
+    return unsent.select_related("tenant")
+
+
+def _note_unsent(messages: Sequence[OutgoingMessage]) -> None:
+    for message in messages:
+        if not message.silent:
+            with tenancy.using(message.tenant.activated()):
+                log.record(
+                    Event.CODE_SEND,
+                    message_id=message.pk,
+                    result="failed",
+                    error="not_delivered",
+                    reason="no server that sends messages ran for a day",
+                )
+
+
+EXPIRING: Final = [
+    Expiring("verification_codes", _codes),
+    Expiring("outgoing_messages", _unsent, _note_unsent),
+]

@@ -1,0 +1,80 @@
+"""``manage.py purge``: delete what is over."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from identity.core import expiry
+from identity.core.expiry import Expiring
+
+
+class Command(BaseCommand):
+    """Deletes rows that no promise needs any more, in small transactions, beside a server that serves."""
+
+    help = (
+        "Delete what is over, of all tenants: requests and codes that expired, refresh families and sessions "
+        "that ended, counters, leftovers. In small transactions, while servers serve; safe to interrupt and "
+        "to repeat."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take bounds, and how to tell."""
+        parser.add_argument("--dry-run", action="store_true", help="count what is over, delete nothing")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
+        parser.add_argument(
+            "--batch", type=_positive, default=expiry.BATCH, help="rows a transaction (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--seconds", type=_positive, help="stop after so long; the next run goes on (default: no limit)"
+        )
+
+    def handle(self, *_: Any, dry_run: bool, seconds: int | None, **options: Any) -> None:
+        """Do it, and say how much it was."""
+        ends_at = None if seconds is None else time.monotonic() + seconds
+        kinds = expiry.declared()
+        rows: dict[str, int] = {}
+        for kind in kinds:
+            if ends_at is not None and time.monotonic() > ends_at:
+                break
+            rows[kind.name] = expiry.count(kind) if dry_run else self._forget(kind, options["batch"], ends_at)
+        complete = ends_at is None or time.monotonic() <= ends_at
+        if options["json"]:
+            self.stdout.write(json.dumps({"dry_run": dry_run, "complete": complete, "rows": rows}))
+        else:
+            self.stdout.write(_told(rows, dry_run=dry_run, complete=complete))
+
+    def _forget(self, kind: Expiring, batch: int, ends_at: float | None) -> int:
+        total = 0
+        for deleted in _until(ends_at, expiry.forget(kind, batch=batch)):
+            total += deleted
+            if self.stderr.isatty():
+                self.stderr.write(f"\r{kind.name} {total:,}", ending="")
+        if self.stderr.isatty():
+            self.stderr.write("")
+        return total
+
+
+def _until(ends_at: float | None, batches: Iterator[int]) -> Iterator[int]:
+    for deleted in batches:
+        yield deleted
+        if ends_at is not None and time.monotonic() > ends_at:
+            return
+
+
+def _told(rows: dict[str, int], *, dry_run: bool, complete: bool) -> str:
+    width = max(map(len, rows), default=0)
+    lines = [f"{name:{width}}  {number:>9,}" for name, number in rows.items()]
+    lines.append("Nothing was deleted." if dry_run else f"{sum(rows.values()):,} rows were deleted.")
+    if not complete:
+        lines.append("The time was up before everything was done: the next run goes on.")
+    return "\n".join(lines)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
