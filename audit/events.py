@@ -32,6 +32,7 @@ class Event(TextChoices):
     SIGNING_KEY_PREPARE = "SigningKey.Prepare"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
+    SECRET_RESEAL = "Secret.Reseal"  # noqa: S105
     USER_CREATE = "User.Create"
     USER_UPDATE = "User.Update"
     USER_DELETE = "User.Delete"

@@ -79,6 +79,15 @@ EXPIRING = [
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
 ]
+# What was made with ENCRYPTION_KEYS: see identity.core.sealed.
+SEALED = [
+    "oidc.keys.sealed.SEALED",
+    "oidc.applications.sealed.SEALED",
+    "oidc.grants.sealed.SEALED",
+    "interaction.connectors.sealed.SEALED",
+    "interaction.verification.sealed.SEALED",
+    "interaction.social.sealed.SEALED",
+]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────
 ROOT_URLCONF = "config.urls"

@@ -65,10 +65,10 @@ def unseal(sealed: str, *, purpose: str, bound_to: str) -> bytes:
 
     """
     kid, _, text = sealed.partition(".")
-    raw = base64.urlsafe_b64decode(text)
     try:
+        raw = base64.urlsafe_b64decode(text)
         return AESGCM(subkey(purpose, kid)).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], bound_to.encode())
-    except InvalidTag:
+    except (InvalidTag, ValueError):
         raise UnknownKey(kid) from None
 
 

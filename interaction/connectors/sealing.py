@@ -7,12 +7,12 @@ import orjson
 
 from identity.core import keyring
 
-_PURPOSE: Final = "connector configurations"
+PURPOSE: Final = "connector configurations"
 
 
 def seal(config: dict[str, Any], *, tenant_id: str, pk: UUID) -> str:
     """Encrypt a configuration for one row."""
-    return keyring.seal(orjson.dumps(config), purpose=_PURPOSE, bound_to=f"{tenant_id}/{pk}")
+    return keyring.seal(orjson.dumps(config), purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
 
 
 def unseal(sealed: str, *, tenant_id: str, pk: UUID) -> dict[str, Any]:
@@ -23,6 +23,6 @@ def unseal(sealed: str, *, tenant_id: str, pk: UUID) -> dict[str, Any]:
 
     """
     config: dict[str, Any] = orjson.loads(
-        keyring.unseal(sealed, purpose=_PURPOSE, bound_to=f"{tenant_id}/{pk}")
+        keyring.unseal(sealed, purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
     )
     return config

@@ -18,7 +18,7 @@ from interaction.social.models import SocialAttempt
 
 _LIFETIME: Final = timedelta(minutes=10)
 _MOST_PER_BROWSER: Final = 20
-_PURPOSE: Final = "social attempts"
+PURPOSE: Final = "social attempts"
 
 
 def new_secrets() -> Secrets:
@@ -44,7 +44,7 @@ def begin(
         expires_at=timezone.now() + _LIFETIME,
     )
     sealed = orjson.dumps([of.nonce, of.verifier])
-    attempt.sealed_secrets = keyring.seal(sealed, purpose=_PURPOSE, bound_to=_binding(attempt))
+    attempt.sealed_secrets = keyring.seal(sealed, purpose=PURPOSE, bound_to=_binding(attempt))
     attempt.save(force_insert=True)
 
 
@@ -70,7 +70,7 @@ def secrets_of(attempt: SocialAttempt, state: str) -> Secrets:
 
     """
     nonce, verifier = orjson.loads(
-        keyring.unseal(attempt.sealed_secrets, purpose=_PURPOSE, bound_to=_binding(attempt))
+        keyring.unseal(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
     )
     return Secrets(state, nonce, verifier)
 

@@ -24,7 +24,7 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.verification.models import OutgoingMessage
 
-_PURPOSE: Final = "outgoing messages"
+PURPOSE: Final = "outgoing messages"
 _THREADS: Final = 2
 _MOST_TRIES: Final = 2
 _CLAIM_SECONDS: Final = 120  # longer than any provider may take
@@ -49,7 +49,7 @@ def post(message: Message, *, silent: bool = False) -> None:
         silent=silent,
         due_at=DatabaseNow(),
         sealed=keyring.seal(
-            orjson.dumps(asdict(message)), purpose=_PURPOSE, bound_to=f"{tenant_id}/{message.id}"
+            orjson.dumps(asdict(message)), purpose=PURPOSE, bound_to=f"{tenant_id}/{message.id}"
         ),
     )
     transaction.on_commit(_senders.wake)
@@ -106,7 +106,7 @@ def _failure(row: OutgoingMessage) -> str | None:
 
 def _opened(row: OutgoingMessage) -> Message:
     return Message(
-        **orjson.loads(keyring.unseal(row.sealed, purpose=_PURPOSE, bound_to=f"{row.tenant_id}/{row.pk}"))
+        **orjson.loads(keyring.unseal(row.sealed, purpose=PURPOSE, bound_to=f"{row.tenant_id}/{row.pk}"))
     )
 
 

@@ -6,7 +6,7 @@ that a rotation or a deletion on one worker counts on every worker at once.
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -23,7 +23,7 @@ from oidc.keys import jws
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey
 
-_PURPOSE = "signing keys"
+PURPOSE: Final = "signing keys"
 
 
 def generate() -> SigningKey:
@@ -33,7 +33,7 @@ def generate() -> SigningKey:
     key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     key.sealed_private_key = keyring.seal(
-        der, purpose=_PURPOSE, bound_to=_binding(tenancy.active_id(), key.pk)
+        der, purpose=PURPOSE, bound_to=_binding(tenancy.active_id(), key.pk)
     )
     return key
 
@@ -41,7 +41,7 @@ def generate() -> SigningKey:
 def opens(key: SigningKey) -> bool:
     """Tell whether the ring of this installation opens the private half."""
     try:
-        _open(key, tenancy.active_id())
+        _open(key, str(key.tenant_id))
     except keyring.UnknownKey:
         return False
     return True
@@ -95,7 +95,7 @@ def _private(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
 
 def _open(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
     binding = _binding(tenant_id, row.pk)
-    der = keyring.unseal(row.sealed_private_key, purpose=_PURPOSE, bound_to=binding)
+    der = keyring.unseal(row.sealed_private_key, purpose=PURPOSE, bound_to=binding)
     key = load_der_private_key(der, password=None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)  # noqa: S101 - generate() makes no other
     return key

@@ -1,0 +1,102 @@
+"""What the ring of ``ENCRYPTION_KEYS`` protects: how much of it hangs on which key, and making it anew.
+
+``settings.SEALED`` names the declarations by dotted path. Every such value begins with the
+id of the key that it was made with.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Substr
+from django.utils.module_loading import import_string
+
+from audit import log
+from audit.events import Event
+from identity.core import keyring, tenancy
+
+_ID_LENGTH: Final = 8
+_BATCH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A column of protected values, by a name for operators.
+
+    With a ``purpose`` it holds what ``keyring.seal`` made, bound to tenant and row, and can
+    be sealed anew. What has none is made anew when it is next used: ``moves`` says when.
+    """
+
+    name: str
+    rows: Callable[[], QuerySet[Any]]
+    column: str
+    purpose: str = ""
+    moves: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resealed:
+    """How many values of a batch were sealed anew, and how many no key of the ring opens."""
+
+    done: int
+    closed: int
+
+
+def declared() -> list[Sealed]:
+    """Return all kinds there are."""
+    return [kind for path in settings.SEALED for kind in import_string(path)]
+
+
+def by_key(kind: Sealed) -> dict[str, int]:
+    """Return how many values of a kind were made with which key, by key id; of all tenants."""
+    with tenancy.using(tenancy.EVERYWHERE):
+        rows = kind.rows().order_by().annotate(ring_key=Substr(kind.column, 1, _ID_LENGTH))
+        return dict(rows.values_list("ring_key").annotate(Count("pk")))
+
+
+def under_older_keys(kind: Sealed) -> int:
+    """Return how many values of a kind were made with another key than the first of the ring."""
+    return sum(number for key, number in by_key(kind).items() if key != keyring.current())
+
+
+def reseal(kind: Sealed) -> Iterator[Resealed]:
+    """Seal anew, with the first key of the ring, what another one sealed; yield batch by batch.
+
+    Each batch is a transaction of its own, with its audit entry. Done again, it does nothing.
+    """
+    after: UUID | None = None
+    while True:
+        with tenancy.using(tenancy.EVERYWHERE), transaction.atomic():
+            rows = _under_older_keys(kind, after)
+            result = _reseal_each(kind, rows)
+        yield result
+        if len(rows) < _BATCH:
+            return
+        after = rows[-1].pk
+
+
+def _under_older_keys(kind: Sealed, after: UUID | None) -> list[Any]:
+    rows = kind.rows().exclude(**{f"{kind.column}__startswith": f"{keyring.current()}."})
+    if after is not None:
+        rows = rows.filter(pk__gt=after)
+    # Whoever changes one of them meanwhile waits, and then changes what is new.
+    return list(rows.select_for_update(no_key=True).order_by("pk")[:_BATCH])
+
+
+def _reseal_each(kind: Sealed, rows: list[Any]) -> Resealed:
+    done = 0
+    for row in rows:
+        bound_to = f"{row.tenant_id}/{row.pk}"
+        try:
+            opened = keyring.unseal(getattr(row, kind.column), purpose=kind.purpose, bound_to=bound_to)
+        except keyring.UnknownKey:
+            continue
+        anew = keyring.seal(opened, purpose=kind.purpose, bound_to=bound_to)
+        done += kind.rows().filter(pk=row.pk).update(**{kind.column: anew})
+    if done:
+        log.record(Event.SECRET_RESEAL, kind=kind.name, count=done, key_id=keyring.current())
+    return Resealed(done, len(rows) - done)

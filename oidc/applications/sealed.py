@@ -1,0 +1,15 @@
+"""Digests of client secrets: only who presents the secret can have it hashed anew."""
+
+from typing import Final
+
+from identity.core.sealed import Sealed
+from oidc.applications.models import Application
+
+SEALED: Final = [
+    Sealed(
+        "client_secrets",
+        Application.objects.all,
+        "secret_digest",
+        moves="when the application next presents its secret, or is given a new one",
+    )
+]

@@ -1,0 +1,24 @@
+"""Macs of refresh tokens: a family's next token is made with the first key of the ring."""
+
+from typing import Final
+
+from django.db.models import QuerySet
+
+from audit.clock import DatabaseNow
+from identity.core.sealed import Sealed
+from oidc.grants.models import RefreshFamily
+
+
+def _families() -> QuerySet[RefreshFamily]:
+    now = DatabaseNow()
+    return RefreshFamily.objects.filter(ended_at=None, idle_expires_at__gt=now, expires_at__gt=now)
+
+
+SEALED: Final = [
+    Sealed(
+        "refresh_families",
+        _families,
+        "key_id",
+        moves="at the next refresh, or when REFRESH_TOKEN_IDLE_SECONDS pass",
+    )
+]
