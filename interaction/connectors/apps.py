@@ -7,3 +7,7 @@ class ConnectorsConfig(AppConfig):
     """Providers of email, SMS and social sign-in, as a tenant configured them."""
 
     name = "interaction.connectors"
+
+    def ready(self) -> None:
+        """Register what the doctor asks."""
+        from interaction.connectors import checks  # noqa: F401, PLC0415 - models are ready only now

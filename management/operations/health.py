@@ -39,9 +39,13 @@ def _database() -> None:
         cursor.execute("SELECT 1")
 
 
+def missing_migrations() -> set[tuple[str, str]]:
+    """Return what this release knows and the database has not seen, by app and name."""
+    return set(_known_migrations() - MigrationRecorder(connection).applied_migrations().keys())
+
+
 def _migrations() -> None:
-    missing = _known_migrations() - MigrationRecorder(connection).applied_migrations().keys()
-    if missing:
+    if missing := missing_migrations():
         raise NotReady(f"{len(missing)} migrations are not applied: run manage.py migrate")
 
 

@@ -7,3 +7,7 @@ class ApplicationsConfig(AppConfig):
     """OAuth clients of four types."""
 
     name = "oidc.applications"
+
+    def ready(self) -> None:
+        """Register what the doctor asks."""
+        from oidc.applications import checks  # noqa: F401, PLC0415 - models are ready only now

@@ -53,6 +53,12 @@ def _check_web(parts: SplitResult, uri: str, field: str) -> None:
         raise Invalid(field, f"must be https, or http on a loopback host: {uri[:200]}")
 
 
+def stays_here(uri: str) -> bool:
+    """Tell whether a URI leads to the machine of the browser itself, in clear."""
+    parts = _split(uri)
+    return parts is not None and parts.scheme == "http" and _is_loopback(parts.hostname or "")
+
+
 def matches(uri: str, registered: list[str], application_type: str) -> bool:
     """Tell whether a request's URI is a registered one.
 

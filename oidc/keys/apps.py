@@ -7,3 +7,7 @@ class KeysConfig(AppConfig):
     """The ES256 keys that tokens are signed with."""
 
     name = "oidc.keys"
+
+    def ready(self) -> None:
+        """Register what the doctor asks."""
+        from oidc.keys import checks  # noqa: F401, PLC0415 - models are ready only now

@@ -25,7 +25,8 @@ from oidc.keys.models import SigningKey
 from tests.support.independent import kids
 
 NEWER = {"feedbeef": bytes(range(32))}
-SMTP = {"host": "mail.example", "port": 587, "from_email": "a@example.com", "password": "canary-password"}
+PASSWORD = "canary-password"
+SMTP = {"host": "mail.example", "port": 587, "from_email": "a@example.com", "password": PASSWORD}
 
 
 def said(*arguments: str) -> str:
@@ -166,7 +167,7 @@ class TestReseal:
         settings.ENCRYPTION_KEYS = NEWER
         with acme.active():
             assert signing.opens(SigningKey.objects.get())
-            assert Connector.objects.get().config()["password"] == SMTP["password"]
+            assert Connector.objects.get().config()["password"] == PASSWORD
             assert outgoing._opened(OutgoingMessage.objects.get()) == stored["message"]
 
     def test_case_K08_done_again_it_does_nothing(self, acme, stored, settings):
@@ -234,7 +235,7 @@ class TestReseal:
 
         text = said("--reseal") + said("--reseal", "--json")
 
-        assert SMTP["password"] not in text
+        assert PASSWORD not in text
         assert NEWER["feedbeef"].hex() not in text
 
     def test_no_tenant_is_active_afterwards(self, acme, stored):

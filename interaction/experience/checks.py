@@ -1,0 +1,54 @@
+"""What the doctor asks about ways to sign in that need messages."""
+
+from collections.abc import Iterator
+
+from django.core.checks import CheckMessage, Error, Info
+
+from identity.core import tenancy
+from identity.core.examination import examined, named
+from interaction.connectors import delivery, messages
+from interaction.experience.models import SignInExperience
+
+_CHANNELS = {"email": messages.EMAIL, "phone": messages.SMS}
+
+
+@examined
+def ways_in() -> Iterator[CheckMessage]:
+    """Ask of each tenant whether the codes that its sign-in needs can be sent."""
+    stuck: list[str] = []
+    silent: list[str] = []
+    for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug"):
+        with tenancy.using(experience.tenant.activated()):
+            channels = delivery.channels()
+        lacking = {kind for kind in _needed(experience) if _CHANNELS[kind] not in channels}
+        if lacking:
+            stuck.append(f"{experience.tenant.slug} ({' and '.join(sorted(lacking))})")
+        elif not channels:
+            silent.append(experience.tenant.slug)
+    if stuck:
+        yield Error(
+            f"people need codes that nothing can send: {named(stuck)}",
+            hint="add and enable a connector of that type (POST /api/v1/connectors) and try its test, or "
+            "change "
+            "the sign-in experience so that no code is needed",
+            id="experience.E001",
+        )
+    if silent:
+        yield Info(
+            "no email or SMS connector is enabled, so nobody can replace a forgotten password: "
+            f"{named(silent)}",
+            hint="add a connector of type Email or Sms",
+            id="experience.I002",
+        )
+
+
+def _needed(experience: SignInExperience) -> set[str]:
+    """Return the kinds of identifiers that are of no use without a code."""
+    needed = {
+        method["identifier"]
+        for method in experience.sign_in["methods"]
+        if method["verification_code"] and not method["password"]
+    }
+    if experience.sign_up["verify"]:
+        needed.update(experience.sign_up["identifiers"])
+    return needed & _CHANNELS.keys()

@@ -1,0 +1,52 @@
+"""What lies on the disk, and who else may read it."""
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from identity.core.examination import examined, named
+
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+
+@examined
+def files() -> Iterator[CheckMessage]:
+    """Ask whether others than the owner get at secrets or data."""
+    open_to_others = [str(path) for path in _private() if path.exists() and _mode(path) & _OTHERS]
+    if open_to_others:
+        yield Error(
+            f"others than the owner may read or write {named(open_to_others)}",
+            hint="chmod 0600 for each of them; consider what they held as known, if others use this machine",
+            id="files.E001",
+        )
+    if settings.VAR.exists() and _mode(settings.VAR) & _OTHERS_WRITE:
+        yield Error(
+            f"others than the owner may write into VAR_DIR, {settings.VAR}",
+            hint=f"chmod 0700 {settings.VAR}",
+            id="files.E002",
+        )
+    elif settings.VAR.exists() and _mode(settings.VAR) & _OTHERS and not settings.DEVELOPMENT:
+        yield Warning(
+            f"others than the owner may look into VAR_DIR, {settings.VAR}",
+            hint=f"chmod 0700 {settings.VAR}",
+            id="files.W003",
+        )
+
+
+def _private() -> Iterator[Path]:
+    yield settings.VAR / "secret-key"
+    yield settings.VAR / "encryption-key"
+    yield settings.ADMIN_PASSWORD_FILE
+    database = settings.DATABASES["default"]
+    if "sqlite" in str(database["ENGINE"]):
+        for suffix in ("", "-wal", "-shm"):
+            yield Path(f"{database['NAME']}{suffix}")
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)

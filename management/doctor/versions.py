@@ -1,0 +1,53 @@
+"""What is installed."""
+
+import platform
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Final
+
+import django
+from django.conf import settings
+from django.core.checks import CheckMessage, Info, Warning  # noqa: A004 - Django's name
+from django.db import connection
+
+from identity.core.examination import examined, named
+
+_PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
+
+
+@examined
+def packages() -> Iterator[CheckMessage]:
+    """Ask whether the packages are those that were tested with this release."""
+    lock = (settings.BASE_DIR / "requirements-production.lock").read_text()
+    others = [
+        f"{name} {found} instead of {pinned}"
+        for name, pinned in _PINNED.findall(lock)
+        if (found := _installed(name)) not in {pinned, None}
+    ]
+    if others:
+        yield Warning(
+            f"packages are not those of the lock: {named(others)}",
+            hint="python -m pip install --require-hashes -r requirements-production.lock, then restart",
+            id="versions.W002",
+        )
+
+
+@examined
+def versions() -> Iterator[CheckMessage]:
+    """Say what runs, for a report."""
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
+    yield Info(
+        f"Gatehouse {project['version']}, Python {platform.python_version()}, Django {django.__version__}, "
+        f"{connection.display_name} {'.'.join(map(str, connection.get_database_version()))}",
+        id="versions.I001",
+    )
+
+
+def _installed(name: str) -> str | None:
+    # What is for other platforms is in the lock too.
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,51 @@
+"""What the doctor asks about redirect URIs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from identity.core.errors import Invalid
+from identity.core.examination import examined, named
+from oidc.applications import redirect_uris
+from oidc.applications.models import Application
+
+_LOOPBACK_ALLOWED: Final = {Application.Type.NATIVE}
+
+
+@examined
+def redirection() -> Iterator[CheckMessage]:
+    """Ask whether people are sent only where production should send them."""
+    if settings.DEVELOPMENT:
+        return
+    refused: list[str] = []
+    local: list[str] = []
+    for application in Application.objects.select_related("tenant").iterator():
+        label = f"{application.name!r} ({application.client_id}, tenant {application.tenant.slug})"
+        uris = application.redirect_uris + application.post_logout_redirect_uris
+        if rules := {rule for uri in uris if (rule := _rule_broken(uri, application.type))}:
+            refused.append(f"{label}: {'; '.join(sorted(rules))}")
+        elif application.type not in _LOOPBACK_ALLOWED and any(map(redirect_uris.stays_here, uris)):
+            local.append(label)
+    if refused:
+        yield Error(
+            f"applications have redirect URIs that may not be registered: {named(refused)}",
+            hint="replace them with https addresses, each spelt out (PATCH /api/v1/applications/:id)",
+            id="applications.E001",
+        )
+    if local:
+        yield Warning(
+            f"applications send people to http on their own machine: {named(local)}",
+            hint="remove addresses of development from redirect_uris: any program on the machine can listen "
+            "there",
+            id="applications.W002",
+        )
+
+
+def _rule_broken(uri: str, application_type: str) -> str:
+    try:
+        redirect_uris.acceptable(uri, application_type)
+    except Invalid as refused:
+        return refused.rule
+    return ""

@@ -1,0 +1,47 @@
+"""What the doctor asks about signing keys."""
+
+from collections.abc import Iterator
+
+from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+
+from identity.core.examination import examined, named
+from identity.tenants.models import Tenant
+from oidc.keys import signing
+from oidc.keys.models import SigningKey
+
+
+@examined
+def signing_keys() -> Iterator[CheckMessage]:
+    """Ask of every tenant whether it can sign, and whether it still can after a rotation."""
+    keys = SigningKey.objects.exclude(status=SigningKey.Status.PREVIOUS).select_related("tenant")
+    active: set[str] = set()
+    closed: dict[str, list[str]] = {SigningKey.Status.ACTIVE: [], SigningKey.Status.NEXT: []}
+    for key in keys.order_by("tenant__slug"):
+        if key.status == SigningKey.Status.ACTIVE:
+            active.add(str(key.tenant_id))
+        if not signing.opens(key):
+            closed[key.status].append(key.tenant.slug)
+    without = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
+    if without:
+        yield Error(
+            f"no active signing key: {named(list(without))}",
+            hint="manage.py rotate_keys --tenant SLUG makes one",
+            id="signing_keys.E001",
+        )
+    if closed[SigningKey.Status.ACTIVE]:
+        yield Error(
+            "the active signing key does not open with ENCRYPTION_KEYS: "
+            f"{named(closed[SigningKey.Status.ACTIVE])}",
+            hint="put the key it was sealed with behind the others in ENCRYPTION_KEYS; if that is lost for "
+            "good, "
+            "manage.py rotate_keys --tenant SLUG, and applications accept new tokens when they fetch the "
+            "key set",
+            id="signing_keys.E002",
+        )
+    if closed[SigningKey.Status.NEXT]:
+        yield Warning(
+            "the next signing key does not open with ENCRYPTION_KEYS: "
+            f"{named(closed[SigningKey.Status.NEXT])}",
+            hint="bring the older ring key back, or delete that key and prepare another (docs/keys.md)",
+            id="signing_keys.W003",
+        )
