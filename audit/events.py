@@ -33,6 +33,7 @@ class Event(TextChoices):
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
     SECRET_RESEAL = "Secret.Reseal"  # noqa: S105
+    AUDIT_LOG_PURGE = "AuditLog.Purge"
     USER_CREATE = "User.Create"
     USER_UPDATE = "User.Update"
     USER_DELETE = "User.Delete"

@@ -1,11 +1,14 @@
-"""The audit entry. Append-only: here, and by triggers in the database."""
+"""The audit entry. Append-only: here, and by triggers in the database. And how long it is kept."""
 
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from django.db import models
 from uuid_utils.compat import uuid7
 
 from audit.clock import DatabaseNow
+
+# What keys signed is read from the log, 30 days back (oidc.keys.usage).
+LEAST_DAYS: Final = 31
 
 
 class AppendOnly(TypeError):
@@ -66,3 +69,21 @@ class Entry(models.Model):
     def delete(self, *_: object, **__: object) -> NoReturn:
         """Refuse."""
         raise AppendOnly
+
+
+class Retention(models.Model):
+    """A tenant whose entries are not kept for ever. The triggers read it; see ``audit.retention``."""
+
+    tenant_id = models.CharField(primary_key=True, max_length=36)
+    days = models.PositiveIntegerField()
+    # Set only within the transaction that deletes, never committed.
+    at_work = models.BooleanField(default=False)
+
+    class Meta:
+        db_table = "audit_retention"
+        constraints = [
+            models.CheckConstraint(condition=models.Q(days__gte=LEAST_DAYS), name="audit_retention_least"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id}: {self.days} days"

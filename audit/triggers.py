@@ -2,14 +2,27 @@
 
 from typing import Final
 
-from django.db import connections
+from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from audit.models import LEAST_DAYS
+
 _TABLE: Final = "audit_entry"
+
+# The one exception: an entry that is older than its tenant wants it, while ``audit.retention`` is at work.
+# The least number of days stands here too, so that no row of the other table can undercut it.
+_MAY_GO: Final = f"""EXISTS (
+    SELECT 1 FROM audit_retention AS kept WHERE kept.tenant_id = OLD.tenant_id AND kept.at_work
+    AND kept.days >= {LEAST_DAYS} AND OLD.created_at < {{long_ago}})"""  # noqa: S608 - no outside value
 
 _POSTGRESQL: Final = f"""
 CREATE OR REPLACE FUNCTION {_TABLE}_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF {_MAY_GO.format(long_ago="clock_timestamp() - make_interval(days => kept.days)")} THEN
+            RETURN OLD;
+        END IF;
+    END IF;
     RAISE EXCEPTION 'the audit log is append-only' USING ERRCODE = 'insufficient_privilege';
 END $$;
 CREATE OR REPLACE TRIGGER {_TABLE}_no_change BEFORE UPDATE OR DELETE ON {_TABLE}
@@ -18,14 +31,16 @@ CREATE OR REPLACE TRIGGER {_TABLE}_no_truncate BEFORE TRUNCATE ON {_TABLE}
     FOR EACH STATEMENT EXECUTE FUNCTION {_TABLE}_append_only();
 """
 
+_LONG_AGO: Final = "STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW', '-' || kept.days || ' days')"
+
 # SQLite has no TRUNCATE: a DELETE without WHERE runs the DELETE trigger like any other. Its INSERT OR
 # REPLACE runs no DELETE trigger, however: an entry that is there already must not come again.
 _SQLITE: Final = [
-    f"""CREATE TRIGGER IF NOT EXISTS {_TABLE}_no_{name} BEFORE {verb} ON {_TABLE} {condition}
+    f"""CREATE TRIGGER {_TABLE}_no_{name} BEFORE {verb} ON {_TABLE} {condition}
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END"""
     for name, verb, condition in (
         ("update", "UPDATE", ""),
-        ("delete", "DELETE", ""),
+        ("delete", "DELETE", f"WHEN NOT {_MAY_GO.format(long_ago=_LONG_AGO)}"),
         (
             "replace",
             "INSERT",
@@ -41,8 +56,11 @@ _EXPECTED: Final = {
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Create the triggers where they are missing."""
-    with connection.cursor() as cursor:
+    """Create the triggers, as this release has them, in place of those that are there."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            for name in _EXPECTED["sqlite"]:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
         for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
             cursor.execute(statement)
 

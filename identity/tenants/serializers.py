@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.core.serializers import Line, Name, Record
+from audit.models import LEAST_DAYS
+from identity.core.serializers import Line, Name, Record, WholeNumber
 
+_LONGEST_RETENTION: Final = 36_500
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 
 
@@ -29,5 +31,8 @@ class TenantSerializer(Record):
     id = serializers.CharField(read_only=True)  # type: ignore[assignment]
     slug = Slug(max_length=63)
     name = Name()
+    audit_retention_days = WholeNumber(
+        required=False, allow_null=True, min_value=LEAST_DAYS, max_value=_LONGEST_RETENTION
+    )
 
     create_only = ("slug",)

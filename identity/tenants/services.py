@@ -1,13 +1,14 @@
 """Bringing tenants into being."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.module_loading import import_string
 
-from audit import log
+from audit import log, retention
 from audit.events import Event
 from identity.core import records, tenancy
 from identity.core.errors import Invalid, ServiceError
@@ -24,7 +25,7 @@ class DefaultStays(ServiceError):
 
 
 @transaction.atomic
-def provision(*, slug: str, name: str) -> Tenant:
+def provision(*, slug: str, name: str, audit_retention_days: int | None = None) -> Tenant:
     """Create a tenant with all that it is born with.
 
     What it is born with is a list in the settings (``TENANT_PROVISIONERS``): functions that
@@ -47,6 +48,7 @@ def provision(*, slug: str, name: str) -> Tenant:
     with tenancy.using(tenant.activated()):
         for path in settings.TENANT_PROVISIONERS:
             import_string(path)()
+        retention.keep(tenant.pk, audit_retention_days)
         log.record(Event.TENANT_CREATE, slug=slug, name=name)
     return tenant
 
@@ -58,7 +60,21 @@ def rename(tenant: Tenant, *, name: str, expected: frozenset[int] | None = None)
         records.Stale: it was changed since the caller read it.
 
     """
-    records.change(tenant, {"name": name}, event=Event.TENANT_UPDATE, expected=expected)
+    change(tenant, {"name": name}, expected=expected)
+
+
+@transaction.atomic
+def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None) -> None:
+    """Change ``name`` and ``audit_retention_days`` (none: entries are kept for ever).
+
+    Raises:
+        records.Stale: it was changed since the caller read it.
+
+    """
+    columns = {name: value for name, value in fields.items() if name == "name"}
+    if "audit_retention_days" in fields:
+        retention.keep(tenant.pk, fields["audit_retention_days"])
+    records.change(tenant, columns, event=Event.TENANT_UPDATE, expected=expected, shown=sorted(fields))
 
 
 @transaction.atomic

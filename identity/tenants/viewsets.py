@@ -1,5 +1,8 @@
 """/tenants, at the root."""
 
+from django.db.models import OuterRef, Subquery
+
+from audit.models import Retention
 from identity.core.viewsets import CrudViewSet, Row
 from identity.tenants import services
 from identity.tenants.models import Tenant
@@ -12,7 +15,8 @@ class TenantsViewSet(CrudViewSet):
     model = Tenant
     thing = "tenant"
     serializer_class = TenantSerializer
-    columns = ("id", "slug", "name", "created_at", "updated_at")
+    columns = ("id", "slug", "name", "audit_retention_days", "created_at", "updated_at")
+    computed = {"audit_retention_days": Subquery(Retention.objects.filter(pk=OuterRef("pk")).values("days"))}
 
     def parsed(self, text: str) -> str | None:
         """Take any text that can be stored: ``default`` is an id too."""
@@ -23,8 +27,8 @@ class TenantsViewSet(CrudViewSet):
         return services.provision(**fields).pk
 
     def perform_update(self, row: Tenant, fields: Row, expected: frozenset[int] | None) -> None:
-        """Rename a tenant."""
-        services.rename(row, name=fields.get("name", row.name), expected=expected)
+        """Rename a tenant, or keep its audit log for another time."""
+        services.change(row, fields, expected=expected)
 
     def perform_destroy(self, row: Tenant, expected: frozenset[int] | None) -> None:
         """Delete a tenant with all that is in it."""

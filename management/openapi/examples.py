@@ -12,6 +12,7 @@ _MOMENT: Final = "2030-01-31T12:00:00.000Z"
 _VALUES: Final[dict[str, Any]] = {
     "access_token": "eyJ…",
     "access_token_ttl": 3600,
+    "audit_retention_days": 365,
     "algorithm": "ES256",
     "application_ids": [ID],
     "avatar": "https://cdn.example.com/ada.png",

@@ -70,6 +70,7 @@ FIELDS: Final[dict[str, str]] = {
     "is_third_party": "Whether people are asked for consent.",
     "is_admin": "Whether the member administers the organization.",
     "is_superuser": "Whether every tenant may be managed.",
+    "audit_retention_days": "How long audit entries are kept, 31 days at least; null: for ever.",
     "tenants": "Slugs of the tenants that may be managed.",
     "slug": "The part of paths that names the tenant. It cannot be changed, or used again.",
     "expires_in": "How many seconds it lives.",

@@ -97,7 +97,7 @@ THINGS: Final = {
     "social_sign_in:object message_templates:list",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
-    "tenant": f"id:text slug:text name:text {DATED}",
+    "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",
     "administrator": f"id:int username:text email:text phone:text {DATED} + is_superuser:bool tenants:list",
     "m2m member": "id:id username:text? primary_phone:text? primary_email:text? name:text? is_admin:bool "
     "joined_at:time created_at:time",

@@ -223,7 +223,7 @@ class TestTenants:
         renamed = result_of(root.patch(f"/tenants/{made['id']}", name="U"))
         removed = result_of(root.delete(f"/tenants/{made['id']}"))
 
-        assert set(made) == {"id", "slug", "name", "created_at", "updated_at"}
+        assert set(made) == {"id", "slug", "name", "audit_retention_days", "created_at", "updated_at"}
         assert renamed["name"] == "U"
         assert removed is None
         assert root.get(f"/tenants/{made['id']}").status_code == 404

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from audit import retention
 from identity.core import expiry
-from identity.core.expiry import Expiring
 
 
 class Command(BaseCommand):
@@ -16,7 +17,8 @@ class Command(BaseCommand):
 
     help = (
         "Delete what is over, of all tenants: requests and codes that expired, refresh families and sessions "
-        "that ended, counters, leftovers. In small transactions, while servers serve; safe to interrupt and "
+        "that ended, counters, leftovers, audit entries older than their tenant wants. In small "
+        "transactions, while servers serve; safe to interrupt and "
         "to repeat."
     )
 
@@ -34,34 +36,40 @@ class Command(BaseCommand):
     def handle(self, *_: Any, dry_run: bool, seconds: int | None, **options: Any) -> None:
         """Do it, and say how much it was."""
         ends_at = None if seconds is None else time.monotonic() + seconds
-        kinds = expiry.declared()
         rows: dict[str, int] = {}
-        for kind in kinds:
-            if ends_at is not None and time.monotonic() > ends_at:
-                break
-            rows[kind.name] = expiry.count(kind) if dry_run else self._forget(kind, options["batch"], ends_at)
+        for name, count, forget in _kinds(options["batch"]):
+            rows[name] = count() if dry_run else self._forget(name, forget(), ends_at)
         complete = ends_at is None or time.monotonic() <= ends_at
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "complete": complete, "rows": rows}))
         else:
             self.stdout.write(_told(rows, dry_run=dry_run, complete=complete))
 
-    def _forget(self, kind: Expiring, batch: int, ends_at: float | None) -> int:
+    def _forget(self, name: str, batches: Iterator[int], ends_at: float | None) -> int:
         total = 0
-        for deleted in _until(ends_at, expiry.forget(kind, batch=batch)):
+        for deleted in _until(ends_at, batches):
             total += deleted
             if self.stderr.isatty():
-                self.stderr.write(f"\r{kind.name} {total:,}", ending="")
+                self.stderr.write(f"\r{name} {total:,}", ending="")
         if self.stderr.isatty():
             self.stderr.write("")
         return total
 
 
+def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], Iterator[int]]]]:
+    """Name each kind, with what counts it and what forgets it."""
+    for kind in expiry.declared():
+        yield kind.name, partial(expiry.count, kind), partial(expiry.forget, kind, batch=batch)
+    # Entries go only here, and never by themselves: somebody has to want it.
+    yield "audit_entries", retention.count_over, partial(retention.forget, batch=batch)
+
+
 def _until(ends_at: float | None, batches: Iterator[int]) -> Iterator[int]:
-    for deleted in batches:
-        yield deleted
-        if ends_at is not None and time.monotonic() > ends_at:
+    while ends_at is None or time.monotonic() <= ends_at:
+        deleted = next(batches, None)
+        if deleted is None:
             return
+        yield deleted
 
 
 def _told(rows: dict[str, int], *, dry_run: bool, complete: bool) -> str:
