@@ -47,6 +47,7 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "text?": or_null(a(str)),
     "bool": a(bool),
     "int": a(int),
+    "int?": or_null(a(int)),
     "object": a(dict),
     "list": a(list),
     "time": matches(TIME),

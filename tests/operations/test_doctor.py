@@ -360,6 +360,14 @@ class TestAnswer:
         assert found["versions.I001"]["level"] == "info"
         assert found["versions.I001"]["fix"] == ""
 
+    def test_a_database_that_was_never_migrated_is_one_finding(self, tmp_path):
+        answer = doctor({"DATABASE_URL": f"sqlite:///{tmp_path}/empty.sqlite3"})
+
+        found = [finding["id"] for finding in json.loads(answer.stdout)["findings"]]
+        assert answer.returncode == 1
+        assert "database.E005" in found
+        assert "doctor.E001" not in found
+
     def test_exit_codes_on_a_server_of_its_own(self):
         with stage.alone() as (_, environment):
             healthy = doctor(environment | {"DEBUG": "true"})
@@ -375,7 +383,7 @@ class TestAnswer:
 def doctor(environment: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "manage.py", "doctor", "--json", *arguments],
-        env=os.environ | environment,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
         cwd=configured.BASE_DIR,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 import json
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -82,7 +83,6 @@ def _told(rows: dict[str, int], *, dry_run: bool, complete: bool) -> str:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError("must be a whole number, 1 or more")
+    return int(text)
