@@ -1,10 +1,13 @@
 """``manage.py rotate_keys``: signing keys of tenants, and what hangs on older keys of ENCRYPTION_KEYS."""
 
+import base64
 import json
+import os
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
+import httpx
 import pytest
 from django.conf import settings as configured
 from django.core.management import CommandError, call_command
@@ -22,7 +25,9 @@ from oidc.applications import services as applications
 from oidc.keys import services as keys
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
+from tests.support import second, stage
 from tests.support.independent import kids
+from tests.support.threads import THOROUGH
 
 NEWER = {"feedbeef": bytes(range(32))}
 PASSWORD = "canary-password"
@@ -243,3 +248,17 @@ class TestReseal:
 
         with pytest.raises(tenancy.NoActiveTenant):
             SigningKey.objects.count()
+
+
+@pytest.mark.skipif(not THOROUGH, reason="starts two servers: for the thorough run")
+def test_case_K08_a_server_without_the_older_key_serves_what_was_sealed_with_it():
+    new = base64.urlsafe_b64encode(os.urandom(32)).decode()
+    with stage.alone() as (_, environment):
+        both = environment | {"ENCRYPTION_KEYS": f"{new},{os.environ['ENCRYPTION_KEYS']}"}
+        report = json.loads(stage.manage(both, "rotate_keys", "--reseal", "--json"))
+        alone = {"DATABASE_URL": environment["DATABASE_URL"], "ENCRYPTION_KEYS": new}
+        with second.running(**alone) as address:
+            answer = httpx.get(f"{address}/readyz")
+
+    assert done(report)["signing_keys"] == 1
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
