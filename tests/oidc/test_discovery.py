@@ -116,6 +116,12 @@ class TestDocument:
         assert document["authorization_response_iss_parameter_supported"] is True
         assert document["claims_parameter_supported"] is True
 
+    def test_no_member_is_null_or_empty(self, acme):
+        """Discovery 1.0 section 4.2: what has no elements MUST be omitted."""
+        document = discovered(acme)
+
+        assert [name for name, value in document.items() if value in (None, "", [], {})] == []
+
     @pytest.mark.parametrize("member", ENDPOINTS)
     def test_decision_T1_places_every_endpoint_below_the_issuer(self, acme, member):
         document = discovered(acme)
