@@ -523,6 +523,20 @@ class TestConsent:
         with acme.active():
             assert Consent.objects.get().scopes == ["email", "openid", "phone"]
 
+    def test_offline_access_is_agreed_to_like_the_rest_and_not_before(self, acme):
+        """OpenID Connect Core 11: an OP MUST always obtain consent to returning a refresh token."""
+        client = acme.application(is_third_party=True)
+        browser, _ = signed_in(acme)
+        followed(browser, form(opened(browser, client, scope="openid email")).submit(browser, choice="allow"))
+
+        silent = browser.authorize(client, scope="openid email offline_access", prompt="none")
+        page = opened(browser, client, scope="openid email offline_access")
+        agreed = query_of(followed(browser, form(page).submit(browser, choice="allow")).headers["Location"])
+
+        assert query_of(silent.headers["Location"])["error"] == "consent_required"
+        assert "Stay connected" in page.text
+        assert client.redeem(agreed["code"]).json()["refresh_token"]
+
     def test_case_A29_consent_to_one_application_or_of_one_person_is_not_anothers(self, acme):
         first, second = (acme.application(is_third_party=True) for _ in range(2))
         browser, _ = signed_in(acme)
