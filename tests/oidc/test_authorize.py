@@ -204,6 +204,18 @@ class TestSuccess:
 
         is_answered(answer, insider.client)
 
+    def test_no_script_of_another_origin_may_read_it(self, insider):
+        """Discovery 1.0 section 3: CORS is not recommended here, for browsers go here themselves."""
+        origin = {"Origin": "https://rp.example", "Cookie": insider.cookie}
+        url = f"{insider.client.world.address}/oidc/authorize"
+
+        answer = httpx.get(url, params=insider.client.request(), headers=origin)
+        preflight = httpx.options(url, headers=origin | {"Access-Control-Request-Method": "POST"})
+
+        is_answered(answer, insider.client)
+        for one in (answer, preflight):
+            assert not [name for name in one.headers if name.startswith("access-control-")]
+
     @pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
     def test_takes_no_other_method(self, acme, method):
         answer = httpx.request(method, f"{acme.address}/oidc/authorize", params=acme.application().request())
