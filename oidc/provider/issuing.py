@@ -29,6 +29,11 @@ def for_code(request: Request) -> None:
     code: AuthorizationCode = request.code_row
     if not _verifier_fits(request):
         raise InvalidGrantError(description="The code_verifier does not fit.", request=request)
+    if code.consumed_at is not None:
+        # OAuth 2.1 section 7.5.3: not before all else was right, or whoever only saw the code
+        # could end what it bought.
+        codes.take_back(code)
+        raise InvalidGrantError(description="The code was used before.", request=request)
     granted = tuple(scopes.known(code.scope))
     session = code.session
     lasting = scopes.OFFLINE_ACCESS in granted and "refresh_token" in request.client.grant_types

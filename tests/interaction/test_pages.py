@@ -511,6 +511,24 @@ class TestConsent:
         assert "code" in query_of(less.headers["Location"])
         assert "code" in query_of(elsewhere.authorize(client, scope="openid email").headers["Location"])
 
+    @pytest.mark.parametrize(
+        ("uri", "remembered"),
+        [("com.example.app:/cb", False), ("http://127.0.0.1/cb", False), ("https://rp.example/cb", True)],
+    )
+    def test_decision_O9_a_program_that_nothing_proves_is_asked_about_each_time(self, acme, uri, remembered):
+        """RFC 8252 section 8.6."""
+        client = acme.application("Native", redirect_uris=[uri], is_third_party=True)
+        browser, _ = signed_in(acme)
+        allowed = followed(browser, form(opened(browser, client)).submit(browser, choice="allow"))
+
+        silent, again = browser.authorize(client, prompt="none"), browser.authorize(client)
+
+        assert "code" in query_of(allowed.headers["Location"])
+        assert ("code" in query_of(silent.headers["Location"])) is remembered
+        assert ("code" in query_of(again.headers["Location"])) is remembered
+        if not remembered:
+            assert query_of(silent.headers["Location"])["error"] == "consent_required"
+
     def test_a_third_party_that_wants_more_asks_again_and_keeps_both(self, acme):
         client = acme.application(is_third_party=True)
         browser, _ = signed_in(acme)
