@@ -1,4 +1,4 @@
-"""The pages that go through the standards line by line name the tests that hold each line."""
+"""The page that goes through the standards line by line names the tests that hold each line."""
 
 import re
 from itertools import pairwise
@@ -8,11 +8,20 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted((ROOT / "docs").glob("standards*.md"))
+PAGE = ROOT / "docs" / "standards.md"
 DOCUMENTS = (
-    "OpenID Connect Core 1.0",
-    "OpenID Connect Discovery 1.0",
-    "OpenID Connect RP-Initiated Logout 1.0",
+    *("OpenID Connect Core 1.0", "OpenID Connect Discovery 1.0", "OpenID Connect RP-Initiated Logout 1.0"),
+    *(
+        "OAuth 2.1",
+        "RFC 6750",
+        "RFC 7009",
+        "RFC 7636",
+        "RFC 8252",
+        "RFC 8707",
+        "RFC 9068",
+        "RFC 9207",
+        "RFC 9700",
+    ),
 )
 # RFC 2119. What is absolute has to be held by a test wherever it applies.
 ABSOLUTE = {"MUST", "MUST NOT", "REQUIRED", "SHALL", "SHALL NOT"}
@@ -55,7 +64,7 @@ def rows_of(page: Path) -> list[Row]:
     return rows
 
 
-ROWS = [row for page in PAGES for row in rows_of(page)]
+ROWS = rows_of(PAGE)
 
 
 def defined_in(file: str) -> set[str]:
@@ -85,7 +94,7 @@ def test_each_row_says_how_strong_it_is_and_what_we_do():
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_document_is_gone_through(document):
-    assert len([row for row in ROWS if row.document.startswith(document)]) > 10
+    assert len([row for row in ROWS if row.document.startswith(document)]) > 5
 
 
 def test_sections_are_in_order():
