@@ -2,42 +2,69 @@
 
 import pytest
 
+from tests.support import clients
 from tests.support.independent import bearer
 from tests.support.relying_parties import new_origin, running, shown
 
-TRADITIONAL = ["openid_client.mjs"]
 
-
-def journey(program, person, client, origin, secured, did):
-    """Sign in, ask for claims, refresh, sign out; ``did`` is told what worked."""
-    userinfo = f"{person.world.address}/oidc/userinfo"
-    with running(program, client, secured, origin):
-        first = shown(person.enter(person.open(f"{origin}/login")))
-        assert first["sub"] == str(person.user.pk)
-        did("login")
-        if True:
-            asked = shown(person.open(f"{origin}/userinfo"))
-            assert (asked["sub"], asked["email"]) == (first["sub"], "ada@example.com")
-            did("userinfo")
-        if True:
-            later = shown(person.open(f"{origin}/refresh"))
-            assert later["sub"] == first["sub"]
-            assert later["access_token"] != first["access_token"]
-            assert later["refresh_token"] != first["refresh_token"]
-            assert person.browser.get(userinfo, headers=bearer(later["access_token"])).status_code == 200
-            did("refresh")
-        assert person.is_signed_in
-        end = person.open(f"{origin}/logout")
-        assert str(end.url).startswith(f"{origin}/"), end.text
-        assert "sub" not in shown(end)
-        assert not person.is_signed_in
-        did("logout")
-
-
-@pytest.mark.parametrize("program", TRADITIONAL)
-def test_signs_people_in_and_out(ada, secured, program):
-    origin = new_origin()
-    client = ada.world.application(
-        redirect_uris=[f"{origin}/callback"], post_logout_redirect_uris=[f"{origin}/"]
+def registered(world, client, origin):
+    return world.application(
+        client.type,
+        redirect_uris=[f"{origin}{client.callback}"],
+        post_logout_redirect_uris=[f"{origin}/", f"{origin}/logged-out"],
     )
-    journey(program, ada, client, origin, secured, print)
+
+
+@pytest.mark.parametrize("client", clients.BROWSED, ids=lambda client: client.title)
+def test_signs_people_in_and_out(ada, secured, client):
+    origin = new_origin()
+    with running(client.program, registered(ada.world, client, origin), secured, origin):
+        signs_in(ada, client, origin)
+        if "userinfo" not in client.lacks:
+            asks_for_claims(ada, client, origin)
+        if "refresh" not in client.lacks:
+            refreshes(ada, client, origin)
+        if "revocation" not in client.lacks:
+            revokes(ada, client, origin)
+        signs_out(ada, client, origin)
+
+
+def signs_in(person, client, origin):
+    assert "sub" not in (shown(person.open(f"{origin}/")) or {})
+    seen = shown(person.enter(person.open(f"{origin}/login")))
+    assert seen["sub"] == str(person.user.pk)
+    client.done.append("login")
+
+
+def asks_for_claims(person, client, origin):
+    seen = shown(person.open(f"{origin}/userinfo"))
+    assert (seen["sub"], seen["email"]) == (str(person.user.pk), "ada@example.com")
+    client.done.append("userinfo")
+
+
+def refreshes(person, client, origin):
+    before, after = shown(person.open(f"{origin}/")), shown(person.open(f"{origin}/refresh"))
+    assert after["sub"] == str(person.user.pk)
+    assert after["access_token"] != before["access_token"]
+    if client.rotates:
+        assert after["refresh_token"] != before["refresh_token"]
+    asked = person.browser.get("/oidc/userinfo", headers=bearer(after["access_token"]))
+    assert asked.status_code == 200, asked.text
+    client.done.append("refresh")
+
+
+def revokes(person, client, origin):
+    shown(person.open(f"{origin}/revoke"))
+    assert person.open(f"{origin}/refresh").status_code == 500
+    client.done.append("revocation")
+
+
+def signs_out(person, client, origin):
+    assert person.is_signed_in
+    page = person.open(f"{origin}/logout")
+    if client.asked_to_confirm:
+        page = person.confirm(page)
+    seen = shown(page)
+    assert "sub" not in (seen or {})
+    assert not person.is_signed_in
+    client.done.append("logout")

@@ -71,3 +71,14 @@ def _venv(place: Path) -> None:
 def _run(command: list[str | Path], cwd: Path | None = None) -> None:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def debian_version(package: str) -> str:
+    """Return the version of a package of Debian, without what Debian added to it."""
+    done = subprocess.run(
+        ["dpkg-query", "--show", "--showformat=${Version}", package],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.partition(":")[2].rpartition("-")[0] or done.stdout.rpartition("-")[0]

@@ -49,6 +49,17 @@ class Person:
         assert str(page.url).startswith(f"{self.world.address}/sign-in"), page.text
         answer = form(page).submit(self.browser, identifier=self.user.username, password=PASSWORD)
         assert answer.has_redirect_location, answer.text
+        page = self._onward(answer)
+        if not str(page.url).startswith(f"{self.world.address}/consent"):
+            return page
+        return self._onward(form(page).submit(self.browser, choice="allow"))
+
+    def confirm(self, page: httpx.Response) -> httpx.Response:
+        """Say yes to the page that asks before it signs out."""
+        assert str(page.url).startswith(f"{self.world.address}/oidc/end-session"), page.text
+        return self._onward(form(page).submit(self.browser))
+
+    def _onward(self, answer: httpx.Response) -> httpx.Response:
         return self.open(str(answer.url.join(answer.headers["Location"])))
 
     @property
@@ -63,7 +74,9 @@ def running(name: str, client: RelyingParty, secured: Secured, origin: str, **mo
     environment = {
         "ISSUER": client.world.issuer,
         "CLIENT_ID": client.client_id,
-        "CLIENT_SECRET": client.secret if client.application.type in {"Traditional", "MachineToMachine"} else "",
+        "CLIENT_SECRET": client.secret
+        if client.application.type in {"Traditional", "MachineToMachine"}
+        else "",
         "ORIGIN": origin,
         # How Node, requests and everything that uses OpenSSL learn of an authority.
         "NODE_EXTRA_CA_CERTS": str(secured.authority),

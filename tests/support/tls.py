@@ -45,7 +45,8 @@ def running(folder: Path, **environment: str) -> Iterator[Secured]:
     secured = Secured(f"https://localhost:{port}", folder / "authority.pem")
     _write_certificates(folder)
     front = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.tls_front", str(port), str(behind), folder / "server.pem"], cwd=settings.BASE_DIR
+        [sys.executable, "-m", "tests.support.tls_front", str(port), str(behind), folder / "server.pem"],
+        cwd=settings.BASE_DIR,
     )
     try:
         with server.running(

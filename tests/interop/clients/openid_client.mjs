@@ -1,4 +1,4 @@
-// openid-client, with a secret (Traditional) or, where there is none, as a public client (SPA, Native).
+// openid-client: with a secret (Traditional), without (SPA, Native), or for a machine.
 
 import * as client from "openid-client";
 
@@ -53,4 +53,5 @@ serve({
     tokens = claims = undefined;
     return address;
   },
+  "/machine": (url) => client.clientCredentialsGrant(config, url.searchParams),
 });

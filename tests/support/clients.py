@@ -1,0 +1,85 @@
+"""Every client that is tried, and the page of the documentation that says what worked."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from tests.support import packages
+
+PROGRAMS: Final = packages.LOCKS / "clients"
+PAGE: Final = Path(settings.BASE_DIR) / "docs/clients.md"
+STEPS: Final = ("login", "userinfo", "refresh", "logout", "revocation", "client credentials")
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client, as an application of one type. ``lacks`` are steps that it leaves to the application."""
+
+    name: str
+    program: str
+    type: str = "Traditional"
+    registry: str = "npm"
+    lacks: tuple[str, ...] = ()
+    callback: str = "/callback"
+    rotates: bool = True
+    asked_to_confirm: bool = False
+    notes: str = ""
+    done: list[str] = field(default_factory=list, compare=False)
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} ({self.type})"
+
+    @property
+    def version(self) -> str:
+        """The version that the lock has, or the machine."""
+        if self.registry == "npm":
+            lock = json.loads((packages.LOCKS / "package-lock.json").read_text())
+            return str(lock["packages"][f"node_modules/{self.name}"]["version"])
+        if self.registry == "Debian":
+            return packages.debian_version(self.name)
+        if self.name == "Authlib":
+            return version("authlib")
+        lock = (packages.LOCKS / "requirements.lock").read_text()
+        (found,) = re.findall(rf"^{self.name}==(\S+)", lock, re.MULTILINE)
+        return str(found)
+
+
+def settings_of(program: str) -> str:
+    """Return the marked part of a program: the settings that it ran with."""
+    text = (PROGRAMS / program).read_text()
+    (part,) = re.findall(r"^\S+ settings\n(.*?)^\S+ end of settings$", text, re.MULTILINE | re.DOTALL)
+    return str(part).strip("\n")
+
+
+BROWSED: Final = (
+    Client("openid-client", "openid_client.mjs"),
+    Client("openid-client", "openid_client.mjs", "SPA"),
+    Client("oauth4webapi", "oauth4webapi.mjs"),
+    Client("oauth4webapi", "oauth4webapi.mjs", "SPA"),
+    Client("express-openid-connect", "express_openid_connect.mjs", lacks=("revocation",)),
+    Client("passport-openidconnect", "passport_openidconnect.mjs", lacks=("refresh", "revocation")),
+    Client(
+        "@auth/core",
+        "authjs.mjs",
+        lacks=("userinfo", "refresh", "revocation"),
+        callback="/auth/callback/gatehouse",
+    ),
+    Client("@logto/node", "logto_node.mjs", lacks=("revocation",), asked_to_confirm=True),
+    Client("Authlib", "authlib_flask.py", registry="PyPI", lacks=("revocation",)),
+    Client(
+        "mozilla-django-oidc",
+        "mozilla_django.py",
+        registry="PyPI",
+        lacks=("revocation",),
+        callback="/oidc/callback/",
+        rotates=False,
+    ),
+    Client("oic", "pyoidc.py", registry="PyPI", lacks=("revocation",)),
+    Client("requests-oauthlib", "oauthlib_session.py", registry="PyPI", lacks=("revocation",)),
+)
