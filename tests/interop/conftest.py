@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support import cast, tls
+from playwright.sync_api import Browser
+
+from tests.support import cast, packages, tls
+from tests.support import chromium as installed
 from tests.support.relying_parties import Person
+from tests.support.screens import Screens
 from tests.support.tls import Secured
 
 
@@ -35,3 +39,22 @@ def ada(acme: cast.World, secured: Secured) -> Iterator[Person]:
     person = Person(acme, secured, acme.user("ada", name="Ada", email="ada@example.com"))
     yield person
     person.browser.http.close()
+
+
+@pytest.fixture
+def chromium() -> Iterator[Browser]:
+    if installed.find() is None:
+        packages.lacking("Chromium", "Debian: apt install chromium")
+    with pytest.MonkeyPatch.context() as patch, installed.running() as browser:
+        # Playwright keeps an event loop in this thread, of which Django's ORM is wary.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield browser
+
+
+@pytest.fixture
+def screens(chromium: Browser) -> Iterator[Screens]:
+    """Windows; what the browser complains of fails the test."""
+    opened = Screens(chromium)
+    yield opened
+    opened.close()
+    assert opened.complaints == []

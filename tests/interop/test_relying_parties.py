@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import clients
-from tests.support.independent import bearer
+from tests.support.independent import bearer, verified
 from tests.support.relying_parties import new_origin, running, shown
 
 
@@ -68,3 +68,26 @@ def signs_out(person, client, origin):
     assert "sub" not in (seen or {})
     assert not person.is_signed_in
     client.done.append("logout")
+
+
+def test_a_native_application_listens_on_whatever_port_is_free(ada, secured):
+    client, origin = clients.NATIVE, new_origin()
+    registered = ada.world.application("Native", redirect_uris=["http://127.0.0.1/callback"])
+    with running(client.program, registered, secured, origin):
+        page = ada.enter(ada.open(f"{origin}/login"))
+        assert page.url.port not in {None, 80}
+        assert "Close your browser" in page.text
+        assert shown(ada.open(f"{origin}/"))["sub"] == str(ada.user.pk)
+        client.done.append("login")
+        refreshes(ada, client, origin)
+        revokes(ada, client, origin)
+
+
+@pytest.mark.parametrize("client", clients.MACHINES, ids=lambda client: client.title)
+def test_machines_act_in_their_own_name(acme, ada, secured, client):
+    origin, registered = new_origin(), acme.application("MachineToMachine")
+    with running(client.program, registered, secured, origin):
+        tokens = shown(ada.open(f"{origin}/machine"))
+    claims = verified(tokens["access_token"], ada.browser.get("/.well-known/jwks.json").json())
+    assert (claims["sub"], claims["aud"]) == (registered.client_id, acme.issuer)
+    client.done.append("client credentials")

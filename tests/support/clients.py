@@ -83,3 +83,11 @@ BROWSED: Final = (
     Client("oic", "pyoidc.py", registry="PyPI", lacks=("revocation",)),
     Client("requests-oauthlib", "oauthlib_session.py", registry="PyPI", lacks=("revocation",)),
 )
+
+NATIVE: Final = Client("@openid/appauth", "appauth.mjs", "Native", lacks=("userinfo", "logout"), notes="")
+MACHINES: Final = (
+    Client("openid-client", "openid_client.mjs", "MachineToMachine"),
+    Client("oauth4webapi", "oauth4webapi.mjs", "MachineToMachine"),
+)
+OIDC_CLIENT_TS: Final = Client("oidc-client-ts", "oidc_client_ts.mjs", "SPA")
+APACHE: Final = Client("libapache2-mod-auth-openidc", "mod_auth_openidc.conf", registry="Debian")

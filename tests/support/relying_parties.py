@@ -82,6 +82,9 @@ def running(name: str, client: RelyingParty, secured: Secured, origin: str, **mo
         "NODE_EXTRA_CA_CERTS": str(secured.authority),
         "REQUESTS_CA_BUNDLE": str(secured.authority),
         "SSL_CERT_FILE": str(secured.authority),
+        # A native application opens a browser with it.
+        "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+        "OPENED": str(secured.authority.with_name("opened")),
     }
     log_path = secured.authority.with_name(f"{name}.log")
     with log_path.open("wb") as log:

@@ -19,6 +19,7 @@ SETTINGS = {
     "ALLOWED_HOSTS": ["127.0.0.1"],
     "SECRET_KEY": "signs the cookie",
     "LOGIN_REDIRECT_URL": "/",
+    "LOGOUT_REDIRECT_URL": "/",
     "ROOT_URLCONF": __name__,
     "DATABASES": {
         "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{tempfile.mkdtemp()}/db.sqlite3"}
