@@ -14,7 +14,8 @@ import pytest
 
 from tests.support import packages
 from tests.support.clients import APACHE as CLIENT
-from tests.support.relying_parties import PROGRAMS, new_origin
+from tests.support.clients import PROGRAMS
+from tests.support.relying_parties import new_origin
 
 MODULE = Path("/usr/lib/apache2/modules/mod_auth_openidc.so")
 

@@ -29,6 +29,16 @@ def test_signs_people_in_and_out(ada, secured, client):
         signs_out(ada, client, origin)
 
 
+def test_a_client_that_was_not_told_ES256_refuses_everybody(ada, secured, refusal):
+    origin, told = new_origin(), clients.named("express-openid-connect")
+    with running(told.program, registered(ada.world, told, origin), secured, origin, leave_out="ES256"):
+        page = ada.enter(ada.open(f"{origin}/login"))
+    assert str(page.url).startswith(f"{origin}/callback?")
+    assert page.status_code == 400
+    refusal.append(page.text)
+    assert "RS256" in page.text
+
+
 def signs_in(person, client, origin):
     assert "sub" not in (shown(person.open(f"{origin}/")) or {})
     seen = shown(person.enter(person.open(f"{origin}/login")))

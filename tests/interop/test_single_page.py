@@ -24,7 +24,7 @@ def test_signs_in_renews_in_the_background_revokes_and_signs_out(ada, secured, s
         redirect_uris=[f"{origin}/callback", f"{origin}/silent"],
         post_logout_redirect_uris=[f"{origin}/"],
     )
-    with running(CLIENT.program, client, secured, origin):
+    with running("oidc_client_ts.mjs", client, secured, origin):
         # The certificate of the run is the only one that this browser does not know.
         page = screens.open(ignore_https_errors=True)
         page.goto(origin)
@@ -67,7 +67,7 @@ def test_signs_in_renews_in_the_background_revokes_and_signs_out(ada, secured, s
 def test_shows_no_page_of_ours_in_a_frame(ada, secured, chromium):
     origin = new_origin()
     client = ada.world.application("SPA", redirect_uris=[f"{origin}/callback"])
-    with running(CLIENT.program, client, secured, origin):
+    with running("oidc_client_ts.mjs", client, secured, origin):
         page = chromium.new_context(ignore_https_errors=True).new_page()
         heard = []
         page.on("console", lambda message: heard.append(message.text))

@@ -1,19 +1,14 @@
-"""Every client that is tried, and the page of the documentation that says what worked."""
+"""Every client that is tried."""
 
 import json
 import re
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Final
-
-from django.conf import settings
 
 from tests.support import packages
 
 PROGRAMS: Final = packages.LOCKS / "clients"
-PAGE: Final = Path(settings.BASE_DIR) / "docs/clients.md"
-STEPS: Final = ("login", "userinfo", "refresh", "logout", "revocation", "client credentials")
 
 
 @dataclass(frozen=True)
@@ -28,7 +23,6 @@ class Client:
     callback: str = "/callback"
     rotates: bool = True
     asked_to_confirm: bool = False
-    notes: str = ""
     done: list[str] = field(default_factory=list, compare=False)
 
     @property
@@ -49,12 +43,12 @@ class Client:
         (found,) = re.findall(rf"^{self.name}==(\S+)", lock, re.MULTILINE)
         return str(found)
 
-
-def settings_of(program: str) -> str:
-    """Return the marked part of a program: the settings that it ran with."""
-    text = (PROGRAMS / program).read_text()
-    (part,) = re.findall(r"^\S+ settings\n(.*?)^\S+ end of settings$", text, re.MULTILINE | re.DOTALL)
-    return str(part).strip("\n")
+    @property
+    def settings(self) -> str:
+        """The marked part of its program: what it was set to when it ran."""
+        text = (PROGRAMS / self.program).read_text()
+        (part,) = re.findall(r"^\S+ settings\n(.*?)^\S+ end of settings$", text, re.MULTILINE | re.DOTALL)
+        return str(part).strip("\n")
 
 
 BROWSED: Final = (
@@ -83,11 +77,15 @@ BROWSED: Final = (
     Client("oic", "pyoidc.py", registry="PyPI", lacks=("revocation",)),
     Client("requests-oauthlib", "oauthlib_session.py", registry="PyPI", lacks=("revocation",)),
 )
-
-NATIVE: Final = Client("@openid/appauth", "appauth.mjs", "Native", lacks=("userinfo", "logout"), notes="")
+NATIVE: Final = Client("@openid/appauth", "appauth.mjs", "Native", lacks=("userinfo", "logout"))
 MACHINES: Final = (
     Client("openid-client", "openid_client.mjs", "MachineToMachine"),
     Client("oauth4webapi", "oauth4webapi.mjs", "MachineToMachine"),
 )
-OIDC_CLIENT_TS: Final = Client("oidc-client-ts", "oidc_client_ts.mjs", "SPA")
+OIDC_CLIENT_TS: Final = Client("oidc-client-ts", "oidc_client_ts.js", "SPA")
 APACHE: Final = Client("libapache2-mod-auth-openidc", "mod_auth_openidc.conf", registry="Debian")
+ALL: Final = (*BROWSED, *MACHINES, OIDC_CLIENT_TS, NATIVE, APACHE)
+
+
+def named(name: str) -> Client:
+    return next(client for client in ALL if client.name == name)

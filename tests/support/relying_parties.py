@@ -20,10 +20,9 @@ import httpx
 from identity.users.models import User
 from tests.support import packages, second
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World
+from tests.support.clients import PROGRAMS
 from tests.support.forms import form
 from tests.support.tls import Secured
-
-PROGRAMS = packages.LOCKS / "clients"
 
 
 @dataclass
@@ -69,8 +68,10 @@ class Person:
 
 
 @contextmanager
-def running(name: str, client: RelyingParty, secured: Secured, origin: str, **more: str) -> Iterator[str]:
-    """Run a program of ``tests/interop/clients`` at its origin, for as long as the test needs it."""
+def running(
+    name: str, client: RelyingParty, secured: Secured, origin: str, *, leave_out: str = ""
+) -> Iterator[None]:
+    """Run a program of ``tests/interop/clients`` at its origin, without the lines that hold ``leave_out``."""
     environment = {
         "ISSUER": client.world.issuer,
         "CLIENT_ID": client.client_id,
@@ -89,24 +90,28 @@ def running(name: str, client: RelyingParty, secured: Secured, origin: str, **mo
     log_path = secured.authority.with_name(f"{name}.log")
     with log_path.open("wb") as log:
         process = subprocess.Popen(
-            command(name, secured), env=os.environ | environment | more, stdout=log, stderr=log
+            _command(name, secured, leave_out), env=os.environ | environment, stdout=log, stderr=log
         )
     try:
         _wait_for(process, origin, log_path)
-        yield origin
+        yield
     finally:
         process.terminate()
         process.wait(20)
 
 
-def command(name: str, secured: Secured) -> list[str | Path]:
-    """Return what runs a program: Node, beside the packages, or Python."""
+def _command(name: str, secured: Secured, leave_out: str) -> list[str | Path]:
     if name.endswith(".mjs"):
         place = secured.authority.with_name("node")
         if not place.exists():
             shutil.copytree(PROGRAMS, place)
             (place / "node_modules").symlink_to(packages.node_modules())
-        return [str(shutil.which("node")), place / name]
+        if not leave_out:
+            return [str(shutil.which("node")), place / name]
+        lines = (place / name).read_text().splitlines()
+        shorter = place / f"shorter_{name}"
+        shorter.write_text("\n".join(line for line in lines if leave_out not in line))
+        return [str(shutil.which("node")), shorter]
     # Authlib is ours already: the demo application is built on it.
     python = sys.executable if name.startswith("authlib") else packages.python()
     return [python, PROGRAMS / name]

@@ -34,26 +34,27 @@ const handler = new NodeBasedHandler(port);
 
 const tokenHandler = new appauth.BaseTokenRequestHandler(requestor);
 const opened = process.env.OPENED;
-let tokens;
+let tokens, arrived;
 
 const ask = (parameters) =>
   tokenHandler.performTokenRequest(server, new appauth.TokenRequest({ ...request, ...parameters }));
 
 const notifier = new appauth.AuthorizationNotifier();
 handler.setAuthorizationNotifier(notifier);
-notifier.setAuthorizationListener(async (asked, { code }) => {
-  const { code_verifier } = asked.internal;
-  tokens = await ask({ grant_type: appauth.GRANT_TYPE_AUTHORIZATION_CODE, code, extras: { code_verifier } });
-});
+const redeem = ({ internal: { code_verifier } }, { code }) =>
+  ask({ grant_type: appauth.GRANT_TYPE_AUTHORIZATION_CODE, code, extras: { code_verifier } });
 
 serve({
   "/": async () => {
-    if (!tokens) return {};
+    tokens ??= await arrived;
     const claims = JSON.parse(Buffer.from(tokens.idToken.split(".")[1], "base64url")); // AppAuth reads no ID token
     return { ...claims, access_token: tokens.accessToken, refresh_token: tokens.refreshToken };
   },
   "/login": async () => {
     rmSync(opened, { force: true });
+    arrived = new Promise((resolve) =>
+      notifier.setAuthorizationListener((asked, answer) => resolve(redeem(asked, answer))),
+    );
     handler.performAuthorizationRequest(server, new appauth.AuthorizationRequest(request, new NodeCrypto()));
     while (!existsSync(opened)) await setTimeout(20);
     return new URL(readFileSync(opened, "utf8"));

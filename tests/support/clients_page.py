@@ -1,0 +1,101 @@
+"""docs/clients.md, written from what ran: the clients, what worked, and the settings they had."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+from tests.support.clients import ALL, Client
+
+PAGE: Final = Path(settings.BASE_DIR) / "docs/clients.md"
+PLACE: Final = "tests/interop/clients"
+STEPS: Final = ("login", "userinfo", "refresh", "logout", "revocation", "client credentials")
+LANGUAGES: Final = {".mjs": "js", ".js": "js", ".py": "python", ".conf": "apache"}
+
+INTRODUCTION: Final = """\
+# Clients
+
+Which OpenID Connect clients work with Gatehouse, and with which settings. Nobody typed this page: the tests of `tests/interop` run
+these clients against a server, and write down what worked and the very settings that did. `make verify` fails when the page says
+something else than what ran. To write it again: `.venv/bin/pytest tests/interop --write-clients`.
+
+Every client was a client of a tenant, at an issuer like `https://id.example.com/t/acme`. Those with pages were registered with their
+callback as a redirect URI, and with the page they return to after signing out as a post-logout redirect URI."""
+
+LEGEND: Final = """\
+An empty cell was not tried, mostly because the client leaves that to the application. Logout is started by the client and ends the
+session at Gatehouse. Refresh is a refresh token, which is issued for the scope `offline_access`."""
+
+TOLD: Final = """\
+## Clients that have to be told ES256
+
+Gatehouse signs with ES256 and with nothing else. Most clients read that in the discovery document; some expect RS256 or HS256 until
+they are told, and refuse every sign-in after the password was right. It looks like this, here in express-openid-connect without
+its line:
+
+```text
+{refusal}
+```
+
+These lines tell them:"""
+
+NOTES: Final = {
+    "passport-openidconnect": "It does not check the signature of ID tokens. openid-client brings a strategy for "
+    "Passport, `openid-client/passport`, that does.",
+    "@auth/core": "Next.js, SvelteKit and others bring it. The redirect URI is `/auth/callback/` and the id of the "
+    "provider. Ending the session at Gatehouse is a redirect that the application makes.",
+    "@logto/node": "It looks for the discovery document below `/oidc`, where it is too. It always asks for consent, and signs "
+    "out without an ID token: people are asked whether they want to.",
+    "Authlib": "A whole application built on it is in [examples/relying_party](examples/relying_party).",
+    "mozilla-django-oidc": "It uses no refresh token: after a while it signs in again without a page (`prompt=none`), which "
+    "is what the column means here. Somebody without an email address is not let in unless `verify_claims` is overridden.",
+    "oic": "Also known as pyoidc; the package of that name on PyPI is something else.",
+    "requests-oauthlib": "It knows OAuth 2 and no ID token, so the application checks that itself.",
+    "oidc-client-ts": "The browser asks across origins for everything but the pages; the origin of a redirect URI is enough for "
+    "that. Renewal in a frame ends in `login_required`, because frames of other sites get no cookies, and our pages refuse to be "
+    "framed: ask for `offline_access`, and it renews with the refresh token.",
+    "@openid/appauth": "Register `http://127.0.0.1/callback`, without a port. It does not read the ID token.",
+    "libapache2-mod-auth-openidc": "mod_auth_openidc, as Debian packages it. The application gets the claims as headers.",
+}
+
+
+def written(refusal: str) -> str:
+    """Return the page. ``refusal`` is what a client said that was not told."""
+    parts = [INTRODUCTION, "\n".join(_table()), LEGEND, TOLD.format(refusal=refusal), "\n".join(_lines())]
+    for name, clients in groupby(sorted(ALL, key=_by_name), key=lambda client: client.name):
+        parts += _client(name, next(clients))
+    return "\n\n".join(parts) + "\n"
+
+
+def _by_name(client: Client) -> tuple[str, str]:
+    return client.name.lower().lstrip("@"), client.title
+
+
+def _table() -> Iterator[str]:
+    yield "| " + " | ".join(["Client", "Version", "From", "Application", *STEPS]) + " |"
+    yield "|" + "---|" * (4 + len(STEPS))
+    for client in sorted(ALL, key=_by_name):
+        cells = ["yes" if step in client.done else "" for step in STEPS]
+        facts = [f"[{client.name}](#{_anchor(client.name)})", client.version, client.registry, client.type]
+        yield "| " + " | ".join(facts + cells) + " |"
+
+
+def _anchor(name: str) -> str:
+    """Return how GitHub and its kin name the heading."""
+    return "".join(letter for letter in name.lower() if letter.isalnum() or letter in "-_")
+
+
+def _lines() -> Iterator[str]:
+    for client in sorted({client.name: client for client in ALL}.values(), key=_by_name):
+        for line in client.settings.splitlines():
+            if "ES256" in line:
+                yield f"- {client.name}: `{line.strip()}`"
+
+
+def _client(name: str, client: Client) -> list[str]:
+    language = LANGUAGES[Path(client.program).suffix]
+    source = f"From [{PLACE}/{client.program}](../{PLACE}/{client.program}):"
+    note = [NOTES[name]] if name in NOTES else []
+    return [f"## {name}", *note, source, f"```{language}\n{client.settings}\n```"]
