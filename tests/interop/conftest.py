@@ -28,9 +28,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def refusal() -> list[str]:
-    """What a client said that was not told ES256."""
-    return []
+def refusals() -> dict[str, str]:
+    """What clients said that were not told ES256."""
+    return {}
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ import pytest
 from tests.support import clients, clients_page
 
 
-def test_the_page_says_what_ran(request, refusal):
+def test_the_page_says_what_ran(request, refusals):
     idle = [client.title for client in clients.ALL if not client.done]
-    if idle or not refusal:
+    if idle or not refusals:
         pytest.skip(f"not everything ran: {', '.join(idle)}")
-    page = clients_page.written(refusal[-1])
+    page = clients_page.written(refusals)
 
     if request.config.getoption("--write-clients", default=False):
         clients_page.PAGE.write_text(page)

@@ -60,7 +60,7 @@ def _npm(place: Path) -> None:
 def _venv(place: Path) -> None:
     # Its programs are not used, which would name the place where it was made.
     _run([sys.executable, "-m", "venv", "--without-pip", place])
-    lock = ["--require-hashes", "-r", LOCKS / "requirements.lock"]
+    lock: list[str | Path] = ["--require-hashes", "-r", LOCKS / "requirements.lock"]
     if shutil.which("uv"):
         _run(["uv", "pip", "install", "--quiet", "--python", place / "bin/python", *lock])
     else:
@@ -76,7 +76,7 @@ def _run(command: list[str | Path], cwd: Path | None = None) -> None:
 def debian_version(package: str) -> str:
     """Return the version of a package of Debian, without what Debian added to it."""
     done = subprocess.run(
-        ["dpkg-query", "--show", "--showformat=${Version}", package],
+        ["/usr/bin/dpkg-query", "--show", "--showformat=${Version}", package],
         capture_output=True,
         text=True,
         check=True,

@@ -101,24 +101,24 @@ def running(
 
 
 def _command(name: str, secured: Secured, leave_out: str) -> list[str | Path]:
+    place = secured.authority.with_name("programs")
+    if not place.exists():
+        shutil.copytree(PROGRAMS, place)
+    program = place / name
+    if leave_out:
+        lines = program.read_text().splitlines()
+        program = place / f"shorter_{name}"
+        program.write_text("\n".join(line for line in lines if leave_out not in line))
     if name.endswith(".mjs"):
-        place = secured.authority.with_name("node")
-        if not place.exists():
-            shutil.copytree(PROGRAMS, place)
+        if not (place / "node_modules").exists():
             (place / "node_modules").symlink_to(packages.node_modules())
-        if not leave_out:
-            return [str(shutil.which("node")), place / name]
-        lines = (place / name).read_text().splitlines()
-        shorter = place / f"shorter_{name}"
-        shorter.write_text("\n".join(line for line in lines if leave_out not in line))
-        return [str(shutil.which("node")), shorter]
+        return [str(shutil.which("node")), program]
     # Authlib is ours already: the demo application is built on it.
-    python = sys.executable if name.startswith("authlib") else packages.python()
-    return [python, PROGRAMS / name]
+    return [sys.executable if name.startswith("authlib") else packages.python(), program]
 
 
 def new_origin() -> str:
-    """An origin on loopback that nobody has: not ``localhost``, so that no cookie is shared with the provider."""
+    """An origin that nobody has; not on ``localhost``, so that no cookie is shared with the provider."""
     return f"http://127.0.0.1:{second.free_port()}"
 
 

@@ -1,6 +1,6 @@
 """A server behind TLS, as in production. Its certificate is signed by an authority made for the run."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 import subprocess
@@ -102,15 +102,15 @@ def _write_certificates(folder: Path) -> None:
 
 
 def _begun(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
     )
 
 

@@ -11,12 +11,13 @@ from django.core.management import call_command
 from django.http import JsonResponse
 from django.shortcuts import redirect
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 ISSUER, ORIGIN = os.environ["ISSUER"], os.environ["ORIGIN"]
 CLIENT_ID, CLIENT_SECRET = os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"]
 
 SETTINGS = {
-    "ALLOWED_HOSTS": ["127.0.0.1"],
+    "DEBUG": True,  # its page of errors says why somebody is refused
     "SECRET_KEY": "signs the cookie",
     "LOGIN_REDIRECT_URL": "/",
     "LOGOUT_REDIRECT_URL": "/",
@@ -94,8 +95,8 @@ urlpatterns = [
     path("", home),
     path("userinfo", userinfo),
     path("refresh", refresh),
-    path("login", lambda request: redirect("/oidc/authenticate/")),
-    path("logout", lambda request: redirect("/oidc/logout/")),
+    path("login", RedirectView.as_view(url="/oidc/authenticate/")),
+    path("logout", RedirectView.as_view(url="/oidc/logout/")),
     path("oidc/", include("mozilla_django_oidc.urls")),
 ]
 

@@ -19,7 +19,6 @@ client.store_registration_info(
         client_id=CLIENT_ID,
         client_secret=CLIENT_SECRET,
         redirect_uris=[f"{ORIGIN}/callback"],
-        id_token_signed_response_alg="ES256",  # RS256 when nothing is said
     )
 )
 # end of settings
