@@ -13,13 +13,18 @@ PROGRAMS: Final = packages.LOCKS / "clients"
 
 @dataclass(frozen=True)
 class Client:
-    """A client, as an application of one type. ``lacks`` are steps that it leaves to the application."""
+    """A client, as an application of one type.
+
+    ``lacks`` are steps that it leaves to the application and that are not tried; ``by_hand`` are those that
+    the program does without it. A client that does not ``rotate`` has no use for refresh tokens.
+    """
 
     name: str
     program: str
     type: str = "Traditional"
     registry: str = "npm"
     lacks: tuple[str, ...] = ()
+    by_hand: tuple[str, ...] = ()
     callback: str = "/callback"
     rotates: bool = True
     asked_to_confirm: bool = False
@@ -43,6 +48,14 @@ class Client:
         (found,) = re.findall(rf"^{self.name}==(\S+)", lock, re.MULTILINE)
         return str(found)
 
+    def cell(self, step: str) -> str:
+        """Say what came of a step."""
+        if step not in self.done:
+            return ""
+        if step == "refresh" and not self.rotates:
+            return "`prompt=none`"
+        return "by hand" if step in self.by_hand else "yes"
+
     @property
     def settings(self) -> str:
         """The marked part of its program: what it was set to when it ran."""
@@ -54,14 +67,20 @@ class Client:
 BROWSED: Final = (
     Client("openid-client", "openid_client.mjs"),
     Client("openid-client", "openid_client.mjs", "SPA"),
-    Client("oauth4webapi", "oauth4webapi.mjs"),
-    Client("oauth4webapi", "oauth4webapi.mjs", "SPA"),
+    Client("oauth4webapi", "oauth4webapi.mjs", by_hand=("logout",)),
+    Client("oauth4webapi", "oauth4webapi.mjs", "SPA", by_hand=("logout",)),
     Client("express-openid-connect", "express_openid_connect.mjs", lacks=("revocation",)),
-    Client("passport-openidconnect", "passport_openidconnect.mjs", lacks=("refresh", "revocation")),
+    Client(
+        "passport-openidconnect",
+        "passport_openidconnect.mjs",
+        lacks=("refresh", "revocation"),
+        by_hand=("logout",),
+    ),
     Client(
         "@auth/core",
         "authjs.mjs",
         lacks=("userinfo", "refresh", "revocation"),
+        by_hand=("logout",),
         callback="/auth/callback/gatehouse",
     ),
     Client("@logto/node", "logto_node.mjs", lacks=("revocation",), asked_to_confirm=True),
@@ -71,11 +90,26 @@ BROWSED: Final = (
         "mozilla_django.py",
         registry="PyPI",
         lacks=("revocation",),
+        by_hand=("logout",),
         callback="/oidc/callback/",
         rotates=False,
     ),
-    Client("oic", "pyoidc.py", registry="PyPI", lacks=("revocation",)),
-    Client("requests-oauthlib", "oauthlib_session.py", registry="PyPI", lacks=("revocation",)),
+    Client("oic", "pyoidc.py", registry="PyPI", lacks=("revocation",), by_hand=("logout",)),
+    Client(
+        "requests-oauthlib",
+        "oauthlib_session.py",
+        registry="PyPI",
+        lacks=("revocation",),
+        by_hand=("logout",),
+    ),
+    Client(
+        "social-auth-app-django",
+        "python_social_auth.py",
+        registry="PyPI",
+        lacks=("revocation",),
+        by_hand=("logout",),
+        callback="/social/complete/oidc/",
+    ),
 )
 NATIVE: Final = Client("@openid/appauth", "appauth.mjs", "Native", lacks=("userinfo", "logout"))
 MACHINES: Final = (

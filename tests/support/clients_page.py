@@ -27,9 +27,9 @@ people visit were registered with their callback as a redirect URI, and with the
 signing out as a post-logout redirect URI."""
 
 LEGEND: Final = """\
-An empty cell was not tried, mostly because the client leaves that to the application. Refresh is a
-refresh token, which is issued for the scope `offline_access`. Logout begins at the client and ends the
-session at Gatehouse."""
+An empty cell was not tried, mostly because the client leaves that to the application; "by hand" says that
+the application did it without the client. Refresh is a refresh token, which is issued for the scope
+`offline_access`. Logout begins at the application and ends the session at Gatehouse."""
 
 TOLD: Final = """\
 ## Clients that have to be told ES256
@@ -53,11 +53,12 @@ out without an ID token, so that people are asked whether they want to.""",
     "Authlib": """\
 A whole application built on it is in [examples/relying_party](examples/relying_party).""",
     "mozilla-django-oidc": """\
-It uses no refresh token: after a while it signs in again without a page (`prompt=none`), and that is what
-the column means here. Somebody without an email address is not let in unless `verify_claims` is
-overridden.""",
+It uses no refresh token: after a while it signs in again without a page (`prompt=none`). Somebody without
+an email address is not let in unless `verify_claims` is overridden.""",
     "oic": """\
 Also called pyoidc; the package of that name on PyPI is something else.""",
+    "social-auth-app-django": """\
+Python Social Auth, for Django.""",
     "requests-oauthlib": """\
 It knows OAuth 2 and no ID token, which the application has to check.""",
     "oidc-client-ts": """\
@@ -89,7 +90,7 @@ def _table() -> Iterator[str]:
     yield "| " + " | ".join(["Client", "Version", "From", "Application", *STEPS]) + " |"
     yield "|" + "---|" * (4 + len(STEPS))
     for client in sorted(ALL, key=_by_name):
-        cells = ["yes" if step in client.done else "" for step in STEPS]
+        cells = [client.cell(step) for step in STEPS]
         facts = [f"[{client.name}](#{_anchor(client.name)})", client.version, client.registry, client.type]
         yield "| " + " | ".join(facts + cells) + " |"
 
