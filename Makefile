@@ -38,7 +38,7 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 	$(COMPILE) --group demo --output-file requirements.lock pyproject.toml
 	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
-	@! command -v npm >/dev/null || npm --prefix tests/interop $(if $(UPGRADE),update,install) --package-lock-only --ignore-scripts --silent
+	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
 
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.
 COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -35,7 +35,8 @@ class Secured:
     authority: Path
 
     def client(self) -> httpx.Client:
-        return httpx.Client(verify=ssl.create_default_context(cafile=str(self.authority)))
+        # Behind one answer of an application there may be several of ours.
+        return httpx.Client(verify=ssl.create_default_context(cafile=str(self.authority)), timeout=30)
 
 
 @contextmanager
