@@ -58,13 +58,13 @@ def _npm(place: Path) -> None:
 
 
 def _venv(place: Path) -> None:
-    # Its programs are not used, which would name the place where it was made.
-    _run([sys.executable, "-m", "venv", "--without-pip", place])
+    # It is moved afterwards, so of its programs only Python is good.
     lock: list[str | Path] = ["--require-hashes", "-r", LOCKS / "requirements.lock"]
     if shutil.which("uv"):
+        _run([sys.executable, "-m", "venv", "--without-pip", place])
         _run(["uv", "pip", "install", "--quiet", "--python", place / "bin/python", *lock])
     else:
-        _run([sys.executable, "-m", "venv", "--upgrade", place])
+        _run([sys.executable, "-m", "venv", place])
         _run([place / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *lock])
 
 
