@@ -25,12 +25,35 @@ def apache(client, secured, origin) -> Iterator[None]:
     """Run it in a folder that its own user may read."""
     if not MODULE.exists():
         packages.lacking("mod_auth_openidc", "Debian: apt install apache2 libapache2-mod-auth-openidc")
+    folder = furnished()
+    process = subprocess.Popen(
+        ["/usr/sbin/apache2", "-f", PROGRAMS / CLIENT.program, "-D", "FOREGROUND"],
+        env=os.environ | environment(folder, client, secured, origin),
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(process, f"{origin}/signed-out")
+        yield
+        errors = (folder / "error.log").read_text()
+        assert ":error]" not in errors, errors
+    finally:
+        process.terminate()
+        process.wait(20)
+        shutil.rmtree(folder)
+
+
+def furnished() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="apache-"))
     folder.chmod(0o755)
     (folder / "www").mkdir()
     for name in ("page", "signed-out"):
         (folder / "www" / name).write_text(name)
-    environment = {
+    return folder
+
+
+def environment(folder, client, secured, origin) -> dict[str, str]:
+    """Return what its configuration names."""
+    return {
         "FOLDER": str(folder),
         "PORT": origin.rpartition(":")[2],
         "ORIGIN": origin,
@@ -39,27 +62,18 @@ def apache(client, secured, origin) -> Iterator[None]:
         "CLIENT_ID": client.client_id,
         "CLIENT_SECRET": client.secret,
     }
-    process = subprocess.Popen(
-        ["/usr/sbin/apache2", "-f", PROGRAMS / CLIENT.program, "-D", "FOREGROUND"],
-        env=os.environ | environment,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        deadline = time.monotonic() + 20
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                httpx.get(f"{origin}/signed-out")
-            except httpx.TransportError:
-                time.sleep(0.05)
-            else:
-                break
-        yield
-        errors = (folder / "error.log").read_text()
-        assert ":error]" not in errors, errors
-    finally:
-        process.terminate()
-        process.wait(20)
-        shutil.rmtree(folder)
+
+
+def wait_for(process, address) -> None:
+    deadline = time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            httpx.get(address)
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("Apache does not answer")
 
 
 @pytest.fixture

@@ -27,41 +27,51 @@ def test_signs_in_renews_in_the_background_revokes_and_signs_out(ada, secured, s
     with running("oidc_client_ts.mjs", client, secured, origin):
         # The certificate of the run is the only one that this browser does not know.
         page = screens.open(ignore_https_errors=True)
-        page.goto(origin)
-        assert profile(page) == {}
+        signs_in(page, ada, origin)
+        renews(page)
+        revokes(page, ada, client)
+        signs_out(page, ada, origin)
 
-        page.evaluate("void manager.signinRedirect()")
-        page.get_by_label("Username, email or phone").fill(ada.user.username)
-        page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
-        page.wait_for_url(f"{origin}/")
-        CLIENT.done.append("login")
 
-        # The address comes from userinfo alone.
-        assert (profile(page)["sub"], profile(page)["email"]) == (str(ada.user.pk), "ada@example.com")
-        CLIENT.done.append("userinfo")
+def signs_in(page, person, origin):
+    page.goto(origin)
+    assert profile(page) == {}
+    page.evaluate("void manager.signinRedirect()")
+    page.get_by_label("Username, email or phone").fill(person.user.username)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{origin}/")
+    CLIENT.done.append("login")
+    # Asked for as soon as somebody is back, from the other origin.
+    assert (profile(page)["sub"], profile(page)["email"]) == (str(person.user.pk), "ada@example.com")
+    CLIENT.done.append("userinfo")
 
-        first = page.evaluate("manager.getUser().then(user => user.access_token)")
-        page.wait_for_function(RENEWED, arg=first)
-        CLIENT.done.append("refresh")
 
-        # In a frame of another site no cookie of ours is sent: nobody is signed in there.
-        assert page.evaluate(f"({REFUSED})(() => inFrame.signinSilent())") == "login_required"
+def renews(page):
+    first = page.evaluate("manager.getUser().then(user => user.access_token)")
+    page.wait_for_function(RENEWED, arg=first)
+    CLIENT.done.append("refresh")
+    # In a frame of another site no cookie of ours is sent: nobody is signed in there.
+    assert page.evaluate(f"({REFUSED})(() => inFrame.signinSilent())") == "login_required"
+    page.evaluate("manager.stopSilentRenew()")
 
-        page.evaluate("manager.stopSilentRenew()")
-        stolen = page.evaluate("manager.getUser().then(user => user.refresh_token)")
-        page.evaluate("manager.revokeTokens()")
-        form = {"grant_type": "refresh_token", "refresh_token": stolen, "client_id": client.client_id}
-        refused = ada.browser.post("/oidc/token", data=form)
-        assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
-        CLIENT.done.append("revocation")
 
-        page.evaluate("void manager.signoutRedirect()")
-        page.wait_for_url(f"{origin}/")
-        assert profile(page) == {}
-        page.goto(f"{ada.world.address}/account")
-        assert page.url.startswith(f"{ada.world.address}/sign-in")
-        CLIENT.done.append("logout")
+def revokes(page, person, client):
+    held = page.evaluate("manager.getUser().then(user => user.refresh_token)")
+    page.evaluate("manager.revokeTokens()")
+    form = {"grant_type": "refresh_token", "refresh_token": held, "client_id": client.client_id}
+    refused = person.browser.post("/oidc/token", data=form)
+    assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+    CLIENT.done.append("revocation")
+
+
+def signs_out(page, person, origin):
+    page.evaluate("void manager.signoutRedirect()")
+    expect(page.locator("output")).to_have_text("{}")
+    assert page.url == f"{origin}/"
+    page.goto(f"{person.world.address}/account")
+    assert page.url.startswith(f"{person.world.address}/sign-in")
+    CLIENT.done.append("logout")
 
 
 def test_shows_no_page_of_ours_in_a_frame(ada, secured, chromium):

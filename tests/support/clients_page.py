@@ -53,8 +53,10 @@ out without an ID token, so that people are asked whether they want to.""",
     "Authlib": """\
 A whole application built on it is in [examples/relying_party](examples/relying_party).""",
     "mozilla-django-oidc": """\
-It uses no refresh token: after a while it signs in again without a page (`prompt=none`). Somebody without
-an email address is not let in unless `verify_claims` is overridden.""",
+It uses no refresh token: after a while it signs in again without a page (`prompt=none`). It knows people by
+their email address, which need not be theirs unless `email_verified` says so: override
+`filter_users_by_claims` to go by `sub`. Somebody without an address is not let in unless `verify_claims` is
+overridden.""",
     "oic": """\
 Also called pyoidc; the package of that name on PyPI is something else.""",
     "social-auth-app-django": """\

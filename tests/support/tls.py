@@ -21,6 +21,7 @@ from django.conf import settings
 
 from tests.support import second, server
 
+_AUTHORITY = "Authority of the tests"
 _KEY_USAGES = (
     *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
     *("key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
@@ -76,38 +77,46 @@ def _wait_for(secured: Secured) -> None:
 
 def _write_certificates(folder: Path) -> None:
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Authority of the tests")])
-    identifier = x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key())
-    authority = (
-        _begun(name, name, authority_key)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    leaf = _leaf(key, authority_key).public_bytes(Encoding.PEM)
+    (folder / "authority.pem").write_bytes(_authority(authority_key).public_bytes(Encoding.PEM))
+    (folder / "server.pem").write_bytes(private + leaf)
+
+
+def _authority(key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    return (
+        _begun(_AUTHORITY, key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_for("key_cert_sign", "crl_sign"), critical=True)
-        .add_extension(identifier, critical=False)
-        .sign(authority_key, hashes.SHA256())
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
     )
+
+
+def _leaf(key: ec.EllipticCurvePrivateKey, authority: ec.EllipticCurvePrivateKey) -> x509.Certificate:
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    leaf = (
-        _begun(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), name, key)
+    signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key())
+    return (
+        _begun("localhost", key)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_for("digital_signature"), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False
-        )
-        .sign(authority_key, hashes.SHA256())
+        .add_extension(signer, critical=False)
+        .sign(authority, hashes.SHA256())
     )
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (folder / "authority.pem").write_bytes(authority.public_bytes(Encoding.PEM))
-    (folder / "server.pem").write_bytes(private + leaf.public_bytes(Encoding.PEM))
 
 
-def _begun(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _begun(subject: str, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
     now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
+        .subject_name(_named(subject))
+        .issuer_name(_named(_AUTHORITY))
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))

@@ -21,6 +21,8 @@ SETTINGS = {
     "SECRET_KEY": "signs the cookie",
     "LOGIN_REDIRECT_URL": "/",
     "LOGOUT_REDIRECT_URL": "/",
+    "ALLOW_LOGOUT_GET_METHOD": True,  # the browser of the test presses no button
+    "OIDC_STORE_ACCESS_TOKEN": True,  # for the test to look at
     "ROOT_URLCONF": __name__,
     "DATABASES": {
         "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{tempfile.mkdtemp()}/db.sqlite3"}
@@ -59,9 +61,7 @@ SETTINGS |= {
     "OIDC_OP_USER_ENDPOINT": f"{ISSUER}/oidc/userinfo",
     "OIDC_OP_JWKS_ENDPOINT": f"{ISSUER}/.well-known/jwks.json",
     "OIDC_OP_LOGOUT_URL_METHOD": f"{__name__}.provider_logout",
-    "OIDC_STORE_ACCESS_TOKEN": True,
-    "OIDC_STORE_ID_TOKEN": True,
-    "ALLOW_LOGOUT_GET_METHOD": True,
+    "OIDC_STORE_ID_TOKEN": True,  # to sign out with
 }
 # end of settings
 
