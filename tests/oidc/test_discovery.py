@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.support import independent, wire
+from tests.support import cast, independent, wire
 
 PATH = "/.well-known/openid-configuration"
 
@@ -100,6 +100,16 @@ class TestDocument:
         # Its default is true when left out (Discovery 1.0 section 3).
         assert document["request_uri_parameter_supported"] is False
         assert "registration_endpoint" not in document
+
+    def test_decision_O10_is_the_same_for_clients_that_look_below_oidc(self, acme, rival):
+        for world in (acme, rival, cast.default_world()):
+            usual, below = world.get(PATH), world.get(f"/oidc{PATH}")
+
+            assert below.status_code == 200
+            assert below.json()["issuer"] == world.issuer
+            assert below.content == usual.content
+            for name in ("ETag", "Cache-Control", "Access-Control-Allow-Origin", "Content-Type"):
+                assert below.headers[name] == usual.headers[name]
 
     def test_holds_only_members_that_a_standard_defines(self, acme):
         known = {
