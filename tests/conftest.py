@@ -1,4 +1,4 @@
-"""Fixtures: one server and one database for the whole run, two tenants of its own for each test, and a browser."""
+"""Fixtures: one server, database and browser for the whole run, two tenants of its own for each test."""
 
 import os
 from collections.abc import Iterator
