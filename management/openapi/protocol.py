@@ -61,6 +61,9 @@ def paths() -> dict[str, Schema]:
         "/.well-known/openid-configuration": {
             "get": _public("discovery", "Describe the provider", _DISCOVERY)
         },
+        "/.well-known/oauth-authorization-server": {
+            "get": _public("metadata", "Describe the provider to clients of plain OAuth", _DISCOVERY)
+        },
         "/.well-known/jwks.json": {"get": _public("jwks", "List the public keys", _KEYS)},
         "/oidc/.well-known/openid-configuration": {
             "get": _public(

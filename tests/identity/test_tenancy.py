@@ -38,6 +38,7 @@ API = ["/api/interaction/sign-in-experience", "/api/admin/me", "/api/nothing"]
 OAUTH = [
     "/.well-known/openid-configuration",
     "/oidc/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
     "/.well-known/jwks.json",
     "/oidc/token",
     "/oidc/userinfo",

@@ -79,6 +79,30 @@ def discovered(world, **options):
     return answer.json()
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{path}/oidc/.well-known/openid-configuration",
+        "{path}/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-authorization-server{path}",
+        "/.well-known/openid-configuration{path}",
+    ],
+)
+def test_decision_O10_is_found_wherever_clients_look(acme, address, place):
+    for world in (acme, cast.default_world()):
+        path = urlsplit(world.issuer).path
+        found = httpx.get(f"{address}{place.format(path=path)}")
+
+        assert found.json() == world.get(PATH).json()
+        assert found.json()["issuer"] == world.issuer
+
+
+@pytest.mark.parametrize("place", ["/t/nobody", "/t/default", "/t/", "/t", "/t/{acme}/more", "/x"])
+def test_decision_T1_is_not_found_for_a_tenant_that_is_not_there(acme, address, place):
+    path = place.format(acme=acme.tenant.slug)
+    assert httpx.get(f"{address}/.well-known/oauth-authorization-server{path}").status_code == 404
+
+
 class TestDocument:
     @pytest.mark.parametrize("member", LISTS)
     def test_decision_O10_lists_start_with_exactly_the_values_of_the_interface(self, acme, member):
