@@ -50,10 +50,12 @@ def child_exit(server: object, worker: Any) -> None:
 
 
 def post_worker_init(worker: object) -> None:
-    """Let the worker send messages: after the fork, since threads do not survive one."""
+    """Let the worker send messages and spans: after the fork, since threads do not survive one."""
     from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
+    from management.operations import tracing  # noqa: PLC0415
 
     outgoing.start()
+    tracing.start()
 
 
 def worker_exit(server: object, worker: object) -> None:

@@ -31,6 +31,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
 METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
+TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
@@ -84,6 +85,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_HANDLERS: list[str] = []
 MIDDLEWARE = [
     "audit.middleware.OriginMiddleware",
+    "management.operations.tracing.TracingMiddleware",
     "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
