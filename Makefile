@@ -20,6 +20,8 @@ check: $(VENV)/development ## Check style, types, import order, settings and mig
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
