@@ -6,6 +6,8 @@ from typing import Any
 
 from django.conf import settings
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
 bind = f"{settings.HOST}:{settings.PORT}"
 workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
