@@ -58,7 +58,7 @@ class _Foreign(BasePasswordHasher, ABC):
         """Refuse: new hashes are Argon2id."""
         raise NotImplementedError
 
-    def safe_summary(self, encoded: str) -> dict[str, Any]:
+    def safe_summary(self, encoded: str) -> dict[Any, Any]:
         """Say what may be shown of a hash."""
         return {"algorithm": self.algorithm}
 
