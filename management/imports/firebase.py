@@ -51,7 +51,7 @@ def parameters(path: Path) -> Parameters:
         Unreadable: one is missing or is none, or the algorithm is not SCRYPT.
 
     """
-    said = dict(_PARAMETER.findall(path.read_text(encoding="utf-8")))
+    said = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
     try:
         if said.get("algorithm", "SCRYPT") != "SCRYPT":
             raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, which is what Firebase exports")

@@ -2,19 +2,23 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import NotSupportedError, OperationalError, connection, connections
 
-from management.upgrades import preflight
+from management.upgrades import pending, preflight
+from management.upgrades.pending import Pending
 from tests.support import second, server
 from tests.support.threads import THOROUGH
 
@@ -124,7 +128,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
             postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def test_an_upgrade_goes_migrate_then_nodes_then_contract(shop):
+def test_decision_R3_an_upgrade_goes_migrate_then_nodes_then_contract(shop):
     first = shop.manage("migrate")
     assert first.returncode == 0, first.stderr
     shop.has(_0002_index=_INDEX, _0003_contract=_CONTRACT)
@@ -153,7 +157,7 @@ thorough = pytest.mark.skipif(not THOROUGH, reason="starts many commands: only w
 
 
 @thorough
-def test_a_database_of_a_newer_release_is_refused_before_anything_is_done(shop):
+def test_decision_R3_a_database_of_a_newer_release_is_refused_before_anything_is_done(shop):
     shop.has(_0002_index=_INDEX)
     shop.manage("migrate")
     shop.lacks("0002_index")
@@ -231,14 +235,41 @@ class TestOnPostgreSQL:
             assert valid.fetchone() == (True,)
 
 
+def test_what_to_look_at_first_is_told(database, monkeypatch):
+    found = Pending(fresh=False, unknown=[], expand=[("users", "0001_initial")], contract=[], behind=[])
+    monkeypatch.setattr(preflight, "_BIG", 0)
+    monkeypatch.setattr(preflight, "_LONG", -1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+
+    if connection.vendor == "sqlite":
+        said = preflight._on_sqlite(connection, found)
+        assert "stop the node" in said[0]
+        assert "0 MiB free" in said[1]
+        return
+    with psycopg.connect(
+        server.maintenance_url().rpartition("/")[0] + f"/{connection.settings_dict['NAME']}"
+    ) as other:
+        other.execute("SELECT 1")
+        said = preflight._on_postgresql(connection, found)
+    assert "transactions are open" in said[0]
+    assert any(line.startswith("users_user has") for line in said)
+
+
+def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):
+    for error, said in (
+        (NotSupportedError("PostgreSQL 14 or later is required"), "too old"),
+        (OperationalError("no"), "does not answer"),
+    ):
+        monkeypatch.setattr(connections["default"], "ensure_connection", mock.Mock(side_effect=error))
+        assert said in preflight.look(connection).refusals[0]
+
+
 @pytest.mark.parametrize(("version", "old"), [(130015, True), (140000, False), (170002, False), (0, True)])
 def test_postgresql_before_14_is_too_old(version, old):
     assert preflight.is_too_old(version) is old
 
 
 def test_a_node_of_this_release_is_ready_without_the_contracts(monkeypatch):
-    from management.upgrades import pending  # noqa: PLC0415
-
     every = pending.needed_to_serve()
     name = ("users", "0002_search_index")
     monkeypatch.setattr(
