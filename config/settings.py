@@ -156,6 +156,7 @@ PASSWORD_HASHERS = [
     "identity.users.foreign_hashers.Bcrypt",
     "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
     "identity.users.foreign_hashers.Pbkdf2",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
     "identity.users.foreign_hashers.Scrypt",
     "identity.users.foreign_hashers.FirebaseScrypt",
 ]
