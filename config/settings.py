@@ -155,9 +155,12 @@ PASSWORD_HASHERS = [
     # What passwords that come from elsewhere may be hashed with, until their first sign-in here.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
-    "django.contrib.auth.hashers.BCryptPasswordHasher",
+    "identity.users.foreign_hashers.Bcrypt",
     "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "identity.users.foreign_hashers.Pbkdf2",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "identity.users.foreign_hashers.Scrypt",
+    "identity.users.foreign_hashers.FirebaseScrypt",
 ]
 # Each thread holds a database connection: by default not more than PostgreSQL lets in.
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
