@@ -20,6 +20,8 @@ check: $(VENV)/development ## Check style, types, import order, settings and mig
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
@@ -35,13 +37,15 @@ format: $(VENV)/development ## Put the code into its canonical form
 
 lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest allowed
 	@command -v uv >/dev/null || { echo "make lock needs uv: python3 -m pip install uv"; exit 1; }
-	$(COMPILE) --group demo --output-file requirements.lock
-	$(COMPILE) --constraint requirements.lock --output-file requirements-production.lock
-	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(COMPILE) --group demo --output-file requirements.lock pyproject.toml
+	$(COMPILE) --constraint requirements.lock --output-file requirements-production.lock pyproject.toml
+	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
+	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
 
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.
 COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) pyproject.toml
+	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 
 messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
 	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench

@@ -1,6 +1,6 @@
 """Writing down what happened: ``record`` inside a transaction, ``attempt`` around a journey."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 from uuid import UUID
@@ -24,12 +24,30 @@ def record(
 
     Facts are JSON values and never secrets. Text from outside is cut at 256 characters.
     """
+    _entry(event, facts, user_id=user_id, application_id=application_id).save()
+    ENTRIES.labels(event.value, facts.get("result", "success")).inc()
+
+
+def record_all(event: Event, many: Iterable[Mapping[str, object]]) -> None:
+    """Write an entry for each of many things that happened at once, as ``record`` does, in one statement."""
+    entries = [_entry(event, dict(facts)) for facts in many]
+    Entry.objects.bulk_create(entries)
+    ENTRIES.labels(event.value, "success").inc(len(entries))
+
+
+def _entry(
+    event: Event,
+    facts: dict[str, object],
+    *,
+    user_id: UUID | str | None = None,
+    application_id: UUID | str | None = None,
+) -> Entry:
     origin = context.current()
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id
     application_id = application_id or origin.application_id
     user_id = user_id or origin.user_id
-    Entry.objects.create(
+    return Entry(
         tenant_id=origin.tenant_id,
         key=event.value,
         payload={name: _tame(value) for name, value in facts.items()},
@@ -39,7 +57,6 @@ def record(
         user_agent=origin.user_agent,
         request_id=origin.request_id,
     )
-    ENTRIES.labels(event.value, facts.get("result", "success")).inc()
 
 
 def _tame(value: object) -> object:

@@ -1,5 +1,6 @@
 """Readers of environment variables that refuse a bad value and say which one and why."""
 
+import importlib.util
 import ipaddress
 import os
 import re
@@ -126,6 +127,13 @@ def optional_secret(name: str) -> str:
     if value and not _looks_random(value):
         raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more")
     return value
+
+
+def tracing(name: str) -> bool:
+    """Tell whether OpenTelemetry is asked for; what it needs is an optional extra."""
+    if text(name) and importlib.util.find_spec("opentelemetry") is None:
+        raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
+    return bool(text(name))
 
 
 def _looks_random(value: str) -> bool:

@@ -15,7 +15,13 @@ from identity.core.error_page import error_page
 from management.envelope import plain_refusal
 from oidc.provider.errors import oauth_error
 
-_OAUTH: Final = ("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/")
+_OAUTH: Final = (
+    "/oidc/token",
+    "/oidc/revoke",
+    "/oidc/userinfo",
+    "/.well-known/",
+    "/oidc/.well-known/",
+)
 _RETRY_AFTER: Final = "2"  # seconds
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.conf import settings
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
 bind = f"{settings.HOST}:{settings.PORT}"
 workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
@@ -50,10 +52,12 @@ def child_exit(server: object, worker: Any) -> None:
 
 
 def post_worker_init(worker: object) -> None:
-    """Let the worker send messages: after the fork, since threads do not survive one."""
+    """Let the worker send messages and spans: after the fork, since threads do not survive one."""
     from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
+    from management.operations import tracing  # noqa: PLC0415
 
     outgoing.start()
+    tracing.start()
 
 
 def worker_exit(server: object, worker: object) -> None:

@@ -31,6 +31,7 @@ ENCRYPTION_KEYS = encryption_keys.ring(
 )
 TRUSTED_PROXIES = env.addresses("TRUSTED_PROXIES")
 METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
+TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
@@ -100,6 +101,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_HANDLERS: list[str] = []
 MIDDLEWARE = [
     "audit.middleware.OriginMiddleware",
+    "management.operations.tracing.TracingMiddleware",
     "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -169,9 +171,12 @@ PASSWORD_HASHERS = [
     # What passwords that come from elsewhere may be hashed with, until their first sign-in here.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
-    "django.contrib.auth.hashers.BCryptPasswordHasher",
+    "identity.users.foreign_hashers.Bcrypt",
     "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "identity.users.foreign_hashers.Pbkdf2",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "identity.users.foreign_hashers.Scrypt",
+    "identity.users.foreign_hashers.FirebaseScrypt",
 ]
 # Each thread holds a database connection: by default not more than PostgreSQL lets in.
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)

@@ -59,7 +59,10 @@ from oidc.provider.views.userinfo import userinfo
 
 oidc = [
     path(".well-known/openid-configuration", discovery, name="discovery"),
+    path(".well-known/oauth-authorization-server", discovery, name="metadata"),
     path(".well-known/jwks.json", jwks, name="jwks"),
+    # Clients that were told the provider is at …/oidc look for it there; the issuer is the same.
+    path("oidc/.well-known/openid-configuration", discovery, name="discovery-below"),
     path("oidc/authorize", authorize, name="authorize"),
     path("oidc/authorize/<uuid:request_id>", resume, name="resume"),
     path("oidc/token", token, name="token"),

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
 from audit import context
@@ -27,6 +27,7 @@ class ManagementAuthentication(BaseAuthentication):
         """Return the caller behind the token; nobody without one.
 
         Raises:
+            NotAuthenticated: the header has no token.
             AuthenticationFailed: there is a token, and it is no good.
             PermissionDenied: the token is good, but speaks for an end user.
 
@@ -35,8 +36,8 @@ class ManagementAuthentication(BaseAuthentication):
         if header is None:
             return None
         scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer":
-            raise AuthenticationFailed(_REFUSAL)
+        if scheme.lower() != "bearer" or not token.strip():
+            raise NotAuthenticated
         caller = _caller(token.strip(), request)
         if isinstance(caller, Administrator):
             context.act_as(administrator_id=caller.pk)

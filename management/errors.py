@@ -1,6 +1,6 @@
 """The one place where a refusal becomes an answer."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, InterfaceError, OperationalError
@@ -12,6 +12,12 @@ from rest_framework.views import set_rollback
 
 from identity.core.errors import ServiceError
 from management.envelope import refusal
+
+# RFC 6750 section 3.1. Whoever sent no token is told of no error.
+_OF_THE_TOKEN: Final = {
+    exceptions.AuthenticationFailed: "invalid_token",
+    exceptions.PermissionDenied: "insufficient_scope",
+}
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noqa: PLR0911 - a table
@@ -44,13 +50,25 @@ def _respond(code: int, message: str, headers: dict[str, str] | None = None, res
 
 def _headers(error: exceptions.APIException, context: dict[str, Any]) -> dict[str, str]:
     headers = {}
-    if (challenge := getattr(error, "auth_header", None)) is not None:
+    if challenge := _challenge(error, context):
         headers["WWW-Authenticate"] = challenge
     if (wait := getattr(error, "wait", None)) is not None:
         headers["Retry-After"] = str(int(wait))
     if isinstance(error, exceptions.MethodNotAllowed):
         headers["Allow"] = ", ".join(context["view"].allowed_methods)
     return headers
+
+
+def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
+    """Say how to come in, and what was wrong with the token that came.
+
+    RFC 6750 section 3: also to a token that is good, but does not open this.
+    """
+    if not isinstance(error, (exceptions.NotAuthenticated, *_OF_THE_TOKEN)):
+        return ""
+    scheme: str | None = context["view"].get_authenticate_header(context["request"])
+    word = _OF_THE_TOKEN.get(type(error))
+    return f'{scheme}, error="{word}"' if scheme and word else scheme or ""
 
 
 def _fields(detail: object, path: str = "") -> str:

@@ -48,7 +48,7 @@ class StrictJSONParser(BaseParser):
             raise ParseError("the body must be valid JSON in UTF-8") from None
         if not isinstance(document, dict):
             raise ParseError("the body must be a JSON object")
-        _check(document)
+        check(document)
         _check_names(body)
         return document
 
@@ -64,7 +64,13 @@ def _read(stream: IO[Any]) -> bytes:
     return body
 
 
-def _check(document: dict[str, Any]) -> None:
+def check(document: dict[str, Any]) -> None:
+    """Make sure that every database can keep what an object holds, however deep it stands.
+
+    Raises:
+        ParseError: it holds a NUL or is too deep; the message names the field.
+
+    """
     if any("\0" in name for name in document):
         raise ParseError("the names of fields must not hold a NUL character")
     waiting: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]

@@ -4,6 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    kind = "expand"
 
     dependencies = [
         ('audit', '0001_initial'),

@@ -20,7 +20,7 @@ class Counter(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "kind", "key_hash"], name="counter_unique"),
         ]
-        indexes = [models.Index(fields=["ends_at"], name="counter_expiry")]
+        indexes = [models.Index(fields=["ends_at"], name="counter_over")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.count}"

@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from identity.core.serializers import Description, Flag, JSONObject, Name, Record, Timestamp, Url
 from identity.organizations.models import OrganizationRole
+from identity.resources.serializers import ScopeName
 
 
 class OrganizationSerializer(Record):
@@ -49,9 +50,9 @@ class OrganizationRoleSerializer(Record):
 
 
 class OrganizationPermissionSerializer(Record):
-    """A permission template."""
+    """A permission template. In a token its name is a scope."""
 
-    name = Name()
+    name = ScopeName()
     description = Description()
     updated_at = None  # type: ignore[assignment]  # the interface shows no such field
 

@@ -4,9 +4,11 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from identity.core import tenancy
 from identity.core.serializers import Description, Flag, Line, Name, Record, WholeNumber
 from identity.resources.models import LONGEST_TTL
 
+_ORGANIZATIONS: Final = "urn:service:organization:"
 _SHORTEST_TTL: Final = 60
 
 
@@ -23,6 +25,9 @@ class Indicator(Line):
             raise serializers.ValidationError("must be an absolute URI")
         if "#" in uri or any(c.isspace() for c in uri):
             raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
+        if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATIONS):
+            # RFC 9068 section 5: a distinct audience for each resource, and we are one ourselves.
+            raise serializers.ValidationError("is an audience of this service itself")
         return uri
 
 

@@ -13,6 +13,8 @@ from identity.core import tenancy
 from identity.tenants.models import Tenant
 
 _PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")
+# RFC 8414 section 3.1: the well-known name stands between the host and the path of the issuer.
+_INSERTED: Final = re.compile(r"(/\.well-known/[a-z-]+)(/t/[^/]+)")
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 _REMEMBERED_FOR: Final = 5.0  # seconds that a worker may still serve a tenant that was deleted elsewhere
 _IN_DOUBT: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR}
@@ -28,6 +30,8 @@ class TenantMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request inside its tenant; an unknown tenant is a page not found."""
+        if inserted := _INSERTED.fullmatch(request.path_info):
+            request.path_info = f"{inserted[2]}{inserted[1]}"
         if not request.path_info.startswith("/t/"):
             with tenancy.using(tenancy.DEFAULT):
                 return self.get_response(request)

@@ -81,6 +81,22 @@ class UserSerializer(Record):
         return super().validate(attrs)
 
 
+class ImportedUserSerializer(serializers.Serializer[Any]):
+    """A user as another system has them. Who vouches for what is verified is the operator."""
+
+    username = Line(max_length=128, required=False, allow_blank=True)
+    password_hash = Password(required=False, allow_blank=True)
+    name = Line(required=False, allow_blank=True)
+    email = Email()
+    email_verified = Flag(required=False)
+    phone = Line(max_length=64, required=False, allow_blank=True)
+    phone_verified = Flag(required=False)
+    avatar = Url(allow_null=True)
+    custom_data = JSONObject(required=False)
+    is_suspended = Flag(required=False)
+    created_at = serializers.DateTimeField(required=False)
+
+
 class PasswordSerializer(serializers.Serializer[Any]):
     """A new password."""
 

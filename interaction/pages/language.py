@@ -11,7 +11,14 @@ from django.utils.cache import patch_vary_headers
 
 from interaction.journeys import languages
 
-_MACHINES: Final = ("/api/", "/.well-known/", "/oidc/token", "/oidc/revoke", "/oidc/userinfo")
+_MACHINES: Final = (
+    "/api/",
+    "/.well-known/",
+    "/oidc/.well-known/",
+    "/oidc/token",
+    "/oidc/revoke",
+    "/oidc/userinfo",
+)
 _SECONDS: Final = 365 * 24 * 3600
 
 

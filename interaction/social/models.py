@@ -62,7 +62,7 @@ class SocialAttempt(TenantModel):
         ]
         indexes = [
             models.Index(fields=["tenant", "browser", "-created_at"], name="social_attempt_of_browser"),
-            models.Index(fields=["expires_at"], name="social_attempt_expiry"),
+            models.Index(fields=["expires_at"], name="social_attempt_over"),
         ]
 
     def __str__(self) -> str:

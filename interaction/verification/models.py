@@ -61,7 +61,7 @@ class VerificationCode(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["tenant", "browser", "purpose"], name="code_browser"),
-            models.Index(fields=["expires_at"], name="code_expiry"),
+            models.Index(fields=["expires_at"], name="code_over"),
         ]
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class OutgoingMessage(TenantModel):
     objects = TenantManager()
 
     class Meta:
-        indexes = [models.Index(fields=["due_at"], name="message_due")]
+        indexes = [models.Index(fields=["due_at"], name="message_due_anywhere")]
 
     def __str__(self) -> str:
         return str(self.pk)

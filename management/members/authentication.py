@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db.models import Exists
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -30,7 +30,8 @@ class MachineAuthentication(BaseAuthentication):
         """Return the application behind the token; nobody without one.
 
         Raises:
-            AuthenticationFailed: the header is malformed, or the token is no good.
+            NotAuthenticated: the header has no token.
+            AuthenticationFailed: there is a token, and it is no good.
             PermissionDenied: the token speaks for a user.
 
         """
@@ -39,7 +40,7 @@ class MachineAuthentication(BaseAuthentication):
             return None
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise AuthenticationFailed("the Authorization header must be Bearer and a token")
+            raise NotAuthenticated
         try:
             caller = machine.machine(token.strip(), _questions)
         except InvalidBearer as error:

@@ -29,7 +29,12 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
         "a bearer token is needed: sign in first",
         {"WWW-Authenticate": _CHALLENGE, "Retry-After": _RETRY},
     ),
-    "403": ("Forbidden", "The caller is known, but may not do this.", "you may not manage this tenant", {}),
+    "403": (
+        "Forbidden",
+        "The caller is known, but may not do this.",
+        "you may not manage this tenant",
+        {"WWW-Authenticate": _CHALLENGE},
+    ),
     "404": ("NotFound", "There is nothing of this id, or no such tenant.", "user not found", {}),
     "405": ("MethodNotAllowed", "The path does not do this.", 'Method "PUT" not allowed', {"Allow": _ALLOW}),
     "412": (

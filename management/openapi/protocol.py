@@ -61,7 +61,15 @@ def paths() -> dict[str, Schema]:
         "/.well-known/openid-configuration": {
             "get": _public("discovery", "Describe the provider", _DISCOVERY)
         },
+        "/.well-known/oauth-authorization-server": {
+            "get": _public("metadata", "Describe the provider to clients of plain OAuth", _DISCOVERY)
+        },
         "/.well-known/jwks.json": {"get": _public("jwks", "List the public keys", _KEYS)},
+        "/oidc/.well-known/openid-configuration": {
+            "get": _public(
+                "discovery_below", "Describe the provider to clients that look below /oidc", _DISCOVERY
+            )
+        },
         "/oidc/authorize": {"get": _authorize("get"), "post": _authorize("post")},
         "/oidc/authorize/{request_id}": {"get": _RESUME},
         "/oidc/token": {"post": _TOKEN_OPERATION},

@@ -6,10 +6,10 @@ from functools import cache
 from typing import Final
 
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from identity.core import tenancy
+from management.upgrades import pending
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
 
@@ -40,7 +40,7 @@ def _database() -> None:
 
 
 def missing_migrations() -> set[tuple[str, str]]:
-    """Return what this release knows and the database has not seen, by app and name."""
+    """Return what this release needs and the database has not seen, by app and name."""
     return set(_known_migrations() - MigrationRecorder(connection).applied_migrations().keys())
 
 
@@ -51,8 +51,8 @@ def _migrations() -> None:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """Return what this release knows; the database may know more, of the next release beside this one."""
-    return frozenset(MigrationLoader(None).disk_migrations)
+    """Return what this release needs; the database may know more, of the next release beside this one."""
+    return pending.needed_to_serve()
 
 
 def _keys() -> None:

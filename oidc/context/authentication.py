@@ -1,7 +1,7 @@
 """End users' access tokens at our own JSON endpoints."""
 
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
 
 from oidc.provider import bearer
@@ -15,6 +15,7 @@ class EndUserAuthentication(BaseAuthentication):
         """Return who is behind the token; nobody without one.
 
         Raises:
+            NotAuthenticated: the header has no token.
             AuthenticationFailed: the token is no good, or its user is.
             NotFound: its application is gone.
 
@@ -23,9 +24,9 @@ class EndUserAuthentication(BaseAuthentication):
         if header is None:
             return None
         scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise NotAuthenticated
         try:
-            if scheme.lower() != "bearer":
-                raise AuthenticationFailed("the Authorization header must be Bearer")
             return bearer.end_user(token.strip()), None
         except ApplicationGone:
             raise NotFound("application not found or invalid") from None
@@ -34,4 +35,4 @@ class EndUserAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         """Say how to come in (RFC 6750 section 3)."""
-        return 'Bearer realm="gatehouse", error="invalid_token"'
+        return 'Bearer realm="gatehouse"'

@@ -39,7 +39,7 @@ class AuthorizationRequest(TenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["tenant", "browser", "-created_at"], name="request_of_browser"),
-            models.Index(fields=["expires_at"], name="request_expiry"),
+            models.Index(fields=["expires_at"], name="request_over"),
         ]
 
     def __str__(self) -> str:
@@ -135,7 +135,7 @@ class RevokedToken(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "token_id"], name="revoked_token_unique"),
         ]
-        indexes = [models.Index(fields=["expires_at"], name="revoked_token_expiry")]
+        indexes = [models.Index(fields=["expires_at"], name="revoked_token_over")]
 
     def __str__(self) -> str:
         return self.token_id

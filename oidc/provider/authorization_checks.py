@@ -1,7 +1,7 @@
 """What oauthlib does not check of an authorization request."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidRequestError, OAuth2Error, UnsupportedResponseTypeError
@@ -34,14 +34,26 @@ def check(request: Request) -> dict[str, object]:
     Runs before oauthlib's own checks of the rest. A parameter without a value counts as left
     out (RFC 6749 section 3.1), save one of PKCE, which then is wrong rather than waived.
     """
+    for rule in (_request_objects, _response, _challenge, _max_age, _claims, _resource):
+        rule(request)
+    return {}
+
+
+def _request_objects(request: Request) -> None:
     for name, error in (("request", RequestNotSupported), ("request_uri", RequestURINotSupported)):
         if getattr(request, name, None):
             # OpenID Connect Core 3.1.2.6. Nothing is fetched.
             raise error(request=request)
+
+
+def _response(request: Request) -> None:
     if request.response_mode and request.response_mode not in {"query", "fragment"}:
         raise InvalidRequestError(description="response_mode must be query or fragment.", request=request)
     if request.response_type is not None and request.response_type != "code":
         raise UnsupportedResponseTypeError(description="response_type must be code.", request=request)
+
+
+def _challenge(request: Request) -> None:
     challenge, method = request.code_challenge, request.code_challenge_method
     if challenge is None and method is not None:
         raise InvalidRequestError(description="code_challenge is missing.", request=request)
@@ -49,23 +61,28 @@ def check(request: Request) -> dict[str, object]:
         raise InvalidRequestError(
             description="code_challenge must be 43 base64url characters.", request=request
         )
+
+
+def _max_age(request: Request) -> None:
     if request.max_age and not _MAX_AGE.fullmatch(request.max_age):
         raise InvalidRequestError(description="max_age must be a number of seconds.", request=request)
-    if request.claims:
-        request.claims = _claims(request)
-    if request.resource is not None and not Resource.objects.filter(indicator=request.resource).exists():
-        raise InvalidTarget(request=request)
-    return {}
 
 
-def _claims(request: Request) -> dict[str, Any]:
+def _claims(request: Request) -> None:
+    """Put what was understood in the place of the text."""
+    if not request.claims:
+        return
     try:
-        document = claims_request.parse(request.claims)
+        request.claims = claims_request.parse(request.claims)
     except claims_request.Malformed:
         raise InvalidRequestError(
             description="claims must be a JSON object in which no name comes twice.", request=request
         ) from None
-    if claims_request.demands_acr(document):
+    if claims_request.demands_acr(request.claims):
         # Core 5.5.1.1: the OP MUST treat that outcome as a failed authentication attempt.
         raise UnmetAuthenticationRequirements(request=request)
-    return document
+
+
+def _resource(request: Request) -> None:
+    if request.resource is not None and not Resource.objects.filter(indicator=request.resource).exists():
+        raise InvalidTarget(request=request)

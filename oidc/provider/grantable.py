@@ -162,7 +162,12 @@ def _audience(api: Resource | None, organization_id: UUID | None) -> str | list[
 
 
 def _chosen(available: set[str], named: list[str]) -> tuple[str, ...]:
-    """Return those that were named or, when none of the kind was, all. In a stable order."""
+    """Return those that were named or, when none of the kind was, all. In a stable order.
+
+    A scope or permission that is called like one of identity is never granted: RFC 9068 section 3,
+    what a token authorizes must not be ambiguous.
+    """
+    available = available.difference(IDENTITY_SCOPES)
     wanted = [word for word in named if word not in IDENTITY_SCOPES]
     if not wanted:
         return tuple(sorted(available))

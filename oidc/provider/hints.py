@@ -20,6 +20,7 @@ class Hint:
 
     subject: str
     session_id: str
+    client_id: str
     application: Application | None
 
 
@@ -40,5 +41,6 @@ def read(token: str) -> Hint:
     return Hint(
         subject=str(claims["sub"]),
         session_id=str(claims["sid"]),
+        client_id=str(claims["aud"]),
         application=Application.objects.filter(client_id=claims["aud"]).first(),
     )

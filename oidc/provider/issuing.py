@@ -29,39 +29,22 @@ def for_code(request: Request) -> None:
     code: AuthorizationCode = request.code_row
     if not _verifier_fits(request):
         raise InvalidGrantError(description="The code_verifier does not fit.", request=request)
-    granted = tuple(scopes.known(code.scope))
-    session = code.session
-    lasting = scopes.OFFLINE_ACCESS in granted and "refresh_token" in request.client.grant_types
-    request.grant = context = _context(
-        request,
-        scopes=granted,
-        target=grantable.for_user(
-            request,
-            code.user,
-            code.scope.split(),
-            resource=_parameter(request, "resource") or code.resource,
-            organization_id=_parameter(request, "organization_id") or code.organization_id,
-        ),
-        user=code.user,
-        claims=claims_request.restored(code.claims),
-        sign_in=SignIn(session.pk, session.auth_time, session.amr),
-        family_id=ids.new() if lasting else None,
-        nonce=code.nonce,
-    )
+    if code.consumed_at is not None:
+        raise _used_before(request, code)
+    request.grant = context = _context_of_code(request, code)
     if not codes.consume(
         code,
         family_id=context.family_id,
         access_token_id=context.token_id,
         access_token_expires_at=context.expires_at,
     ):
-        codes.take_back(code)
-        raise InvalidGrantError(description="The code was used before.", request=request)
+        raise _used_before(request, code)
     request.refresh_family = None
     if context.family_id is not None:
         request.refresh_family = families.start(
             family_id=context.family_id,
             application=request.client,
-            session=session,
+            session=code.session,
             scope=code.scope,
             claims=code.claims,
         )
@@ -109,6 +92,37 @@ def for_client_credentials(request: Request) -> None:
     request.grant = _context(request, scopes=(), target=target)
     _record(Event.TOKEN_EXCHANGE, request)
     request.scopes = list(target.scopes)
+
+
+def _context_of_code(request: Request, code: AuthorizationCode) -> GrantContext:
+    granted, session = tuple(scopes.known(code.scope)), code.session
+    lasting = scopes.OFFLINE_ACCESS in granted and "refresh_token" in request.client.grant_types
+    return _context(
+        request,
+        scopes=granted,
+        target=grantable.for_user(
+            request,
+            code.user,
+            code.scope.split(),
+            resource=_parameter(request, "resource") or code.resource,
+            organization_id=_parameter(request, "organization_id") or code.organization_id,
+        ),
+        user=code.user,
+        claims=claims_request.restored(code.claims),
+        sign_in=SignIn(session.pk, session.auth_time, session.amr),
+        family_id=ids.new() if lasting else None,
+        nonce=code.nonce,
+    )
+
+
+def _used_before(request: Request, code: AuthorizationCode) -> InvalidGrantError:
+    """Take back what a code bought, and return the refusal.
+
+    OAuth 2.1 section 7.5.3: not before all else was right, or whoever only saw the code could
+    end what it bought.
+    """
+    codes.take_back(code)
+    return InvalidGrantError(description="The code was used before.", request=request)
 
 
 def _verifier_fits(request: Request) -> bool:

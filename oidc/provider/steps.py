@@ -84,6 +84,10 @@ def _must_consent(session: Session, asked: Authorization) -> bool:
         return True
     if not asked.application.is_third_party:
         return False
+    if not asked.application.must_present_secret and not asked.redirect_uri.startswith("https:"):
+        # RFC 8252 section 8.6: another program may have taken the scheme or the port, so that
+        # what was agreed to before does not count.
+        return True
     return not consents.covers(
         session.user, asked.application, wanted_of(session.user, asked), asked.organization_id
     )

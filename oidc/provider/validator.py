@@ -91,16 +91,13 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     def validate_code(
         self, client_id: str, code: str, client: Application, request: Request, **_: object
     ) -> bool:
-        """Find a code of this client that is in time. One that comes again takes back what it bought."""
+        """Find a code of this client that is in time, or was used: what that means is decided last."""
         row = codes.find(code, client)
         if row is None:
             return False
-        if row.consumed_at is not None:
-            codes.take_back(row)
-            return False
         request.code_row = row
         request.scopes = row.scope.split()
-        return bool(row.is_live)  # type: ignore[attr-defined]  # annotated by find
+        return row.consumed_at is not None or bool(row.is_live)  # type: ignore[attr-defined]  # by find
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
         """Return the challenge of the authorization request, if it had one."""

@@ -97,6 +97,12 @@ class TestNotFound:
         assert "Acme" in acme.get("/nothing").text
 
 
+JSON_OF_OAUTH = (
+    *("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/jwks.json"),
+    *("/.well-known/openid-configuration", "/oidc/.well-known/openid-configuration"),
+)
+
+
 class TestWrongMethod:
     @pytest.mark.parametrize(
         ("path", "methods", "allow"),
@@ -109,6 +115,7 @@ class TestWrongMethod:
             ("/oidc/userinfo", ["PUT", "DELETE", "NONSENSE"], "GET"),
             ("/.well-known/jwks.json", ["POST", "PUT", "DELETE", "OPTIONS", "NONSENSE"], "GET"),
             ("/.well-known/openid-configuration", ["POST", "PUT", "DELETE", "NONSENSE"], "GET"),
+            ("/oidc/.well-known/openid-configuration", ["POST", "PUT", "DELETE", "NONSENSE"], "GET"),
             ("/oidc/authorize", ["PUT", "DELETE", "NONSENSE"], "GET"),
             ("/oidc/end-session", ["PUT", "DELETE", "NONSENSE"], "GET"),
             ("/sign-in", ["OPTIONS", "TRACE"], "POST"),
@@ -127,7 +134,7 @@ class TestWrongMethod:
             if method != "HEAD":
                 if path.startswith("/api/"):
                     is_envelope(answer, 405)
-                elif path.startswith(("/oidc/token", "/oidc/revoke", "/oidc/userinfo", "/.well-known/")):
+                elif path in JSON_OF_OAUTH:
                     is_oauth(answer, 405, "invalid_request")
                 else:
                     is_page(answer, 405)

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.browser.conftest import chromium, screens  # noqa: F401 - fixtures
 from tests.conformance import sheet
 from tests.conformance.agents import Agent, Scripted, Window
 from tests.conformance.suite import Suite

@@ -6,6 +6,7 @@ import hashlib
 import bcrypt
 import pytest
 from argon2 import PasswordHasher
+from django.contrib.auth.hashers import ScryptPasswordHasher, make_password
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes, passwords
@@ -18,14 +19,16 @@ def unpadded(raw: bytes) -> str:
     return base64.b64encode(raw).decode().rstrip("=")
 
 
-def pbkdf2(digest: str) -> str:
-    checksum = hashlib.pbkdf2_hmac(digest, PASSWORD.encode(), SALT.encode(), 1000)
-    return f"$pbkdf2-{digest}$i=1000${unpadded(SALT.encode())}${unpadded(checksum)}"
+def pbkdf2(digest: str, salt: bytes = SALT.encode()) -> str:
+    checksum = hashlib.pbkdf2_hmac(digest, PASSWORD.encode(), salt, 1000)
+    return f"$pbkdf2-{digest}$i=1000${unpadded(salt)}${unpadded(checksum)}"
 
 
-def scrypt() -> str:
-    checksum = hashlib.scrypt(PASSWORD.encode(), salt=SALT.encode(), n=1024, r=8, p=1, dklen=64)
-    return f"$scrypt$ln=10,r=8,p=1${unpadded(SALT.encode())}${unpadded(checksum)}"
+def scrypt(salt: bytes = SALT.encode(), *, log_n: int = 10, size: int = 64) -> str:
+    checksum = hashlib.scrypt(
+        PASSWORD.encode(), salt=salt, n=1 << log_n, r=8, p=1, dklen=size, maxmem=1 << 28
+    )
+    return f"$scrypt$ln={log_n},r=8,p=1${unpadded(salt)}${unpadded(checksum)}"
 
 
 FOREIGN = {
@@ -33,6 +36,13 @@ FOREIGN = {
     "bcrypt": bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode(),
     "pbkdf2-sha256": pbkdf2("sha256"),
     "scrypt": scrypt(),
+    "bcrypt of php": bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode().replace("$2b$", "$2y$"),
+    "pbkdf2-sha512, a salt of bytes": pbkdf2("sha512", bytes(range(128, 144))),
+    "scrypt, a salt of bytes and 32 bytes": scrypt(bytes(range(128, 144)), size=32),
+    "scrypt of 64 MiB": scrypt(log_n=16),
+    "django argon2": make_password(PASSWORD, hasher="argon2"),
+    "django bcrypt_sha256": make_password(PASSWORD, hasher="bcrypt_sha256"),
+    "django scrypt": ScryptPasswordHasher().encode(PASSWORD, "salt"),
     "django pbkdf2": "pbkdf2_sha256$1000$"
     + SALT
     + "$"
@@ -48,8 +58,9 @@ def test_decision_I9_a_foreign_hash_verifies_and_is_renewed(kind):
     wrong, _ = passwords.verify(PASSWORD + "!", stored)
 
     assert right is True
-    assert renewed is not None
-    assert renewed.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
+    if kind != "django argon2":
+        assert renewed is not None
+        assert renewed.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
     assert wrong is False
 
 
@@ -63,9 +74,76 @@ def test_decision_I9_a_foreign_hash_verifies_and_is_renewed(kind):
         "$pbkdf2-sha256$i=99999999$MDEyMw$MDEyMw",
         "pbkdf2_sha256$99999999$salt$MDEyMw==",
         "$scrypt$ln=30,r=8,p=1$MDEyMw$MDEyMw",
+        "$scrypt$ln=15,r=8,p=20$MDEyMw$MDEyMDEyMzQ1Njc4OWFiY2RlZg",
+        "$pbkdf2-sha1$i=4000000$MDEyMw$" + "MDEy" * 20,
+        "$pbkdf2-md5$i=1000$MDEyMw$" + "MDEy" * 8,
+        # What Django writes costs as much as what others write.
+        "argon2$argon2id$v=19$m=4194304,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$MDEyMzQ1Njc4OWFiY2RlZg",
+        "argon2$argon2id$v=19$m=262144,t=99,p=1$MDEyMzQ1Njc4OWFiY2RlZg$MDEyMzQ1Njc4OWFiY2RlZg",
+        "argon2$",
+        "bcrypt$$2b$31$" + "a" * 53,
+        "bcrypt_sha256$$2b$31$" + "a" * 53,
+        "bcrypt_sha256$",
+        "scrypt$1073741824$salt$8$1$MDEyMw==",
+        "scrypt$16385$salt$8$1$MDEyMDEyMzQ1Njc4OWFiY2RlZg==",
+        "pbkdf2_sha256$0$salt$MDEyMw==",
+        "pbkdf2_bytes$sha256$99999999$MDEyMw==$MDEyMw==",
+        "firebase_scrypt$1073741824$8$MDEyMw==$MDEyMw==",
         "md5$salt$hash",
     ],
 )
 def test_decision_I9_what_is_unknown_or_too_dear_is_refused(text):
     with pytest.raises(Invalid, match="password_hash"):
         imported_hashes.acceptable(text)
+
+
+def test_bcrypt_looks_at_72_bytes_as_it_always_has():
+    long = "x" * 100
+    stored = imported_hashes.acceptable(bcrypt.hashpw(long[:72].encode(), bcrypt.gensalt(4)).decode())
+
+    assert passwords.verify(long, stored)[0] is True
+    assert passwords.verify("y" + long, stored)[0] is False
+
+
+def test_firebases_published_example_is_verified():
+    """https://github.com/firebase/scrypt, "Password hashing": the project and the account it shows."""
+    stored = imported_hashes.firebase(
+        cost=14,
+        rounds=8,
+        salt=base64.b64decode("42xEC+ixf3L2lw=="),
+        separator=base64.b64decode("Bw=="),
+        signer_key=base64.b64decode(
+            "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA=="
+        ),
+        checksum=base64.b64decode(
+            "lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=="
+        ),
+    )
+
+    assert passwords.verify("user1password", stored)[0] is True
+    assert passwords.verify("user2password", stored)[0] is False
+
+
+@pytest.mark.parametrize(
+    "parts", [{"cost": 30}, {"rounds": 512}, {"cost": 0}, {"signer_key": b"short"}, {"salt": b""}]
+)
+def test_a_hash_of_firebase_that_is_too_dear_or_none_is_refused(parts):
+    whole = {
+        "cost": 14,
+        "rounds": 8,
+        "salt": b"salt",
+        "separator": b"",
+        "signer_key": b"k" * 64,
+        "checksum": b"c" * 64,
+    }
+
+    with pytest.raises(Invalid, match="password_hash"):
+        imported_hashes.firebase(**(whole | parts))
+
+
+def test_pbkdf2_is_verified_as_rfc_7914_has_it():
+    """RFC 7914 section 11: PBKDF2-HMAC-SHA-256 with the password "passwd" and the salt "salt"."""
+    checksum = bytes.fromhex("55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc")
+    stored = imported_hashes.pbkdf2("sha256", 1, b"salt", checksum)
+
+    assert passwords.verify("passwd", stored)[0] is True

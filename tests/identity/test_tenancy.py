@@ -35,7 +35,14 @@ OURS = [
 
 # One path of every shape: an envelope, OAuth's JSON, a page.
 API = ["/api/interaction/sign-in-experience", "/api/admin/me", "/api/nothing"]
-OAUTH = ["/.well-known/openid-configuration", "/.well-known/jwks.json", "/oidc/token", "/oidc/userinfo"]
+OAUTH = [
+    "/.well-known/openid-configuration",
+    "/oidc/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/jwks.json",
+    "/oidc/token",
+    "/oidc/userinfo",
+]
 PAGES = ["/", "/sign-in", "/account", "/oidc/authorize", "/oidc/end-session", "/nothing"]
 
 

@@ -231,6 +231,22 @@ class TestIdentifier:
 
         waits(attempt(world, "ada", PASSWORD, ip="198.51.100.1"), _MINUTE)
 
+    def test_decision_X6_the_victims_own_browser_gets_in_by_code(self, world):
+        to = new_email()
+        codes.reachable(world).user("ada", email=to)
+        for index in range(8):
+            fail(world, "ada", 1, ip=f"192.0.2.{index}")
+            fail(world, to, 1, ip=f"192.0.2.{index}")
+        for identifier in ("ada", to):
+            waits(attempt(world, identifier, PASSWORD, ip="198.51.100.1"), _MINUTE)
+
+        browser = world.browser()
+        assert codes.send(browser, to).status_code == 200
+        entered = codes.enter(browser, to, codes.message_to(to)["code"])
+
+        assert entered.json()["result"]["redirect_to"]
+        assert browser.get("/account").status_code == 200
+
     def test_case_I06_a_success_in_between_resets_nothing(self, world):
         world.user("ada")
         for index in range(7):

@@ -511,6 +511,24 @@ class TestConsent:
         assert "code" in query_of(less.headers["Location"])
         assert "code" in query_of(elsewhere.authorize(client, scope="openid email").headers["Location"])
 
+    @pytest.mark.parametrize(
+        ("uri", "remembered"),
+        [("com.example.app:/cb", False), ("http://127.0.0.1/cb", False), ("https://rp.example/cb", True)],
+    )
+    def test_decision_O9_a_program_that_nothing_proves_is_asked_about_each_time(self, acme, uri, remembered):
+        """RFC 8252 section 8.6."""
+        client = acme.application("Native", redirect_uris=[uri], is_third_party=True)
+        browser, _ = signed_in(acme)
+        allowed = followed(browser, form(opened(browser, client)).submit(browser, choice="allow"))
+
+        silent, again = browser.authorize(client, prompt="none"), browser.authorize(client)
+
+        assert "code" in query_of(allowed.headers["Location"])
+        assert ("code" in query_of(silent.headers["Location"])) is remembered
+        assert ("code" in query_of(again.headers["Location"])) is remembered
+        if not remembered:
+            assert query_of(silent.headers["Location"])["error"] == "consent_required"
+
     def test_a_third_party_that_wants_more_asks_again_and_keeps_both(self, acme):
         client = acme.application(is_third_party=True)
         browser, _ = signed_in(acme)
@@ -522,6 +540,20 @@ class TestConsent:
         assert query_of(silent.headers["Location"])["error"] == "consent_required"
         with acme.active():
             assert Consent.objects.get().scopes == ["email", "openid", "phone"]
+
+    def test_offline_access_is_agreed_to_like_the_rest_and_not_before(self, acme):
+        """OpenID Connect Core 11: an OP MUST always obtain consent to returning a refresh token."""
+        client = acme.application(is_third_party=True)
+        browser, _ = signed_in(acme)
+        followed(browser, form(opened(browser, client, scope="openid email")).submit(browser, choice="allow"))
+
+        silent = browser.authorize(client, scope="openid email offline_access", prompt="none")
+        page = opened(browser, client, scope="openid email offline_access")
+        agreed = query_of(followed(browser, form(page).submit(browser, choice="allow")).headers["Location"])
+
+        assert query_of(silent.headers["Location"])["error"] == "consent_required"
+        assert "Stay connected" in page.text
+        assert client.redeem(agreed["code"]).json()["refresh_token"]
 
     def test_case_A29_consent_to_one_application_or_of_one_person_is_not_anothers(self, acme):
         first, second = (acme.application(is_third_party=True) for _ in range(2))

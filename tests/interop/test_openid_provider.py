@@ -1,6 +1,5 @@
-"""Signing in through an OpenID provider of another make, which npm brings: in the long rounds only."""
+"""Signing in through an OpenID provider of another make, which npm brings."""
 
-import os
 import shutil
 import subprocess
 import time
@@ -13,37 +12,26 @@ import pytest
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.social.models import SocialIdentity
-from tests.support import second
-from tests.support.cast import Browser, World
+from tests.support import packages, second
+from tests.support.cast import Browser, World, new_world
 from tests.support.forms import form
 from tests.support.openid import CLIENT
 
-PACKAGE = "oidc-provider@9.13.3"
 PROGRAM = Path(__file__).with_name("provider.mjs")
-
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("GATEHOUSE_THOROUGH"), reason="npm fetches it: only with GATEHOUSE_THOROUGH=1"
-)
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory) -> Path:
-    """Return the provider beside the packages that it needs."""
-    if shutil.which("npm") is None:
-        if os.environ.get("GATEHOUSE_REQUIRE_ALL") == "1":
-            pytest.fail("there is no npm, and GATEHOUSE_REQUIRE_ALL=1 asks for it")
-        pytest.skip("there is no npm")
-    place = tmp_path_factory.mktemp("npm")
-    install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", PACKAGE]
-    subprocess.run(install, cwd=place, check=True, timeout=120)
-    return Path(shutil.copy(PROGRAM, place))
 
 
 @pytest.fixture
-def here(acme: World, address: str, settings) -> Iterator[World]:
+def program(tmp_path) -> Path:
+    """Return the provider beside the packages that it needs."""
+    (tmp_path / "node_modules").symlink_to(packages.node_modules())
+    return Path(shutil.copy(PROGRAM, tmp_path))
+
+
+@pytest.fixture
+def here(address: str, settings) -> Iterator[World]:
     settings.DEVELOPMENT = True
     with second.running(DEBUG="true") as server:
-        yield acme.at(server)
+        yield new_world().at(server)
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ from tests.support.management import Caller, connection, result_of
 from tests.support.surface import Estate, Route, all_routes, changed, rows_of
 
 GROUPS = ("management", "root", "members")
+CHALLENGE = 'Bearer realm="gatehouse"'
+INSUFFICIENT = f'{CHALLENGE}, error="insufficient_scope"'
 SHAPES = ["Bearer", "Bearer ,", "Basic {}", "Token {}", "{}", "Bearer {} {}", ""]
 
 
@@ -362,7 +364,9 @@ def is_refusal(answer, group: str, code: int) -> bool:
     if answer.status_code != code or answer.headers["Content-Type"] != "application/json":
         return False
     challenge = answer.headers.get("WWW-Authenticate", "")
-    if (code == 401) != challenge.startswith("Bearer"):
+    if code == 403 and challenge != INSUFFICIENT:
+        return False
+    if code == 401 and challenge not in {CHALLENGE, f'{CHALLENGE}, error="invalid_token"'}:
         return False
     body = answer.json()
     nothing = None if group == "members" else ""
@@ -461,6 +465,30 @@ def test_a_good_token_opens_every_route(address, kind, group):
         answer = caller.request(route.method, path, json=body)
 
         result_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("header", "code", "challenge"),
+    [
+        (None, 401, CHALLENGE),
+        ("Basic YTpi", 401, CHALLENGE),
+        ("Bearer", 401, CHALLENGE),
+        ("Bearer x", 401, f'{CHALLENGE}, error="invalid_token"'),
+        ("Bearer {}", 403, INSUFFICIENT),
+    ],
+)
+@pytest.mark.parametrize("path", ["/users", "/m2m/organizations/{}/members"])
+def test_a_refusal_says_what_is_wrong_with_the_token_and_of_none_that_there_is_none(
+    places, path, header, code, challenge
+):
+    """RFC 6750 section 3.1."""
+    place = places["management"]
+    headers = {} if header is None else {"Authorization": header.format(end_user(place))}
+
+    answer = place.world.get(f"/api/v1{path.format(place.organization)}", headers=headers)
+
+    assert answer.status_code == code
+    assert answer.headers["WWW-Authenticate"] == challenge
 
 
 @pytest.mark.parametrize("scheme", ["bearer", "BEARER"])

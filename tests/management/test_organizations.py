@@ -218,6 +218,11 @@ class TestPermissionTemplates:
         )
         assert result_of(admin.get("/organization-permissions"))["data"] == [permission]
 
+    @pytest.mark.parametrize("name", ["", "doc edit", 'a"b', "a\\b", "é", "a\nb"])
+    def test_is_one_word_of_a_scope_parameter(self, admin, name):
+        """RFC 6749 section 3.3."""
+        assert "name" in refusal_of(admin.post("/organization-permissions", name=name), 400)
+
     def test_is_detached_from_all_roles_when_deleted(self, admin, role):
         permission = admin.created("/organization-permissions", name="doc:edit")
         result_of(admin.put(f"/organization-roles/{role['id']}/scopes", scope_ids=[permission["id"]]))

@@ -140,6 +140,12 @@ class TestResource:
     def test_is_known_by_an_absolute_uri(self, admin, indicator):
         assert "indicator" in refusal_of(admin.post("/resources", name="R", indicator=indicator), 400)
 
+    def test_takes_no_audience_of_our_own(self, acme, admin):
+        """RFC 9068 section 5: a token for one resource is never one for another."""
+        for indicator in (acme.issuer, "urn:service:organization:01890a5d-ac96-774b-bcce-b302099a8057"):
+            message = refusal_of(admin.post("/resources", name="R", indicator=indicator), 400)
+            assert message.startswith("indicator: ")
+
     def test_decision_H9_keeps_its_indicator(self, admin, resource):
         path = f"/resources/{resource['id']}"
 

@@ -31,6 +31,7 @@ from tests.support.cast import CALLBACK, Browser, RelyingParty, World, query_of
 from tests.support.forms import form
 
 CODE = re.compile(r"[A-Za-z0-9_-]{43}")
+DESCRIPTION = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749 section 4.1.2.1
 FORM = "Content-Type: application/x-www-form-urlencoded"
 
 
@@ -49,7 +50,7 @@ def is_refused(answer: httpx.Response, client: RelyingParty, error: str, state: 
     said = is_sent_back(answer, client)
     assert said.keys() == {"error", "error_description", "state", "iss"}, said
     assert (said["error"], said["state"]) == (error, state)
-    assert said["error_description"]
+    assert DESCRIPTION.fullmatch(said["error_description"]), said["error_description"]
 
 
 def is_answered(answer: httpx.Response, client: RelyingParty) -> str:
@@ -203,6 +204,18 @@ class TestSuccess:
         answer = insider.authorize(**{name: ""})
 
         is_answered(answer, insider.client)
+
+    def test_no_script_of_another_origin_may_read_it(self, insider):
+        """Discovery 1.0 section 3: CORS is not recommended here, for browsers go here themselves."""
+        origin = {"Origin": "https://rp.example", "Cookie": insider.cookie}
+        url = f"{insider.client.world.address}/oidc/authorize"
+
+        answer = httpx.get(url, params=insider.client.request(), headers=origin)
+        preflight = httpx.options(url, headers=origin | {"Access-Control-Request-Method": "POST"})
+
+        is_answered(answer, insider.client)
+        for one in (answer, preflight):
+            assert not [name for name in one.headers if name.startswith("access-control-")]
 
     @pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
     def test_takes_no_other_method(self, acme, method):
@@ -914,6 +927,24 @@ class TestErrors:
         answer = browser.authorize(client, code_challenge=None, code_challenge_method=None)
 
         assert client.redeem(is_answered(answer, client), code_verifier=None).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("wrong", "named"),
+        [
+            ({"code_challenge": None, "code_challenge_method": None}, "challenge"),
+            ({"code_challenge": None}, "code_challenge"),
+            ({"code_challenge_method": "plain"}, "algorithm"),
+            ({"code_challenge_method": None}, "algorithm"),
+        ],
+    )
+    def test_what_is_wrong_with_a_challenge_is_said(self, acme, wrong, named):
+        """RFC 7636 section 4.4.1."""
+        client = acme.application("SPA")
+
+        said = is_sent_back(acme.browser().authorize(client, **wrong), client)
+
+        assert said["error"] == "invalid_request"
+        assert named in said["error_description"].lower()
 
 
 class TestState:

@@ -53,6 +53,18 @@ class TestConfidential:
 
         assert answer.status_code == 200
 
+    def test_is_not_known_by_the_address(self, acme, machine, endpoint):
+        """RFC 6749 section 2.3.1: credentials stand in logs that way, so they count for nothing."""
+        secret = f"client_id={machine.client_id}&client_secret={machine.secret}"
+
+        answer = present(acme, f"{endpoint}?{secret}")
+        beside = acme.post(
+            f"{endpoint}?{secret}", data={"token": "x", "client_id": machine.client_id}, timeout=30
+        )
+
+        assert refusal(answer)[1] in {"invalid_client", "invalid_request"}
+        assert refusal(beside)[1] in {"invalid_client", "invalid_request"}
+
     @pytest.mark.parametrize("scheme", ["basic", "BASIC", "Basic "])
     def test_may_spell_the_scheme_as_it_likes(self, acme, machine, endpoint, scheme):
         text = basic(machine.client_id, machine.secret)["Authorization"].removeprefix("Basic ")

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.support import independent, wire
+from tests.support import cast, independent, wire
 
 PATH = "/.well-known/openid-configuration"
 
@@ -79,6 +79,30 @@ def discovered(world, **options):
     return answer.json()
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "{path}/oidc/.well-known/openid-configuration",
+        "{path}/.well-known/oauth-authorization-server",
+        "/.well-known/oauth-authorization-server{path}",
+        "/.well-known/openid-configuration{path}",
+    ],
+)
+def test_decision_O10_is_found_wherever_clients_look(acme, address, place):
+    for world in (acme, cast.default_world()):
+        path = urlsplit(world.issuer).path
+        found = httpx.get(f"{address}{place.format(path=path)}")
+
+        assert found.json() == world.get(PATH).json()
+        assert found.json()["issuer"] == world.issuer
+
+
+@pytest.mark.parametrize("place", ["/t/nobody", "/t/default", "/t/", "/t", "/t/{acme}/more", "/x"])
+def test_decision_T1_is_not_found_for_a_tenant_that_is_not_there(acme, address, place):
+    path = place.format(acme=acme.tenant.slug)
+    assert httpx.get(f"{address}/.well-known/oauth-authorization-server{path}").status_code == 404
+
+
 class TestDocument:
     @pytest.mark.parametrize("member", LISTS)
     def test_decision_O10_lists_start_with_exactly_the_values_of_the_interface(self, acme, member):
@@ -101,6 +125,16 @@ class TestDocument:
         assert document["request_uri_parameter_supported"] is False
         assert "registration_endpoint" not in document
 
+    def test_decision_O10_is_the_same_for_clients_that_look_below_oidc(self, acme, rival):
+        for world in (acme, rival, cast.default_world()):
+            usual, below = world.get(PATH), world.get(f"/oidc{PATH}")
+
+            assert below.status_code == 200
+            assert below.json()["issuer"] == world.issuer
+            assert below.content == usual.content
+            for name in ("ETag", "Cache-Control", "Access-Control-Allow-Origin", "Content-Type"):
+                assert below.headers[name] == usual.headers[name]
+
     def test_holds_only_members_that_a_standard_defines(self, acme):
         known = {
             *LISTS,
@@ -115,6 +149,12 @@ class TestDocument:
         assert set(document) == known
         assert document["authorization_response_iss_parameter_supported"] is True
         assert document["claims_parameter_supported"] is True
+
+    def test_no_member_is_null_or_empty(self, acme):
+        """Discovery 1.0 section 4.2: what has no elements MUST be omitted."""
+        document = discovered(acme)
+
+        assert [name for name, value in document.items() if value in (None, "", [], {})] == []
 
     @pytest.mark.parametrize("member", ENDPOINTS)
     def test_decision_T1_places_every_endpoint_below_the_issuer(self, acme, member):

@@ -166,6 +166,16 @@ class TestWithAHint:
             is_refused(answer)
         assert here.is_signed_in()
 
+    @pytest.mark.parametrize("named", ["other", "unknown"])
+    def test_a_client_id_that_contradicts_the_hint_signs_nobody_out(self, acme, here, named):
+        """RP-Initiated Logout 1.0 section 4: what failed to validate MUST NOT be used."""
+        client_id = acme.application().client_id if named == "other" else named
+
+        answer = here.end(id_token_hint=here.hint, client_id=client_id)
+
+        is_refused(answer)
+        assert here.is_signed_in()
+
     def test_decision_O11_expired_is_fine(self, here):
         claims = independent.claims_of(here.hint)
         with here.world.active():

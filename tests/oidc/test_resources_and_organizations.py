@@ -111,6 +111,24 @@ class TestUserTokens:
 
         assert answer["scope"].split() == ["openid", "write"]
 
+    def test_no_role_grants_what_is_called_like_a_scope_of_identity(self, setting, client):
+        """RFC 9068 section 3: else the name of an API's scope would open userinfo."""
+        admin, person = setting.admin, setting.user
+        scope = admin.created(f"/resources/{setting.api['id']}/scopes", name="email")["id"]
+        result_of(admin.put(f"/roles/{setting.role['id']}/scopes", scope_ids=[scope]))
+        permission = admin.created("/organization-permissions", name="profile")["id"]
+        result_of(
+            admin.put(f"/organization-roles/{setting.organization_role['id']}/scopes", scope_ids=[permission])
+        )
+        tokens = client.tokens_for(person, scope="openid offline_access")
+
+        answers = [
+            client.refresh(tokens["refresh_token"], **asked).json()
+            for asked in ({"resource": INDICATOR}, {"organization_id": setting.organization["id"]})
+        ]
+
+        assert [answer["scope"] for answer in answers] == ["openid offline_access"] * 2
+
     def test_decision_O4_the_new_refresh_token_is_bound_to_no_organization(
         self, acme, setting, client, tokens
     ):

@@ -120,6 +120,17 @@ class TestErrors:
         result_of(admin.delete(f"/users/{user.pk}"))
         refusal_of(context(acme, token), 401)
 
+    @pytest.mark.parametrize(
+        ("header", "error"),
+        [(None, ""), ("Basic YTpi", ""), ("Bearer", ""), ("Bearer x", ', error="invalid_token"')],
+    )
+    def test_names_an_error_only_where_a_token_came(self, acme, header, error):
+        """RFC 6750 section 3.1."""
+        answer = acme.get(CONTEXT, headers={} if header is None else {"Authorization": header})
+
+        refusal_of(answer, 401)
+        assert answer.headers["WWW-Authenticate"] == f'Bearer realm="gatehouse"{error}'
+
     def test_404_for_an_application_that_is_gone(self, acme, admin, user):
         client = acme.application()
         token = client.tokens_for(user)["access_token"]

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import socket
 import time
 from unittest import mock
@@ -35,7 +36,8 @@ def refusal(answer) -> tuple[int, str]:
     body = answer.json()
     assert set(body) == {"error", "error_description"}, body
     assert body["error"] in WORDS
-    assert body["error_description"]
+    # RFC 6749 section 5.2: printable ASCII without quote and backslash.
+    assert re.fullmatch(r"[\x20-\x21\x23-\x5b\x5d-\x7e]+", body["error_description"])
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Cache-Control"] == "no-store"
     assert "Set-Cookie" not in answer.headers
@@ -308,6 +310,18 @@ class TestLength:
         answer = machine.token(grant_type="client_credentials", scope="a " * 8_000)
 
         assert answer.json()["scope"] == ""
+
+
+class TestSizes:
+    def test_decision_O13_are_what_they_are_said_to_be(self, acme):
+        """RFC 6749 section 2.2, OAuth 2.1 section 1.7.1: who issues a value says how long it is."""
+        client = acme.application()
+        code = acme.browser().code_for(client, acme.user())
+        tokens = client.redeem(code).json()
+        longest = tokens["refresh_token"].replace(".0.", ".999999999.")
+
+        assert (len(client.client_id), len(client.secret), len(code), len(longest)) == (24, 43, 43, 99)
+        assert max(len(tokens["access_token"]), len(tokens["id_token"])) < 2_000
 
 
 class TestHeaders:

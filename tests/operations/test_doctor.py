@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from cryptography.hazmat.primitives.serialization import Encoding
 from django.conf import settings as configured
 from django.core.cache.backends.redis import RedisCache
 from django.core.checks import Info, Warning  # noqa: A004 - Django's name
@@ -307,7 +308,7 @@ class TestTls:
         self, front, tmp_path, monkeypatch
     ):
         trusted = tmp_path / "authority.pem"
-        trusted.write_bytes(front.certificate.public_bytes(tls.Encoding.PEM))
+        trusted.write_bytes(front.certificate.public_bytes(Encoding.PEM))
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
 
         found = examined()

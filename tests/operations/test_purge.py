@@ -220,8 +220,8 @@ class TestPromises:
             client.redeem(code),
             client.userinfo(tokens["access_token"]),
         ]
-        assert [(answer.status_code, answer.text) for answer in gone] == [
-            (answer.status_code, answer.text) for answer in over
+        assert [(answer.status_code, answer.json()["error"]) for answer in gone] == [
+            (answer.status_code, answer.json()["error"]) for answer in over
         ]
 
     @pytest.mark.parametrize("column", ["ended_at", "idle_expires_at", "expires_at"])

@@ -35,6 +35,7 @@ _ONCE = {
         "management/test_openapi.py",
         "oidc/test_redirect_uris.py",
         "test_house.py",
+        "test_migrations.py",
     ),
     "postgres": (
         "browser/test_account.py",

@@ -70,14 +70,15 @@ def process(**environment: str) -> Iterator["subprocess.Popen[bytes]"]:
             stderr=log,
         )
     try:
-        _wait_for(served, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
+        wait_for(served, f"http://127.0.0.1:{environment.get('PORT', settings.PORT)}")
         yield served
     finally:
         served.terminate()
         served.wait(40)
 
 
-def _wait_for(process: subprocess.Popen[bytes], address: str) -> None:
+def wait_for(process: subprocess.Popen[bytes], address: str) -> None:
+    """Wait until a server answers, or fail with what it said."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if process.poll() is not None:

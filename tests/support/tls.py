@@ -4,81 +4,59 @@ import asyncio
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
 from pathlib import Path
 from socket import create_server, socket
 from threading import Thread
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+import httpx
+import trustme
 
-_SIGNS_CERTIFICATES = x509.KeyUsage(
-    key_cert_sign=True,
-    crl_sign=True,
-    digital_signature=False,
-    content_commitment=False,
-    key_encipherment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    encipher_only=False,
-    decipher_only=False,
-)
+from tests.support import second
 
 
 class Authority:
-    """Vouches for ``localhost`` and what is below it. What it signs is good for a day."""
+    """Vouches for ``localhost``, what is below it, and loopback."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Authority of a test run")])
-        own = _certificate(self._name, self._name, self._key.public_key())
-        own = own.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        own = own.add_extension(_SIGNS_CERTIFICATES, critical=True)
-        self.certificate = own.sign(self._key, hashes.SHA256())
+        self._authority = trustme.CA()
+        self.file = folder / "authority.pem"
+        self._authority.cert_pem.write_to_path(self.file)
 
     def trust(self) -> ssl.SSLContext:
         """Return what a client believes: this authority, and nobody else."""
-        return ssl.create_default_context(cadata=self.certificate.public_bytes(Encoding.PEM).decode())
+        return ssl.create_default_context(cafile=str(self.file))
 
     def identity(self) -> ssl.SSLContext:
         """Return what a server shows."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-        names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.DNSName("*.localhost")])
-        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        leaf = (
-            _certificate(subject, self._name, key.public_key())
-            .add_extension(names, critical=False)
-            .add_extension(issuer, critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
-        path = self._folder / "localhost.pem"
-        secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        path.write_bytes(secret + leaf.public_bytes(Encoding.PEM))
         shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        shown.minimum_version = ssl.TLSVersion.TLSv1_2
-        shown.load_cert_chain(path)
+        self._authority.issue_cert("localhost", "*.localhost", "127.0.0.1", "::1").configure_cert(shown)
         return shown
 
 
-def _certificate(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
-) -> x509.CertificateBuilder:
-    now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-    )
+@dataclass(frozen=True)
+class Secured:
+    """Where the server is, and the file with the authority that vouches for it."""
+
+    address: str
+    authority: Path
+
+    def client(self) -> httpx.Client:
+        # Behind one answer of an application there may be several of ours.
+        return httpx.Client(verify=ssl.create_default_context(cafile=str(self.authority)), timeout=30)
+
+
+@contextmanager
+def running(folder: Path, **environment: str) -> Iterator[Secured]:
+    """Serve at ``https://localhost``, with the issuer saying so."""
+    authority, port = Authority(folder), second.free_port()
+    with listening() as front:
+        address = f"https://localhost:{front.getsockname()[1]}"
+        with (
+            second.running(PORT=str(port), BASE_URL=address, **environment),
+            terminated(front, authority.identity(), port),
+        ):
+            yield Secured(address, authority.file)
 
 
 def listening() -> socket:
@@ -90,25 +68,29 @@ def listening() -> socket:
 def terminated(at: socket, identity: ssl.SSLContext, port: int) -> Iterator[None]:
     """Unwrap TLS and hand every byte on to a port of loopback, as a load balancer does."""
     loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(_serve(at, identity, port))
+    servers = loop.run_until_complete(_serve(at, identity, port))
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        asyncio.run_coroutine_threadsafe(_stop(server), loop).result(20)
+        asyncio.run_coroutine_threadsafe(_stop(servers), loop).result(20)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
 
-async def _serve(at: socket, identity: ssl.SSLContext, port: int) -> asyncio.Server:
+async def _serve(at: socket, identity: ssl.SSLContext, port: int) -> list[asyncio.Server]:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.CancelledError):
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)
             await asyncio.gather(_copy(reader, inner_writer), _copy(inner_reader, writer))
 
-    return await asyncio.start_server(connected, sock=at, ssl=identity)
+    servers = [await asyncio.start_server(connected, sock=at, ssl=identity)]
+    with suppress(OSError):
+        # The other address of the name: some clients try only the first that they are told.
+        servers.append(await asyncio.start_server(connected, "::1", at.getsockname()[1], ssl=identity))
+    return servers
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -119,8 +101,9 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-async def _stop(server: asyncio.Server) -> None:
-    server.close()
+async def _stop(servers: list[asyncio.Server]) -> None:
+    for server in servers:
+        server.close()
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -63,7 +63,8 @@ class Command(BaseCommand):
         _wait_for_the_first_end(processes)
 
     def _prepare(self) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
+        # Nothing else serves: this is the only node.
+        call_command("migrate", verbosity=0, interactive=False, yes=True)
         call_command("collectstatic", verbosity=0, interactive=False)
         bootstrap.prepare()
 

@@ -45,6 +45,9 @@ def end_session(request: HttpRequest) -> HttpResponse:
         hint = hints.read(sent["id_token_hint"]) if sent["id_token_hint"] else None
     except hints.Forged:
         return _refused(request, "The id_token_hint is not an ID token of ours.")
+    if hint is not None and sent["client_id"] not in {"", hint.client_id}:
+        # RP-Initiated Logout section 2: the OP MUST verify that both name the same client.
+        return _refused(request, "The id_token_hint was issued to another client than the client_id.")
     application = _application(sent, hint)
     target = sent[_TARGET]
     if target and not _is_good(target, application, any_application=not sent["client_id"] and hint is None):
@@ -125,9 +128,7 @@ def _never_exempt(_: HttpRequest) -> HttpResponse:
 
 def _application(sent: Parameters, hint: Hint | None) -> Application | None:
     if sent["client_id"]:
-        named = Application.objects.filter(client_id=sent["client_id"]).first()
-        # RP-Initiated Logout section 2: both must name the same client.
-        return named if hint is None or hint.application == named else None
+        return Application.objects.filter(client_id=sent["client_id"]).first()
     return hint.application if hint else None
 
 

@@ -1,0 +1,61 @@
+"""Indexes that are built while nodes serve. For migrations of every app."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations import AddIndex
+from django.db.migrations.state import ProjectState
+
+
+class AddIndexOnline(AddIndexConcurrently):
+    """Build an index without stopping writers; on SQLite, which has one writer anyway, as usual.
+
+    The migration needs ``atomic = False``. What an interrupted build left behind is removed first,
+    so that the migration can be repeated.
+    """
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Build it."""
+        if schema_editor.connection.vendor != "postgresql":
+            AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        with _patient(schema_editor.connection):
+            name = schema_editor.quote_name(self.index.name)
+            schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Drop it."""
+        if schema_editor.connection.vendor != "postgresql":
+            AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        with _patient(schema_editor.connection):
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+
+@contextmanager
+def _patient(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Wait for transactions that are under way as long as they take: nobody waits behind this."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        before = cursor.fetchone()[0]
+        cursor.execute("SET lock_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [before])

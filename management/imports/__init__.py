@@ -1,0 +1,1 @@
+"""Reading the users of other systems out of the files that those systems export."""

@@ -1,0 +1,40 @@
+"""Django: the table ``auth_user`` as CSV, or what ``manage.py dumpdata auth.user`` writes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from management.imports import files, values
+from management.imports.records import Foreign, LeftOut, Raw
+
+
+def read(path: Path) -> Iterator[Raw]:
+    """Return the rows of an export."""
+    if files.begins_with(path) == "[":
+        return files.items(path, files.document(path))
+    return files.csv_rows(path)
+
+
+def person(raw: dict[str, Any]) -> Foreign:
+    """Return a user. Staff and superusers become people like all others.
+
+    Raises:
+        LeftOut: a dump holds something else here.
+        Invalid: a value cannot be read.
+
+    """
+    row = raw
+    if "model" in raw and isinstance(raw.get("fields"), dict):
+        row = raw["fields"] | {"id": raw.get("pk")}
+        if "password" not in row:
+            raise LeftOut("no user")
+    email, hashed = values.text(row.get("email")), values.text(row.get("password"))
+    fields = values.known_by(values.text(row.get("username")), email, values.text(row.get("phone"))) | {
+        "name": values.full_name(row.get("first_name"), row.get("last_name")),
+        "is_suspended": not values.flag("is_active", row.get("is_active", True)),
+        # Django begins what is no hash, and lets nobody in, with an exclamation mark.
+        "password_hash": "" if hashed.startswith("!") else hashed,
+    }
+    if moment := values.moment(row.get("date_joined")):
+        fields["created_at"] = moment
+    return Foreign(str(row.get("id") or row.get("username") or ""), fields)

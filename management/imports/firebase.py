@@ -1,0 +1,123 @@
+"""Firebase: what ``firebase auth:export`` writes, as JSON or CSV, and the project's hash parameters."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from identity.core.errors import Invalid
+from identity.users import imported_hashes
+from management.imports import files, values
+from management.imports.records import Foreign, LeftOut, Raw, Unreadable
+
+# By position: the CSV has no heading. What stands between are accounts elsewhere, four columns each.
+_COLUMNS: Final = (
+    *("localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"),
+    *(
+        f"_{provider}_{number}"
+        for provider in ("google", "facebook", "twitter", "github")
+        for number in range(4)
+    ),
+    *("createdAt", "lastSignedInAt", "phoneNumber", "disabled", "customAttributes"),
+)
+_PARAMETER: Final = re.compile(r'"?(\w+)"?\s*:\s*"?([A-Za-z0-9+/=_-]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """How a project hashes passwords; the signer key is a secret."""
+
+    signer_key: bytes
+    separator: bytes
+    rounds: int
+    cost: int
+
+
+def read(path: Path) -> Iterator[Raw]:
+    """Return the users of an export."""
+    if files.begins_with(path) != "{":
+        return files.csv_rows(path, _COLUMNS)
+    found = files.document(path)
+    return files.items(path, found.get("users"))
+
+
+def parameters(path: Path) -> Parameters:
+    """Read the parameters of a project as its console shows them, or as JSON.
+
+    Raises:
+        Unreadable: one is missing or is none, or the algorithm is not SCRYPT.
+
+    """
+    said = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
+    try:
+        if said.get("algorithm", "SCRYPT") != "SCRYPT":
+            raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, which is what Firebase exports")
+        return Parameters(
+            signer_key=_bytes(said["base64_signer_key"]),
+            separator=_bytes(said.get("base64_salt_separator", "")),
+            rounds=int(said["rounds"]),
+            cost=int(said["mem_cost"]),
+        )
+    except (KeyError, ValueError):
+        raise Unreadable(
+            f"{path.name} must have base64_signer_key, base64_salt_separator, rounds and mem_cost"
+        ) from None
+
+
+def person(raw: dict[str, Any], project: Parameters | None) -> Foreign:
+    """Return a user of an export.
+
+    Raises:
+        LeftOut: the account is anonymous.
+        Invalid: a value cannot be read.
+
+    """
+    email, phone = values.text(raw.get("email")), values.text(raw.get("phoneNumber"))
+    if not email and not phone:
+        raise LeftOut("an account without an email or phone, which is anonymous or signs in elsewhere only")
+    fields: dict[str, Any] = {
+        "email": email,
+        "email_verified": values.flag("emailVerified", raw.get("emailVerified")),
+        "phone": phone,
+        # Firebase takes no phone that was not proven by a message, unless its owner's programs vouch for it.
+        "phone_verified": bool(phone),
+        "name": values.text(raw.get("displayName")),
+        "avatar": values.picture(raw.get("photoUrl")),
+        "is_suspended": values.flag("disabled", raw.get("disabled")),
+        "custom_data": values.data("customAttributes", raw.get("customAttributes")),
+    }
+    if moment := values.moment(raw.get("createdAt")):
+        fields["created_at"] = moment
+    has_password = bool(raw.get("passwordHash"))
+    return Foreign(
+        values.text(raw.get("localId")), fields, (lambda: _encoded(raw, project)) if has_password else None
+    )
+
+
+def _encoded(raw: dict[str, Any], project: Parameters | None) -> str:
+    if project is None:
+        raise Invalid("password_hash", "needs the project's parameters: --firebase-parameters")
+    try:
+        salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
+    except ValueError:
+        raise Invalid("password_hash", "must be base64, and so must its salt") from None
+    return imported_hashes.firebase(
+        cost=project.cost,
+        rounds=project.rounds,
+        salt=salt,
+        separator=project.separator,
+        signer_key=project.signer_key,
+        checksum=checksum,
+    )
+
+
+def _bytes(text: str) -> bytes:
+    """Read base64 of either alphabet, with padding or without."""
+    standard = text.translate(str.maketrans("-_", "+/")).rstrip("=")
+    try:
+        return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    except binascii.Error as error:
+        raise ValueError("no base64") from error

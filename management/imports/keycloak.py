@@ -1,0 +1,95 @@
+"""Keycloak: a realm as ``kc.sh export`` writes it, in one file or with its users in several."""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from identity.core.errors import Invalid
+from identity.users import imported_hashes
+from management.imports import files, values
+from management.imports.records import Foreign, LeftOut, Raw
+
+_DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
+_ARGON2_VERSIONS: Final = {"1.3": "19", "1.0": "16"}
+
+
+def read(path: Path) -> Iterator[Raw]:
+    """Return the users of a realm, or of each realm of an export of several."""
+    found = files.document(path)
+    realms = found if isinstance(found, list) else [found]
+    for realm in realms:
+        yield from files.items(path, realm.get("users", []) if isinstance(realm, dict) else None)
+
+
+def person(raw: dict[str, Any]) -> Foreign:
+    """Return a user of a realm.
+
+    Raises:
+        LeftOut: it is the account of a service.
+        Invalid: a value cannot be read.
+
+    """
+    if raw.get("serviceAccountClientId"):
+        raise LeftOut("the account of a service, not of a person")
+    attributes = {
+        name: _plain(value) for name, value in values.data("attributes", raw.get("attributes")).items()
+    }
+    given = values.text(raw.get("email"))
+    known_by = values.known_by(
+        values.text(raw.get("username")), given, values.text(attributes.get("phoneNumber"))
+    )
+    fields: dict[str, Any] = known_by | {
+        "name": values.full_name(raw.get("firstName"), raw.get("lastName")),
+        "email_verified": bool(given) and values.flag("emailVerified", raw.get("emailVerified")),
+        "phone_verified": values.text(attributes.get("phoneNumberVerified")).lower() == "true",
+        "avatar": values.picture(attributes.get("picture")),
+        "is_suspended": raw.get("enabled") is False,
+        "custom_data": attributes,
+    }
+    if moment := values.moment(raw.get("createdTimestamp")):
+        fields["created_at"] = moment
+    password = _password(raw.get("credentials"))
+    return Foreign(
+        str(raw.get("id") or raw.get("username") or ""),
+        fields,
+        (lambda: _encoded(password)) if password else None,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an attribute that has one; Keycloak keeps a list of each."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _password(credentials: Any) -> dict[str, Any]:
+    found = credentials if isinstance(credentials, list) else []
+    return next((one for one in found if isinstance(one, dict) and one.get("type") == "password"), {})
+
+
+def _encoded(credential: dict[str, Any]) -> str:
+    described = values.data("password_hash", credential.get("credentialData"))
+    secret = values.data("password_hash", credential.get("secretData"))
+    algorithm, value = values.text(described.get("algorithm")), values.text(secret.get("value"))
+    if algorithm in {"bcrypt", "argon2id", "argon2i"} or value.startswith("$"):
+        return imported_hashes.acceptable(value)
+    try:
+        salt, checksum = (
+            base64.b64decode(values.text(text), validate=True) for text in (secret.get("salt"), value)
+        )
+        if algorithm == "argon2":
+            return imported_hashes.acceptable(_argon2(described, salt, checksum))
+        return imported_hashes.pbkdf2(_DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum)
+    except (KeyError, ValueError, TypeError, IndexError, binascii.Error):
+        raise Invalid(
+            "password_hash", "must be one of Keycloak's: pbkdf2, pbkdf2-sha256, pbkdf2-sha512, argon2"
+        ) from None
+
+
+def _argon2(described: dict[str, Any], salt: bytes, checksum: bytes) -> str:
+    more = described["additionalParameters"]
+    variety, version = more["type"][0], _ARGON2_VERSIONS[more["version"][0]]
+    cost = f"m={int(more['memory'][0])},t={int(described['hashIterations'])},p={int(more['parallelism'][0])}"
+    parts = (base64.b64encode(part).decode().rstrip("=") for part in (salt, checksum))
+    return f"$argon2{variety}$v={version}${cost}${'$'.join(parts)}"

@@ -1,0 +1,169 @@
+"""An import: records become people, batch by batch, and what is wrong with one is told."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any, Final
+
+from rest_framework.exceptions import ParseError, ValidationError
+
+from identity.core.errors import Invalid
+from identity.users import importing
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from identity.users.serializers import ImportedUserSerializer
+from management import parsers
+from management.imports.formats import Format
+from management.imports.records import Foreign, LeftOut, Place, Raw
+
+_SHOWN: Final = 128  # characters of a foreign id that a report repeats
+
+
+@dataclass(slots=True)
+class Summary:
+    """How an import went, in users."""
+
+    imported: int = 0
+    present: int = 0  # imported earlier
+    refused: int = 0
+    left_out: int = 0  # no people: accounts of services and the like
+    without_password: int = 0  # imported, but a hash could not be taken
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong with a record, for the report. Never a value, least of all a hash."""
+
+    file: str
+    row: int
+    line: int | None
+    id: str
+    outcome: str
+    field: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an operator chose."""
+
+    source: str
+    batch: int = 500
+    dry_run: bool = False
+    drop_unknown_hashes: bool = False
+
+
+class Import:
+    """One run over files of one format, in the active tenant."""
+
+    def __init__(self, form: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
+        self.summary = Summary()
+        self._form, self._options, self._report = form, options, report
+        self._known = importing.known(options.source)
+        self._checker = ImportedUserSerializer()
+        # Nothing is stored in a dry run, so the database does not tell who came before in the files.
+        self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
+
+    def run(self, raws: Iterable[Raw]) -> Iterator[Summary]:
+        """Import the records, and yield after each batch, which is stored by then.
+
+        Raises:
+            Unreadable: a file cannot be read on; what came before stays imported.
+
+        """
+        waiting = iter(raws)
+        while batch := list(islice(waiting, self._options.batch)):
+            self._take(batch)
+            yield self.summary
+
+    def _take(self, batch: list[Raw]) -> None:
+        places: dict[Any, Raw] = {}
+        people: list[User] = []
+        for raw in batch:
+            if (user := self._person(raw)) is not None:
+                people.append(user)
+                places[user.pk] = raw
+        refused = self._rehearse(people) if self._options.dry_run else importing.add(people)
+        for user, refusal in refused:
+            foreign_id = user.custom_data[importing.MARK]["id"]
+            self._known.discard(foreign_id)
+            self._complain(places[user.pk].place, foreign_id, "refused", refusal)
+        self.summary.refused += len(refused)
+        self.summary.imported += len(people) - len(refused)
+
+    def _person(self, raw: Raw) -> User | None:
+        """Return whom a record means, or nobody: then it was counted and, if need be, reported."""
+        foreign_id = ""
+        try:
+            if raw.refusal is not None:
+                raise raw.refusal
+            foreign = self._form.person(raw.value)
+            foreign_id = foreign.id
+            if foreign_id in self._known:
+                self.summary.present += 1
+                return None
+            user = self._checked(foreign, raw.place)
+        except LeftOut as left_out:
+            self.summary.left_out += 1
+            self._complain(raw.place, foreign_id, "left_out", Invalid("user", str(left_out)))
+            return None
+        except Invalid as refusal:
+            self.summary.refused += 1
+            self._complain(raw.place, foreign_id, "refused", refusal)
+            return None
+        self._known.add(foreign_id)
+        return user
+
+    def _checked(self, foreign: Foreign, place: Place) -> User:
+        encoded, dropped = "", None
+        fields = _valid(self._checker, foreign.fields)
+        try:
+            encoded = foreign.encoded() if foreign.encoded else ""
+            user = self._prepared(fields, foreign, encoded)
+        except Invalid as refusal:
+            if not self._options.drop_unknown_hashes or refusal.field != "password_hash":
+                raise
+            dropped = refusal
+            user = self._prepared(fields | {"password_hash": ""}, foreign, "")
+        if dropped is not None:
+            self.summary.without_password += 1
+            self._complain(place, foreign.id, "without_password", dropped)
+        return user
+
+    def _prepared(self, fields: dict[str, Any], foreign: Foreign, encoded: str) -> User:
+        return importing.prepared(fields, source=self._options.source, foreign_id=foreign.id, encoded=encoded)
+
+    def _rehearse(self, people: list[User]) -> list[tuple[User, Invalid]]:
+        fresh, refused = importing.apart(people)
+        for user in fresh:
+            keys = {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
+            if clash := next((kind for kind, key in keys.items() if key in self._seen[kind]), None):
+                refused.append((user, Invalid(clash, "already exists")))
+                continue
+            for kind, key in keys.items():
+                self._seen[kind].add(key)
+        return refused
+
+    def _complain(self, place: Place, foreign_id: str, outcome: str, refusal: Invalid) -> None:
+        said = Complaint(
+            place.file, place.row, place.line, foreign_id[:_SHOWN], outcome, refusal.field, refusal.rule
+        )
+        self._report({name: value for name, value in asdict(said).items() if value is not None})
+
+
+def _valid(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:
+    """Hold fields to the rules of the API."""
+    try:
+        parsers.check({name: value for name, value in fields.items() if name != "created_at"})
+        checked: dict[str, Any] = checker.run_validation(fields)
+    except ValidationError as error:
+        name, rules = (
+            next(iter(error.detail.items())) if isinstance(error.detail, dict) else ("line", error.detail)
+        )
+        while isinstance(rules, dict):
+            rules = next(iter(rules.values()))
+        raise Invalid(name, str(rules[0]).rstrip(".")) from None
+    except ParseError as error:
+        name, _, rule = str(error.detail).partition(": ")
+        raise Invalid(name if rule else "line", rule or name) from None
+    return checked

@@ -1,0 +1,62 @@
+"""``manage.py migrate``: Django's, which looks first whether it may, and leaves some for later."""
+
+from typing import Any, Final
+
+from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands import migrate
+from django.db import connections
+
+from management.upgrades import preflight, turn
+from management.upgrades.pending import Pending
+
+# Who names an app or asks for something special knows what they do.
+_SPECIAL: Final = ("app_label", "plan", "check_unapplied", "fake", "fake_initial", "prune")
+
+
+class Command(migrate.Command):
+    """Applies what only adds to the schema; what takes away waits for ``--yes``."""
+
+    help = (
+        f"{migrate.Command.help} Safe while nodes of the release before serve: contracts, which take away "
+        "what earlier releases need, wait for --yes. docs/upgrades.md says more."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the operator's word, and how long a table may be waited for."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--yes", action="store_true", help="apply contracts too: no node of an earlier release runs"
+        )
+        parser.add_argument(
+            "--lock-timeout",
+            type=int,
+            default=5,
+            metavar="SECONDS",
+            help="give up when a table is held by others for longer (default: %(default)s)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look first, then migrate as far as it is safe."""
+        connection = connections[options["database"]]
+        if any(options.get(name) for name in _SPECIAL):
+            super().handle(*args, **options)
+            return
+        with turn.taken(connection, lock_timeout=options["lock_timeout"]):
+            findings = preflight.look(connection, confirmed=options["yes"])
+            if findings.refusals or findings.pending is None:
+                raise CommandError("\n".join(findings.refusals))
+            for warning in findings.warnings if options["verbosity"] else ():
+                self.stderr.write(f"Note: {warning}")
+            self._migrate(findings.pending, *args, **options)
+
+    def _migrate(self, found: Pending, *args: Any, **options: Any) -> None:
+        if options["yes"] or found.fresh or not found.contract:
+            super().handle(*args, **options)
+            return
+        for app, name in found.last_of_each_app.items():
+            super().handle(*args, **options | {"app_label": app, "migration_name": name})
+        waiting = ", ".join(".".join(name) for name in found.contract)
+        self.stdout.write(
+            f"{waiting} waits: it takes away what earlier releases need. "
+            "When all nodes run this release: migrate --yes"
+        )

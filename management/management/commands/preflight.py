@@ -1,0 +1,47 @@
+"""``manage.py preflight``: look before an upgrade, and change nothing."""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from management.upgrades import preflight
+from management.upgrades.preflight import Findings
+
+
+class Command(BaseCommand):
+    """Says whether ``migrate`` of this release may run on the database, and what it would do."""
+
+    help = "Say whether migrate may run on this database, and what it would do. Exit code 1 if it may not."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take what ``migrate`` would be told."""
+        parser.add_argument("--yes", action="store_true", help="as migrate --yes: no earlier release runs")
+        parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Look, and say it."""
+        findings = preflight.look(connection, confirmed=options["yes"])
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(findings)))
+        else:
+            self.stdout.write("\n".join(_lines(findings)))
+        if findings.refusals:
+            sys.exit(1)
+
+
+def _lines(findings: Findings) -> list[str]:
+    found = findings.pending
+    lines = [f"Refused: {refusal}" for refusal in findings.refusals]
+    lines += [f"Note: {warning}" for warning in findings.warnings]
+    if found is not None:
+        lines += [f"Now:     {app}.{name}" for app, name in found.expand]
+        lines += [f"{'Now' if found.fresh else '--yes'}:   {app}.{name}" for app, name in found.contract]
+        lines += [f"After:   {app}.{name}" for app, name in found.behind]
+        if not (found.expand or found.contract or found.behind or findings.refusals):
+            lines.append("Nothing to do: the database is of this release.")
+    return lines

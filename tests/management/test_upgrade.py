@@ -1,0 +1,279 @@
+"""``manage.py migrate`` and ``preflight``, with an app of two releases on a database of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import NotSupportedError, OperationalError, connection, connections
+
+from management.upgrades import pending, preflight
+from management.upgrades.pending import Pending
+from tests.support import second, server
+from tests.support.threads import THOROUGH
+
+_SETTINGS = """
+from config.settings import *
+INSTALLED_APPS = ["management", "shop"]
+ROOT_URLCONF, MIDDLEWARE, TEMPLATES = "shop.models", [], []
+CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
+"""
+_MODELS = """
+from django.db import models
+urlpatterns = []
+class Good(models.Model):
+    name = models.CharField(max_length=64)
+"""
+_HEAD = """
+from audit.online import AddIndexOnline
+from django.db import migrations, models
+class Migration(migrations.Migration):
+"""
+_FIRST = """
+    initial = True
+    operations = [migrations.CreateModel("Good", [
+        ("id", models.BigAutoField(primary_key=True)),
+        ("name", models.CharField(max_length=64)),
+        ("old", models.IntegerField(null=True)),
+    ])]
+"""
+_INDEX = """
+    kind, atomic = "expand", False
+    dependencies = [("shop", "0001_initial")]
+    operations = [AddIndexOnline("good", models.Index(fields=["name"], name="good_name"))]
+"""
+_CONTRACT = """
+    kind, completes = "contract", [("shop", "0001_initial")]
+    dependencies = [("shop", "0002_index")]
+    operations = [migrations.RemoveField("good", "old")]
+"""
+_NEXT = """
+    kind = "expand"
+    dependencies = [("shop", "0003_contract")]
+    operations = [migrations.AddField("good", "size", models.IntegerField(null=True))]
+"""
+
+
+@dataclass
+class Shop:
+    """A checkout of the app and its database."""
+
+    folder: Path
+    url: str
+
+    def has(self, **files: str) -> None:
+        """Bring out migrations by their names; ``None`` for what an older checkout lacks."""
+        for name, body in files.items():
+            (self.folder / "shop" / "migrations" / f"{name.lstrip('_')}.py").write_text(_HEAD + body)
+
+    def lacks(self, name: str) -> None:
+        (self.folder / "shop" / "migrations" / f"{name}.py").unlink()
+
+    def manage(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(settings.BASE_DIR / "manage.py"), *command],
+            env=os.environ
+            | {
+                "DATABASE_URL": self.url,
+                "DJANGO_SETTINGS_MODULE": "shop_settings",
+                "PYTHONPATH": f"{self.folder}:{settings.BASE_DIR}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def applied(self) -> dict[str, bool]:
+        """The migrations that there are, and which of them are applied."""
+        shown = self.manage("showmigrations", "shop").stdout.splitlines()[1:]
+        return {line.split("]")[1].strip(): "[X]" in line for line in shown}
+
+    def preflight(self, *arguments: str) -> tuple[int, dict[str, object]]:
+        ended = self.manage("preflight", "--json", *arguments)
+        return ended.returncode, json.loads(ended.stdout)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    (tmp_path / "shop" / "migrations").mkdir(parents=True)
+    (tmp_path / "shop_settings.py").write_text(_SETTINGS)
+    (tmp_path / "shop" / "__init__.py").touch()
+    (tmp_path / "shop" / "models.py").write_text(_MODELS)
+    (tmp_path / "shop" / "migrations" / "__init__.py").touch()
+    if connection.vendor == "sqlite":
+        made = Shop(tmp_path, f"sqlite:///{tmp_path}/shop.sqlite3")
+        made.has(_0001_initial=_FIRST)
+        yield made
+        return
+    name = f"gatehouse_shop_{second.free_port()}"
+    with server.maintenance() as postgres:
+        postgres.execute(f'CREATE DATABASE "{name}"')
+        made = Shop(tmp_path, f"{server.maintenance_url().rpartition('/')[0]}/{name}")
+        made.has(_0001_initial=_FIRST)
+        try:
+            yield made
+        finally:
+            postgres.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def test_decision_R3_an_upgrade_goes_migrate_then_nodes_then_contract(shop):
+    first = shop.manage("migrate")
+    assert first.returncode == 0, first.stderr
+    shop.has(_0002_index=_INDEX, _0003_contract=_CONTRACT)
+
+    told = shop.preflight()
+    first = shop.manage("migrate")
+
+    assert told[0] == 0
+    assert told[1]["pending"] == {
+        "fresh": False,
+        "unknown": [],
+        "expand": [["shop", "0002_index"]],
+        "contract": [["shop", "0003_contract"]],
+        "behind": [],
+    }
+    assert first.returncode == 0, first.stderr
+    assert "shop.0003_contract waits" in first.stdout
+    assert shop.applied() == {"0001_initial": True, "0002_index": True, "0003_contract": False}
+
+    assert shop.manage("migrate", "--yes").returncode == 0
+    assert all(shop.applied().values())
+    assert "Nothing to do" in shop.manage("preflight").stdout
+
+
+thorough = pytest.mark.skipif(not THOROUGH, reason="starts many commands: only with GATEHOUSE_THOROUGH=1")
+
+
+@thorough
+def test_decision_R3_a_database_of_a_newer_release_is_refused_before_anything_is_done(shop):
+    shop.has(_0002_index=_INDEX)
+    shop.manage("migrate")
+    shop.lacks("0002_index")
+
+    code, told = shop.preflight()
+    refused = shop.manage("migrate")
+
+    assert code == 1
+    assert "shop.0002_index" in str(told["refusals"])
+    assert refused.returncode == 1
+    assert "newer release" in refused.stderr
+
+
+@thorough
+def test_a_contract_that_was_forgotten_is_asked_about_before_anything_is_done(shop):
+    shop.has(_0002_index=_INDEX)
+    shop.manage("migrate")
+    shop.has(_0003_contract=_CONTRACT, _0004_next=_NEXT)
+
+    refused = shop.manage("migrate")
+
+    assert refused.returncode == 1
+    assert "repeat with --yes" in refused.stderr
+    assert shop.applied()["0004_next"] is False
+    assert shop.manage("migrate", "--yes").returncode == 0
+    assert all(shop.applied().values())
+
+
+@thorough
+def test_a_new_database_is_made_whole_at_once(shop):
+    shop.has(_0002_index=_INDEX, _0003_contract=_CONTRACT, _0004_next=_NEXT)
+
+    first = shop.manage("migrate")
+    assert first.returncode == 0, first.stderr
+
+    assert all(shop.applied().values())
+
+
+@thorough
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer and no locks of tables")
+class TestOnPostgreSQL:
+    def test_a_table_that_others_hold_makes_it_give_up_and_what_was_begun_is_undone(self, shop):
+        shop.manage("migrate")
+        shop.has(_0002_next=_NEXT.replace("0003_contract", "0001_initial"))
+
+        with psycopg.connect(shop.url) as holder:
+            holder.execute("LOCK TABLE shop_good IN ACCESS SHARE MODE")
+            refused = shop.manage("migrate", "--lock-timeout", "1")
+
+        assert refused.returncode == 1
+        assert "was not to be had within 1 seconds" in refused.stderr
+        assert shop.applied()["0002_next"] is False
+        assert shop.manage("migrate").returncode == 0
+
+    def test_an_index_is_built_while_somebody_writes_and_an_interrupted_build_is_repeated(self, shop):
+        shop.manage("migrate")
+        shop.has(_0002_index=_INDEX)
+        with psycopg.connect(shop.url, autocommit=True) as other:
+            other.execute("CREATE INDEX good_name ON shop_good (name)")
+            other.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'good_name'::regclass")
+        with psycopg.connect(shop.url) as writer:
+            writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
+            ended: list[subprocess.CompletedProcess[str]] = []
+            thread = threading.Thread(
+                target=lambda: ended.append(shop.manage("migrate", "--lock-timeout", "1"))
+            )
+            thread.start()
+            writer.execute("SELECT pg_sleep(4)")
+            writer.execute("INSERT INTO shop_good (name) VALUES ('and once more')")
+        thread.join()
+
+        assert ended[0].returncode == 0, ended[0].stderr
+        with psycopg.connect(shop.url) as reader:
+            valid = reader.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'good_name'::regclass")
+            assert valid.fetchone() == (True,)
+
+
+def test_what_to_look_at_first_is_told(database, monkeypatch):
+    found = Pending(fresh=False, unknown=[], expand=[("users", "0001_initial")], contract=[], behind=[])
+    monkeypatch.setattr(preflight, "_BIG", 0)
+    monkeypatch.setattr(preflight, "_LONG", -1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+
+    if connection.vendor == "sqlite":
+        said = preflight._on_sqlite(connection, found)
+        assert "stop the node" in said[0]
+        assert "0 MiB free" in said[1]
+        return
+    with psycopg.connect(
+        server.maintenance_url().rpartition("/")[0] + f"/{connection.settings_dict['NAME']}"
+    ) as other:
+        other.execute("SELECT 1")
+        said = preflight._on_postgresql(connection, found)
+    assert "transactions are open" in said[0]
+    assert any(line.startswith("users_user has") for line in said)
+
+
+def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):
+    for error, said in (
+        (NotSupportedError("PostgreSQL 14 or later is required"), "too old"),
+        (OperationalError("no"), "does not answer"),
+    ):
+        monkeypatch.setattr(connections["default"], "ensure_connection", mock.Mock(side_effect=error))
+        assert said in preflight.look(connection).refusals[0]
+
+
+@pytest.mark.parametrize(("version", "old"), [(130015, True), (140000, False), (170002, False), (0, True)])
+def test_postgresql_before_14_is_too_old(version, old):
+    assert preflight.is_too_old(version) is old
+
+
+def test_a_node_of_this_release_is_ready_without_the_contracts(monkeypatch):
+    every = pending.needed_to_serve()
+    name = ("users", "0002_search_index")
+    monkeypatch.setattr(
+        pending, "is_contract", lambda migration: (migration.app_label, migration.name) == name
+    )
+
+    assert every - pending.needed_to_serve() == {name}
