@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 import time_machine
-from cryptography.hazmat.primitives.serialization import Encoding
+import trustme
 from django.conf import settings as configured
 from django.core.cache.backends.redis import RedisCache
 from django.core.checks import Info, Warning  # noqa: A004 - Django's name
@@ -290,11 +291,13 @@ class TestFaults:
 
 class TestTls:
     @pytest.fixture
-    def front(self, address, settings, tmp_path) -> Iterator[tls.Authority]:
-        """TLS in front of the server of the run."""
-        authority = tls.Authority(tmp_path)
+    def front(self, address, settings) -> Iterator[trustme.CA]:
+        """TLS in front of the server of the run, with a certificate for three more days."""
+        authority = trustme.CA()
+        shown = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert("localhost", not_after=timezone.now() + timedelta(days=3)).configure_cert(shown)
         at = tls.listening()
-        with tls.terminated(at, authority.identity(), int(os.environ["TEST_PORT"])):
+        with tls.terminated(at, shown, int(os.environ["TEST_PORT"])):
             settings.BASE_URL = f"https://localhost:{at.getsockname()[1]}"
             yield authority
 
@@ -308,12 +311,12 @@ class TestTls:
         self, front, tmp_path, monkeypatch
     ):
         trusted = tmp_path / "authority.pem"
-        trusted.write_bytes(front.certificate.public_bytes(Encoding.PEM))
+        front.cert_pem.write_to_path(trusted)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
 
         found = examined()
 
-        assert "expires in 0 days" in message(found, "address.W004")
+        assert "expires in 2 days" in message(found, "address.W004")
         # The server behind it believes to be served in clear: another issuer, and plain cookies.
         assert "calls itself http://" in message(found, "address.E002")
         assert "__Host-" in message(found, "address.E007")
