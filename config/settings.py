@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "interaction.pages",
     "management",
     "management.administrators",
+    "management.doctor",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",

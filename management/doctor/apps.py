@@ -1,0 +1,22 @@
+"""The doctor's own questions."""
+
+from django.apps import AppConfig
+
+
+class DoctorConfig(AppConfig):
+    """Asks about what belongs to no other app: address, database, files, administrators."""
+
+    name = "management.doctor"
+
+    def ready(self) -> None:
+        """Register what the doctor asks."""
+        from management.doctor import (  # noqa: F401, PLC0415 - models are ready only now
+            address,
+            administrators,
+            cache,
+            database,
+            encryption_keys,
+            files,
+            proxies,
+            versions,
+        )
