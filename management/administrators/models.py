@@ -1,14 +1,17 @@
 """The administrator: Django's user model here."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.crypto import salted_hmac
 
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
+
+_FOR_SUPERUSERS: Final = {"administrator", "tenant"}
 
 
 class AdministratorManager(BaseUserManager["Administrator"]):
@@ -46,6 +49,17 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     def __str__(self) -> str:
         return self.username
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a browser session is tied to: a new password ends it, and so does another standing."""
+        standing = f"{self.password} {self.is_superuser}"
+        return salted_hmac("administrator sessions", standing, algorithm="sha256").hexdigest()
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """Tell whether the operators' site may show or change a kind of row (``app.verb_model``)."""
+        _, _, action = perm.partition(".")
+        model = action.partition("_")[2]
+        return self.is_superuser or model not in _FOR_SUPERUSERS
 
     @property
     def manages_tenant(self) -> bool:
