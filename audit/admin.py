@@ -11,7 +11,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from audit import context, exports, ids
+from audit import context, exports, ids, moments
 from audit.bounded import BoundedPaginator
 from audit.events import Event
 from audit.models import Entry
@@ -129,20 +129,21 @@ class EntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for typ
 
     section = "Operation"
     title = "Audit log"
-    list_display = ("created_at", "key", "result", "error", "subject", "ip", "facts")
-    list_display_links = ("created_at", "key")
+    list_display = ("moment", "key", "result", "error", "subject", "ip", "facts")
+    list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, UserFilter, ApplicationFilter, KeyFilter)
     ordering = ("-created_at", "-id")
     sortable_by = ()
     list_per_page = 50
     list_max_show_all = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     paginator = BoundedPaginator
     actions = None
     change_list_template = "admin/entries.html"
     change_form_template = "admin/row.html"
     fields = readonly_fields = (
-        "id", "created_at", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
+        "id", "moment", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
         "reference", "payload_text",
     )  # fmt: skip
 
@@ -212,6 +213,11 @@ class EntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for typ
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         response["Cache-Control"] = "no-store"
         return response
+
+    @admin.display(description="When (UTC)")
+    def moment(self, entry: Entry) -> str:
+        """When it happened."""
+        return moments.text(entry.created_at)
 
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:

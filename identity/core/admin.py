@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any, ClassVar
 
 from django.contrib import messages
-from django.contrib.admin import ModelAdmin
+from django.contrib.admin import ModelAdmin, ShowFacets
 from django.contrib.admin.utils import quote, unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
@@ -18,7 +18,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from rest_framework.exceptions import ValidationError
 
+from audit import moments
 from audit.bounded import BoundedPaginator
+from audit.moments import Column
 from identity.core import ids, tenancy
 from identity.core.errors import ServiceError
 from identity.core.operations import Cell, Once, Operation, Order, Panel
@@ -62,18 +64,23 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     list_per_page = 50
     list_max_show_all = 50
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER
     paginator = BoundedPaginator
     ordering: Sequence[str] = ("-created_at", "-pk")
     change_form_template = "admin/row.html"
     change_list_template = "admin/rows.html"
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
         """Return what is shown."""
-        return self.shown
+        return moments.readable(self.model, self.shown)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
         """Return the same: nothing is written by way of Django's forms."""
-        return self.shown
+        return moments.readable(self.model, self.shown)
+
+    def get_list_display(self, request: HttpRequest) -> tuple[Column, ...]:
+        """Return the columns of the list."""
+        return moments.readable(self.model, self.list_display)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell that rows are made by operations."""
@@ -151,10 +158,14 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "panels": self.panels(request, row) if self.has_view_permission(request) else [],
             "log_link": self._log_link(row),
             "heading": self.heading,
-            "title": str(row),
+            "title": self.name_of(row),
             "subtitle": None,
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
+
+    def name_of(self, row: Any) -> str:
+        """Return what a row's page is headed with."""
+        return str(row)
 
     def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return what hangs on a row."""
@@ -225,6 +236,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "opts": self.opts,
             "operation": operation,
             "row": row,
+            "row_name": self.name_of(row) if row is not None else "",
             "row_link": self._row_address(row) if row is not None else "",
             "form": form,
             "once": done,

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
+from audit.moments import text
 from identity.core.admin import Pages, beside, link
 from identity.core.operations import SHOWN, Panel
 from identity.organizations import services
@@ -45,7 +46,7 @@ class OrganizationAdmin(Pages):
                 link(member.user),
                 ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
                 "Yes" if member.is_admin else "No",
-                member.created_at,
+                text(member.created_at),
             )
             for member in members[:SHOWN]
         ]
@@ -91,7 +92,8 @@ def _of_user(user: User) -> list[Panel]:
     found = Membership.objects.filter(user=user).select_related("organization")
     members = list(found.order_by("-created_at", "-pk")[: SHOWN + 1])
     rows = [
-        (link(one.organization), "Yes" if one.is_admin else "No", one.created_at) for one in members[:SHOWN]
+        (link(one.organization), "Yes" if one.is_admin else "No", text(one.created_at))
+        for one in members[:SHOWN]
     ]
     return [
         Panel("Organizations", ("Organization", "Administrator", "Joined"), rows, cut=len(members) > SHOWN)

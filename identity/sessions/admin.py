@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.moments import text
 from identity.core.admin import Pages, beside, link, upon
 from identity.core.operations import SHOWN, Operation, Order, Panel
 from identity.sessions import services
@@ -71,6 +72,10 @@ class SessionAdmin(Pages):
         """Return sessions with their users."""
         return super().get_queryset(request).select_related("user")
 
+    def name_of(self, row: Any) -> str:
+        """Return whose session it is."""
+        return f"Session of {row.user}"
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
@@ -109,8 +114,7 @@ def _state(session: Session) -> str:
 def _of_user(user: User) -> list[Panel]:
     live = list(Session.objects.live().filter(user=user).order_by("-last_used_at")[: SHOWN + 1])
     rows = [
-        (link(one, f"{one.auth_time:%Y-%m-%d %H:%M}"), one.last_used_at, one.ip, one.user_agent[:60])
-        for one in live
+        (link(one, text(one.auth_time)), text(one.last_used_at), one.ip, one.user_agent[:60]) for one in live
     ]
     more = f"{reverse('admin:identity_sessions_session_changelist')}?q={user.identifier}"
     return [

@@ -80,7 +80,7 @@ class UserAdmin(Pages):
     """Users."""
 
     section = "People"
-    list_display = ("who", "email", "phone", "state", "last_sign_in_at", "login_count", "created_at")
+    list_display = ("who", "email", "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)
     search_help_text = "Part of a username, name, email or phone, or a whole id"

@@ -1,5 +1,6 @@
 """What audit entries say, in plain words."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
@@ -8,7 +9,7 @@ from audit.events import Event
 from audit.models import Entry
 from identity.core.errors import ServiceError
 
-_DONE: Final = {
+_DONE: Final[dict[str, str]] = {
     Event.SIGN_IN_PASSWORD: "sign-in with a password",
     Event.SIGN_IN_CODE: "sign-in with a code",
     Event.SIGN_IN_SOCIAL: "sign-in by another provider",
@@ -27,6 +28,16 @@ _DONE: Final = {
     Event.PASSWORD_VERIFY: "proving the password again",
     Event.ADMIN_SIGN_IN: "sign-in of an administrator",
     Event.CONNECTOR_TEST: "the test of a connector",
+}
+_PAST: Final = {
+    "Create": "created",
+    "Update": "changed",
+    "Delete": "deleted",
+    "Export": "exported",
+    "Prepare": "prepared",
+    "Rotate": "rotated",
+    "Retry": "sent again",
+    "Drop": "erased",
 }
 # Words of OAuth 2 and OpenID Connect, as applications are told them, and a few of our own.
 _PROTOCOL: Final = {
@@ -47,8 +58,11 @@ _PROTOCOL: Final = {
 
 def sentence(entry: Entry) -> str:
     """Say what happened and, if it failed, why."""
-    what = _DONE.get(Event(entry.key)) if entry.key in Event.values else None
-    what = what or entry.key.replace(".", ": ").lower()
+    what = _DONE.get(entry.key)
+    if what is None:
+        thing, _, verb = entry.key.partition(".")
+        spelled = re.sub(r"(?<!^)(?=[A-Z])", " ", thing).capitalize()
+        return f"{spelled} was {_PAST.get(verb, verb.lower())}."
     if entry.payload.get("result") != "failed":
         return f"{what[0].upper()}{what[1:]} succeeded."
     return f"{what[0].upper()}{what[1:]} failed: {reason(entry.payload)}."
@@ -67,7 +81,11 @@ def reason(payload: dict[str, Any]) -> str:
 @cache
 def _refusals() -> dict[str, str]:
     """Return the sentence of every refusal of the services, by its word."""
-    return {refusal.reason: refusal.message for refusal in _below(ServiceError)}
+    found: dict[str, str] = {}
+    for refusal in _below(ServiceError):
+        # Of two with the same word the more general stands first.
+        found.setdefault(refusal.reason, refusal.message)
+    return found
 
 
 def _below(kind: type[ServiceError]) -> Iterator[type[ServiceError]]:

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
+from audit.moments import text
 from identity.core.admin import Pages, beside, link
 from identity.core.operations import SHOWN, Once, Operation, Order, Panel, checked
 from identity.organizations.models import Organization
@@ -134,7 +135,9 @@ class ApplicationAdmin(Pages):
             return super().panels(request, row)
         roles = [(link(role, role.name), role.description) for role in bindings.ROLES.of(row.pk)[:SHOWN]]
         bound = OrganizationApplication.objects.filter(application=row).select_related("organization")
-        rows = [(link(one.organization), one.created_at) for one in bound.order_by("-created_at")[:SHOWN]]
+        rows = [
+            (link(one.organization), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]
+        ]
         return [
             Panel("Roles", ("Role", "Description"), roles),
             Panel("Organizations", ("Organization", "Bound"), rows),
@@ -145,7 +148,7 @@ class ApplicationAdmin(Pages):
 @beside(Organization)
 def _of_organization(organization: Organization) -> list[Panel]:
     bound = OrganizationApplication.objects.filter(organization=organization).select_related("application")
-    rows = [(link(one.application), one.created_at) for one in bound.order_by("-created_at")[:SHOWN]]
+    rows = [(link(one.application), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]]
     return [Panel("Applications", ("Application", "Bound"), rows)]
 
 
