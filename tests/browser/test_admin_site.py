@@ -1,4 +1,7 @@
-"""The operators' site in a real browser: nothing it does is refused by our own policy."""
+"""The operators' site in a real browser: quiet under our own policy, readable, no wider than the screen."""
+
+import os
+from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -9,6 +12,10 @@ from tests.support.cast import PASSWORD, World
 from tests.support.operators import address_of, administrator, pages
 from tests.support.screens import Screens
 
+pytestmark = pytest.mark.skipif(
+    os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"
+)
+
 LOOKS = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
@@ -16,37 +23,67 @@ LOOKS = {
 }
 
 
-def look(page: Page, name: str, found: list[str]) -> None:
-    for violation in Axe().run(page).response["violations"]:
-        found.append(f"{name}: {violation['id']} {[node['target'] for node in violation['nodes']][:4]}")
-    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-        found.append(f"{name}: has to be scrolled sideways")
+def walk(page: Page, acme: World) -> Iterator[str]:
+    """Go through the site as people do, and stop at each page that has loaded to say which it is."""
+    for name in _steps(page, acme):
+        page.wait_for_load_state()
+        yield name
 
 
-@pytest.mark.parametrize("style", LOOKS)
-def test_every_page_is_quiet_readable_and_no_wider_than_the_screen(screens: Screens, acme: World, style: str):
-    furnish(acme)
-    page = screens.open(**LOOKS[style])
-    found: list[str] = []
-    page.goto(f"{acme.address.partition('/t/')[0]}/admin/")
-    look(page, "sign in", found)
+def _steps(page: Page, acme: World) -> Iterator[str]:
+    root = acme.address.partition("/t/")[0]
+    page.goto(f"{root}/admin/")
+    yield "sign in"
     page.get_by_label("Username").fill(administrator().username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_label("Name or slug").fill(acme.tenant.slug)
     page.get_by_role("button", name="Search").click()
-    look(page, "choose", found)
+    yield "choose"
     page.locator("ul.tenants button").first.click()
-    look(page, "dashboard", found)
+    yield "dashboard"
+    page.goto(f"{root}/admin/why/?reference=x")
+    yield "why"
     for kind in pages():
-        page.goto(f"{acme.address.partition('/t/')[0]}{address_of(kind)}")
-        look(page, str(kind), found)
+        page.goto(f"{root}{address_of(kind)}")
+        yield f"{kind}"
         row = page.locator("#result_list tbody a").first
         if row.count():
             row.click()
-            look(page, f"{kind}, a row", found)
+            yield f"{kind}, a row"
         operation = page.locator(".object-tools a[href*='/do/']").first
         if operation.count():
             operation.click()
-            look(page, f"{kind}, an operation", found)
-    assert found == []
+            yield f"{kind}, an operation"
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_obeys_the_policy_and_is_no_wider_than_the_screen(
+    screens: Screens, acme: World, look: str
+):
+    furnish(acme)
+    page = screens.open(**LOOKS[look])
+
+    wide = [
+        name
+        for name in walk(page, acme)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    ]
+
+    assert wide == []
+    assert screens.complaints == []
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing(screens: Screens, acme: World, look: str):
+    furnish(acme)
+    # What axe itself does to follow Django's style sheets, the policy would refuse.
+    page = screens.open(**LOOKS[look], bypass_csp=True, reduced_motion="reduce")
+
+    found = [
+        f"{name}: {violation['id']} {[node['target'] for node in violation['nodes']][:3]}"
+        for name in walk(page, acme)
+        for violation in Axe().run(page).response["violations"]
+    ]
+
+    assert "\n".join(found) == ""
