@@ -97,7 +97,9 @@ class IdFilter(admin.SimpleListFilter):
         """Narrow the list."""
         value = self.value()
         return (
-            queryset.filter(**{self.parameter_name: value.strip().replace("\0", "")}) if value else queryset
+            queryset.filter(**{str(self.parameter_name): value.strip().replace("\0", "")})
+            if value
+            else queryset
         )
 
     def choices(self, changelist: Any) -> Any:

@@ -66,7 +66,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
     paginator = BoundedPaginator
-    ordering: Sequence[str] = ("-created_at", "-pk")
+    ordering: ClassVar[tuple[str, ...]] = ("-created_at", "-pk")
     change_form_template = "admin/row.html"
     change_list_template = "admin/rows.html"
 

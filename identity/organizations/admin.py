@@ -30,7 +30,8 @@ class OrganizationAdmin(Pages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return organizations, each of whom knows how many belong to it."""
-        return super().get_queryset(request).annotate(member_count=Count("memberships"))
+        counted: QuerySet[Any] = super().get_queryset(request).annotate(member_count=Count("memberships"))
+        return counted
 
     @admin.display(description="Members")
     def members(self, organization: Any) -> int:

@@ -40,7 +40,11 @@ def own_password(request: HttpRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     status = 200
     if request.method == "POST":
-        status = _change(Administrator.objects.get(pk=request.user.pk), form) if form.is_valid() else 400
+        status = (
+            _change(Administrator.objects.get(username=request.user.get_username()), form)
+            if form.is_valid()
+            else 400
+        )
         if status == 200:  # noqa: PLR2004
             messages.success(request, "Your password is changed: sign in with the new one.")
             return HttpResponseRedirect(reverse("admin:login"))

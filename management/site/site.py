@@ -63,7 +63,7 @@ class OperatorSite(AdminSite):
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Sign an administrator in."""
-        request.current_app = self.name  # type: ignore[attr-defined]
+        request.current_app = self.name
         context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 
