@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from identity.core.admin import Pages, link
 from identity.core.operations import SHOWN, Operation, Order, Panel, checked
 from management.administrators import services
-from management.administrators.models import Administrator
+from management.administrators.models import Administrator, Role
 from management.administrators.serializers import AdministratorWriteSerializer
 
 
@@ -28,6 +28,10 @@ class StandingForm(forms.Form):
     email = forms.CharField(required=False, max_length=254)
     phone = forms.CharField(required=False, max_length=64)
     is_superuser = forms.BooleanField(required=False, label="Manages every tenant")
+    role = forms.ChoiceField(
+        choices=[(role.value, role.label) for role in Role],
+        help_text="Auditors read. Support also changes users and sessions. Administrators do everything.",
+    )
     tenants = forms.CharField(
         required=False, help_text="Slugs of the tenants that are managed, with spaces between them."
     )
@@ -38,7 +42,7 @@ class NewAdministratorForm(StandingForm, PasswordForm):
 
     username = forms.CharField(max_length=128)
 
-    field_order = ("username", "password", "email", "phone", "is_superuser", "tenants")
+    field_order = ("username", "password", "email", "phone", "role", "is_superuser", "tenants")
 
 
 def _standing(order: Order) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def _remove(order: Order) -> str:
 
 
 def _initial(administrator: Administrator) -> dict[str, Any]:
-    shown = {name: getattr(administrator, name) for name in ("email", "phone", "is_superuser")}
+    shown = {name: getattr(administrator, name) for name in ("email", "phone", "is_superuser", "role")}
     slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
     return {**shown, "tenants": " ".join(slugs)}
 
@@ -79,10 +83,20 @@ class AdministratorAdmin(Pages):
 
     section = "Operation"
     at_root = True
-    list_display = ("username", "email", "is_superuser", "last_login", "created_at")
-    list_filter = ("is_superuser",)
+    list_display = ("username", "email", "role", "is_superuser", "last_login", "created_at")
+    list_filter = ("role", "is_superuser")
     search_fields = ("username", "email")
-    shown = ("id", "username", "email", "phone", "is_superuser", "last_login", "created_at", "updated_at")
+    shown = (
+        "id",
+        "username",
+        "email",
+        "phone",
+        "role",
+        "is_superuser",
+        "last_login",
+        "created_at",
+        "updated_at",
+    )
     operations = (
         Operation(
             "change", "Edit", "Another standing ends the browser sessions of the administrator.",

@@ -37,7 +37,7 @@ from management.administrators.models import Administrator
 from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
-from tests.support import cast, operators
+from tests.support import cast, management, operators
 from tests.support.cast import PASSWORD
 from tests.support.management import PASSWORD as OTHER_PASSWORD
 from tests.support.operators import Operator, address_of, administrator, pages
@@ -521,15 +521,16 @@ class TestOperations:
     def test_administrators_are_made_changed_and_deleted(self, acme, operator):
         path, name = "administrators/administrator", f"new-{operator.who.pk}"
 
-        refused = operate(operator, path, None, "create", username=name, password=PASSWORD, tenants="nowhere")
-        operate(operator, path, None, "create", username=name, password=PASSWORD, tenants=acme.tenant.slug)
+        typed = {"username": name, "password": PASSWORD, "role": "support"}
+        refused = operate(operator, path, None, "create", **typed, tenants="nowhere")
+        operate(operator, path, None, "create", **typed, tenants=acme.tenant.slug)
         made = Administrator.objects.get(username=name)
-        operate(operator, path, made, "change", email="new@acme.example", tenants="")
+        operate(operator, path, made, "change", email="new@acme.example", role="auditor", tenants="")
 
         assert refused.status_code == 400
         assert "unknown: nowhere" in refused.text
         made.refresh_from_db()
-        assert (made.email, made.tenants.count()) == ("new@acme.example", 0)
+        assert (made.email, made.role, made.tenants.count()) == ("new@acme.example", "auditor", 0)
         operate(operator, path, made, "delete")
         assert not Administrator.objects.filter(pk=made.pk).exists()
 
@@ -618,3 +619,53 @@ class TestDashboard:
 
     def test_is_there_for_a_tenant_where_nothing_happened(self, operator):
         assert "Nothing failed lately." in operator.get("/admin/").text
+
+
+class TestRoles:
+    def test_an_auditor_reads_everything_and_changes_nothing(self, acme):
+        furnish(acme)
+        operator = operators.at(acme, administrator(role="auditor", is_superuser=True))
+        shown = operator.get("/admin/users/user/").text
+        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        caller = management.Caller(acme, token)
+
+        for kind in pages():
+            page = operator.get(address_of(kind), follow_redirects=True)
+            assert page.status_code == 200
+            assert "/do/" not in page.text
+            for operation in getattr(kind, "all_operations", list)():
+                parts = (first_of(kind, acme).pk,) if operation.row_needed else ()
+                assert operator.get(address_of(kind, *parts, "do", operation.name)).status_code == 403
+        assert "New user" not in shown
+        assert caller.get("/users").status_code == 200
+        assert operator.get("/admin/audit/entry/export/").status_code == 200
+        for path in ("/users", "/applications", "/signing-keys/rotate"):
+            refusal = management.refusal_of(caller.post(path, name="x"), 403)
+            assert refusal == "this is not for the role auditor"
+
+    def test_support_changes_users_and_nothing_else(self, acme):
+        user, client = acme.user(), acme.application()
+        operator = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
+        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        caller = management.Caller(acme, token)
+
+        assert operate(operator, "users/user", user, "suspend").status_code == 302
+        secret = f"/admin/applications/application/{client.application.pk}/do/secret/"
+        assert operator.get(secret).status_code == 403
+        assert caller.patch(f"/users/{user.pk}/suspend", is_suspended=False).status_code == 200
+        assert caller.patch(f"/applications/{client.application.pk}", name="Mine").status_code == 403
+        assert caller.get("/applications").status_code == 200
+
+    def test_another_role_ends_the_session(self, operator):
+        with tenancy.using(tenancy.DEFAULT):
+            administrators.change(operator.who, {"role": "support"})
+
+        assert is_sign_in(operator.get("/admin/"))
+
+    def test_who_is_no_administrator_by_role_makes_none(self, acme):
+        operator = operators.at(acme, administrator(role="auditor", is_superuser=True))
+        token = management._signed_in(operator.who.username, PASSWORD, configured.BASE_URL)
+        root = management.Caller(cast.default_world(), token)
+
+        assert root.get("/administrators").status_code == 200
+        assert root.patch(f"/administrators/{operator.who.pk}", role="administrator").status_code == 403
