@@ -90,7 +90,7 @@ def change(
         records.Stale: the administrator was changed since the caller read it.
 
     """
-    columns = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
+    columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.email(fields["email"]) if fields["email"] else ""
     if "phone" in fields:
