@@ -12,6 +12,7 @@ import httpx
 import pytest
 from django.conf import settings as configured
 from django.contrib.sessions.models import Session as AdministratorSession
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from zeal import zeal_context
@@ -661,6 +662,15 @@ class TestRoles:
             administrators.change(operator.who, {"role": "support"})
 
         assert is_sign_in(operator.get("/admin/"))
+
+    def test_the_last_who_manages_everything_keeps_the_role(self, address):
+        who = administrator()
+
+        with transaction.atomic():
+            Administrator.objects.exclude(pk=who.pk).update(role="auditor")
+            with pytest.raises(administrators.LastSuperuser), tenancy.using(tenancy.DEFAULT):
+                administrators.change(who, {"role": "support"})
+            transaction.set_rollback(True)
 
     def test_who_is_no_administrator_by_role_makes_none(self, acme):
         operator = operators.at(acme, administrator(role="auditor", is_superuser=True))
