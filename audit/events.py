@@ -17,6 +17,8 @@ class Event(TextChoices):
     REGISTER_PHONE = "Register.Phone"
     FORGOT_PASSWORD = "ForgotPassword"  # noqa: S105
     CODE_SEND = "VerificationCode.Send"
+    MESSAGE_RETRY = "Message.Retry"
+    MESSAGE_DROP = "Message.Drop"
     CODE_VERIFY = "VerificationCode.Verify"
     SIGN_IN_SOCIAL = "SignIn.Social"
     SOCIAL_IDENTITY_CREATE = "SocialIdentity.Create"

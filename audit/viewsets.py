@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
@@ -12,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from audit import context
+from audit import context, ids
 from audit.models import Entry
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
@@ -68,7 +67,7 @@ class EntryViewSet(GenericViewSet[Entry]):
     def retrieve(self, request: Request, pk: str) -> Response:
         """Answer with one entry."""
         row = None
-        if (entry := _id(pk)) is not None:
+        if (entry := ids.parse(pk)) is not None:
             row = self.get_queryset().filter(pk=entry).values(*_COLUMNS).first()
         if row is None:
             raise NotFound("log entry not found")
@@ -93,12 +92,3 @@ class EntryViewSet(GenericViewSet[Entry]):
         except (ValueError, OverflowError):
             pass
         raise ValidationError({name: "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"})
-
-
-def _id(text: str) -> UUID | None:
-    """Read an id in its canonical text; anything else is no id at all."""
-    try:
-        value = UUID(text)
-    except ValueError:
-        return None
-    return value if str(value) == text else None

@@ -63,8 +63,11 @@ INSTALLED_APPS = [
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
+    "management.site.apps.OperatorSiteConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
 ]
@@ -111,6 +114,11 @@ MIDDLEWARE = [
     "config.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    # Of the operators' site: below /admin alone.
+    "management.site.middleware.SessionMiddleware",
+    "management.site.middleware.AuthenticationMiddleware",
+    "management.site.middleware.MessageMiddleware",
+    "management.site.middleware.OperatorMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
 CSRF_COOKIE_NAME = "__Host-gatehouse-csrf" if _SECURE else "gatehouse-csrf"
@@ -131,9 +139,12 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
                 "interaction.pages.context.page",
             ],
         },
@@ -197,6 +208,15 @@ HASHING_QUEUE = env.integer(
     most=THREADS - HASHING_CONCURRENCY - 1,
 )
 
+# ── The operators' site ───────────────────────────────────────────────────────────────
+AUTHENTICATION_BACKENDS = ["management.site.sign_in.SessionBackend"]
+LOGIN_URL = "admin:login"
+SESSION_ENGINE = "management.site.sessions"
+SESSION_COOKIE_NAME = "__Host-gatehouse-admin" if _SECURE else "gatehouse-admin"
+SESSION_COOKIE_SECURE = _SECURE
+SESSION_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
 # ── Limits ────────────────────────────────────────────────────────────────────────────
 # By client address: so many in so many seconds.
 LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
@@ -217,6 +237,7 @@ ACCESS_TOKEN_SECONDS = 3600
 ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
+SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # a sign-in lasts as long by browser as by the API
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
 REFRESH_TOKEN_IDLE_SECONDS = env.integer("REFRESH_TOKEN_IDLE_SECONDS", 14 * 24 * 3600, least=60)

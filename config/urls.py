@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from audit.viewsets import EntryViewSet
@@ -40,6 +41,7 @@ from management.members import viewsets as m2m
 from management.openapi import views as openapi
 from management.operations import views as operations
 from management.permissions import IsSuperuser
+from management.site.site import entrance
 from oidc.applications.viewsets import (
     ApplicationRoles,
     ApplicationViewSet,
@@ -250,11 +252,18 @@ machines = [
     path("metrics", operations.prometheus, name="metrics"),
 ]
 
+# At the root alone; management.site.middleware refuses it below tenants.
+operators = [
+    path("admin", entrance, name="site"),
+    path("admin/", admin.site.urls),
+]
+
 urlpatterns = [
     path("", include((machines, "operations"))),
     path("", include((oidc, "oidc"))),
     path("", include((api, "api"))),
     path("", include((people, "pages"))),
+    *operators,
 ]
 
 handler400 = "config.errors.bad_request"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.db.models import Exists
 from rest_framework.exceptions import NotFound
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from identity.core import tenancy
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A finer scope is a row here, and no view changes.
 SCOPES: Final[Mapping[str, frozenset[str]]] = {}
 _EVERYTHING: Final = frozenset({resources.ALL})
+# What those whose role is support may write.
+_OF_SUPPORT: Final = frozenset({"api:user-list", "api:user", "api:user-password", "api:user-suspend"})
 
 
 class ManagesTenant(BasePermission):
@@ -32,10 +34,24 @@ class ManagesTenant(BasePermission):
         """Tell whether the caller may use this route of the active tenant, as of now."""
         caller: object = request.user
         if isinstance(caller, Administrator):
-            return caller.manages_tenant
+            return caller.manages_tenant and self._role_allows(caller, request)
         if isinstance(caller, Machine):
             return _is_open_to(caller, request)
         return False
+
+    def _role_allows(self, caller: Administrator, request: Request) -> bool:
+        """Tell whether the administrator's role goes so far; the refusal then says that it does not."""
+        allowed = _role_allows(caller, request)
+        if not allowed:
+            self.message = f"this is not for the role {caller.role}"
+        return allowed
+
+
+def _role_allows(caller: Administrator, request: Request) -> bool:
+    """Tell whether the role of an administrator opens this route by this method."""
+    if request.method in SAFE_METHODS:
+        return True
+    return caller.may_change("user" if _route(request) in _OF_SUPPORT else "")
 
 
 def questions(request: Request, claims: Claims) -> dict[str, Exists]:
@@ -56,8 +72,11 @@ def _is_open_to(caller: Machine, request: Request) -> bool:
 
 def _enough(request: Request) -> frozenset[str]:
     """Return the scopes each of which opens the route of a request."""
-    route = request.resolver_match.view_name if request.resolver_match else ""
-    return SCOPES.get(route, _EVERYTHING)
+    return SCOPES.get(_route(request), _EVERYTHING)
+
+
+def _route(request: Request) -> str:
+    return request.resolver_match.view_name if request.resolver_match else ""
 
 
 def _indicator() -> str:
@@ -86,4 +105,5 @@ class IsSuperuser(BasePermission):
         """
         if tenancy.active_id() != tenancy.DEFAULT_ID:
             raise NotFound
-        return isinstance(request.user, Administrator) and request.user.is_superuser
+        caller: object = request.user
+        return isinstance(caller, Administrator) and caller.is_superuser and _role_allows(caller, request)

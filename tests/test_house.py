@@ -116,6 +116,11 @@ class Endpoint(NamedTuple):
     name: str
 
 
+# The pages of the operators' site are for people and follow from what is registered there: one line of
+# the table, by its prefix, stands for all of them.
+OPERATORS = {Endpoint(method, "/admin/*", "admin:*") for method in ("GET", "POST")}
+
+
 def written_endpoints() -> list[Endpoint]:
     heading, *rows = (ROOT / "docs/endpoints.tsv").read_text().splitlines()
     assert heading.split("\t") == ["method", "path", "name"]
@@ -123,7 +128,7 @@ def written_endpoints() -> list[Endpoint]:
 
 
 def served_endpoints() -> set[Endpoint]:
-    return {
+    return OPERATORS | {
         Endpoint(method, path, name)
         for path, name, pattern in routes(get_resolver())
         for method in methods(pattern)
@@ -134,7 +139,9 @@ def routes(resolver: URLResolver, path: str = "/", name: str = "") -> Iterator[t
     """Every pattern below a resolver, with its path in the table's spelling and its full name."""
     for pattern in resolver.url_patterns:
         below = path + spelling(pattern.pattern)
-        if isinstance(pattern, URLResolver):
+        if isinstance(pattern, URLResolver) and pattern.app_name == "admin":
+            assert below == "/admin/"
+        elif isinstance(pattern, URLResolver):
             inner = f"{name}{pattern.namespace}:" if pattern.namespace else name
             yield from routes(pattern, below, inner)
         else:

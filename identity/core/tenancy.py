@@ -61,6 +61,16 @@ def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
         _current.reset(token)
 
 
+@contextmanager
+def nowhere() -> Iterator[None]:
+    """Do the work of the block for no tenant: every query on tenant data raises ``NoActiveTenant``."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def scope() -> ActiveTenant | Everywhere:
     """Return what queries may see now.
 

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -14,7 +15,7 @@ from audit import context, log
 from audit.events import Event
 from identity.core import ids
 from identity.core.errors import ServiceError
-from identity.sessions.models import Session
+from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
 _MOST_SHOWN: Final = 100
@@ -93,13 +94,24 @@ def end_one(user: User, session_id: str) -> None:
 @transaction.atomic
 def end_others(session: Session) -> int:
     """End every other live session of the same user, and return how many there were."""
-    others = Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk)
-    ended = list(others.values_list("pk", flat=True))
+    return _end_all(
+        Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk), session.user_id
+    )
+
+
+@transaction.atomic
+def end_all(user: User) -> int:
+    """End every live session of a user, and return how many there were."""
+    return _end_all(Session.objects.live().filter(user=user), user.pk)
+
+
+def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
+    ended = list(sessions.values_list("pk", flat=True))
     Session.objects.filter(pk__in=ended, ended_at=None).update(ended_at=Now())
     if ended:
         log.record(
             Event.SESSION_END,
-            user_id=session.user_id,
+            user_id=user_id,
             count=len(ended),
             session_ids=[str(pk) for pk in ended[:_MOST_SHOWN]],
         )

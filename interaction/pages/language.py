@@ -11,13 +11,14 @@ from django.utils.cache import patch_vary_headers
 
 from interaction.journeys import languages
 
-_MACHINES: Final = (
+_ENGLISH: Final = (
     "/api/",
     "/.well-known/",
     "/oidc/.well-known/",
     "/oidc/token",
     "/oidc/revoke",
     "/oidc/userinfo",
+    "/admin",
 )
 _SECONDS: Final = 365 * 24 * 3600
 
@@ -44,7 +45,7 @@ class LanguageMiddleware:
     """Speaks the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
     Programs are spoken to in English: their developers read it, and an ``error_description``
-    holds ASCII only (RFC 6749 section 5.2).
+    holds ASCII only (RFC 6749 section 5.2). So are operators.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -52,7 +53,7 @@ class LanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer in the right language."""
-        if request.path_info.startswith(_MACHINES):
+        if request.path_info.startswith(_ENGLISH):
             return self.get_response(request)
         with translation.override(languages.of_browser(request)):
             response = self.get_response(request)

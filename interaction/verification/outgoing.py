@@ -17,7 +17,7 @@ from django.db.models import F
 from audit import log
 from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
-from identity.core import expiry, keyring, tenancy
+from identity.core import expiry, keyring, records, tenancy
 from identity.core.errors import ServiceError
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
@@ -53,6 +53,34 @@ def post(message: Message, *, silent: bool = False) -> None:
         ),
     )
     transaction.on_commit(_senders.wake)
+
+
+@transaction.atomic
+def retry(row: OutgoingMessage) -> None:
+    """Send a message now, with all its tries before it.
+
+    Raises:
+        records.Gone: it was sent or given up meanwhile.
+
+    """
+    if not OutgoingMessage.objects.filter(pk=row.pk).update(due_at=DatabaseNow(), tries=0):
+        raise records.Gone
+    log.record(Event.MESSAGE_RETRY, message_id=row.pk)
+    transaction.on_commit(_senders.wake)
+
+
+@transaction.atomic
+def drop(row: OutgoingMessage) -> None:
+    """Erase a message that is not to be sent.
+
+    Raises:
+        records.Gone: it was sent or given up meanwhile.
+
+    """
+    gone, _ = OutgoingMessage.objects.filter(pk=row.pk).delete()
+    if not gone:
+        raise records.Gone
+    log.record(Event.MESSAGE_DROP, message_id=row.pk)
 
 
 def send_due() -> bool:

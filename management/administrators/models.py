@@ -1,14 +1,18 @@
 """The administrator: Django's user model here."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.crypto import salted_hmac
 
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
+
+_FOR_SUPERUSERS: Final = {"administrator", "tenant"}
+_FOR_SUPPORT: Final = {"user", "session"}
 
 
 class AdministratorManager(BaseUserManager["Administrator"]):
@@ -27,13 +31,22 @@ class AdministratorManager(BaseUserManager["Administrator"]):
         return administrator
 
 
+class Role(models.TextChoices):
+    """What an administrator may do in the tenants that are managed. All of them may read."""
+
+    ADMINISTRATOR = "administrator"
+    SUPPORT = "support"
+    AUDITOR = "auditor"
+
+
 class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
-    """Manages every tenant (``is_superuser``) or those in ``tenants``."""
+    """Manages every tenant (``is_superuser``) or those in ``tenants``, as far as ``role`` goes."""
 
     id = models.BigAutoField(primary_key=True)
     username = models.CharField(max_length=128, unique=True)
     email = models.CharField(max_length=254, blank=True)
     phone = models.CharField(max_length=32, blank=True)
+    role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True)
 
     USERNAME_FIELD = "username"
@@ -46,6 +59,27 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     def __str__(self) -> str:
         return self.username
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a browser session is tied to: a new password ends it, and so does another standing."""
+        standing = f"{self.password} {self.is_superuser} {self.role}"
+        return salted_hmac("administrator sessions", standing, algorithm="sha256").hexdigest()
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """Tell whether the operators' site may show or change a kind of row (``app.verb_model``)."""
+        verb, _, model = perm.partition(".")[2].partition("_")
+        if model in _FOR_SUPERUSERS and not self.is_superuser:
+            return False
+        return verb == "view" or self.may_change(model)
+
+    def may_change(self, model: str) -> bool:
+        """Tell whether the role goes as far as changing this kind of row."""
+        return self.role == Role.ADMINISTRATOR or (self.role == Role.SUPPORT and model in _FOR_SUPPORT)
+
+    @property
+    def manages_everything(self) -> bool:
+        """Whether nothing is kept from this administrator."""
+        return self.is_superuser and self.role == Role.ADMINISTRATOR
 
     @property
     def manages_tenant(self) -> bool:

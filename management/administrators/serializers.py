@@ -5,7 +5,7 @@ from rest_framework import serializers
 from identity.core.serializers import Flag, Line, Record, Timestamp
 from identity.tenants.models import Tenant
 from identity.users.serializers import Password
-from management.administrators.models import Administrator
+from management.administrators.models import Administrator, Role
 
 
 class AdministratorSignInSerializer(serializers.Serializer[None]):
@@ -45,6 +45,7 @@ class AdministratorWriteSerializer(Record):
     email = Line(max_length=254, required=False, allow_blank=True)
     phone = Line(max_length=64, required=False, allow_blank=True)
     is_superuser = Flag(required=False)
+    role = serializers.ChoiceField(choices=Role.choices, required=False)
     tenants = serializers.ListField(child=Line(max_length=63), required=False, max_length=10_000)
 
     create_only = ("username",)

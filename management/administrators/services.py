@@ -16,7 +16,7 @@ from identity.limits import services as limits
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.services import acceptable_password
-from management.administrators.models import Administrator
+from management.administrators.models import Administrator, Role
 
 
 class WrongCredentials(ServiceError):
@@ -50,6 +50,7 @@ def create(  # noqa: PLR0913 - one parameter a field
     email: str = "",
     phone: str = "",
     is_superuser: bool = False,
+    role: str = Role.ADMINISTRATOR,
     tenants: list[str] | None = None,
 ) -> Administrator:
     """Create an administrator; ``tenants`` are slugs.
@@ -63,6 +64,7 @@ def create(  # noqa: PLR0913 - one parameter a field
         email=identifiers.email(email) if email else "",
         phone=identifiers.phone(phone) if phone else "",
         is_superuser=is_superuser,
+        role=role,
     )
     managed = _tenants(tenants or [])
     administrator.password = passwords.hashed(acceptable_password(password))
@@ -88,7 +90,7 @@ def change(
         records.Stale: the administrator was changed since the caller read it.
 
     """
-    columns = {name: fields[name] for name in ("is_superuser",) if name in fields}
+    columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.email(fields["email"]) if fields["email"] else ""
     if "phone" in fields:
@@ -97,7 +99,11 @@ def change(
         columns["password"] = passwords.hashed(acceptable_password(fields["password"]))
     managed = _tenants(fields["tenants"]) if "tenants" in fields else None
     with transaction.atomic():
-        if administrator.is_superuser and columns.get("is_superuser") is False:
+        lowered = (
+            columns.get("is_superuser") is False
+            or columns.get("role", Role.ADMINISTRATOR) != Role.ADMINISTRATOR
+        )
+        if administrator.manages_everything and lowered:
             _check_another_superuser(administrator)
         records.change(
             administrator,
@@ -119,7 +125,7 @@ def remove(administrator: Administrator, *, expected: frozenset[int] | None = No
         records.Stale: the administrator was changed since the caller read it.
 
     """
-    if administrator.is_superuser:
+    if administrator.manages_everything:
         _check_another_superuser(administrator)
     records.remove(
         administrator,
@@ -132,7 +138,7 @@ def remove(administrator: Administrator, *, expected: frozenset[int] | None = No
 def _check_another_superuser(administrator: Administrator) -> None:
     """Lock all superusers, so that of two who demote each other one is refused."""
     superusers = list(Administrator.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
-    if not [other for other in superusers if other.pk != administrator.pk]:
+    if not [other for other in superusers if other.manages_everything and other.pk != administrator.pk]:
         raise LastSuperuser
 
 

@@ -18,7 +18,7 @@ class AdministratorViewSet(CrudViewSet):
     model = Administrator
     thing = "administrator"
     serializer_class = AdministratorWriteSerializer
-    columns = ("id", "username", "email", "phone", "is_superuser", "created_at", "updated_at")
+    columns = ("id", "username", "email", "phone", "is_superuser", "role", "created_at", "updated_at")
 
     def parsed(self, text: str) -> int | None:
         """Take whole numbers."""

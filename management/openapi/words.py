@@ -71,6 +71,7 @@ FIELDS: Final[dict[str, str]] = {
     "is_admin": "Whether the member administers the organization.",
     "is_superuser": "Whether every tenant may be managed.",
     "audit_retention_days": "How long audit entries are kept, 31 days at least; null: for ever.",
+    "role": "An auditor may only read, support may also change users; an administrator may do everything.",
     "tenants": "Slugs of the tenants that may be managed.",
     "slug": "The part of paths that names the tenant. It cannot be changed, or used again.",
     "expires_in": "How many seconds it lives.",

@@ -62,7 +62,7 @@ class TestNotFound:
             *("/api/", "/api/nothing", "/api/v1/nothing", "/api/v2/users", "/api/admin/me/"),
             "/api/admin/../x",
             *("/api/%00", "/api/%ff", "/api/admin/me%2f", "/api/admin/sign-in/x", "/.well-known/nothing"),
-            *("/nothing", "/sign-in/", "/account/x", "/oidc/", "/oidc/nothing", "/admin"),
+            *("/nothing", "/sign-in/", "/account/x", "/oidc/", "/oidc/nothing", "/administration"),
             "/static/nothing.css",
             *("/.env", "/.git/config", "/__debug__/", "/metrics", "/server-status", "/config/settings.py"),
             *("/static/../config/settings.py", "/static/..%2f..%2fmanage.py", "/oidc/authorize/not-an-id"),

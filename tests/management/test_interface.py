@@ -99,7 +99,8 @@ THINGS: Final = {
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",
-    "administrator": f"id:int username:text email:text phone:text {DATED} + is_superuser:bool tenants:list",
+    "administrator": f"id:int username:text email:text phone:text {DATED} "
+    "+ is_superuser:bool role:text tenants:list",
     "m2m member": "id:id username:text? primary_phone:text? primary_email:text? name:text? is_admin:bool "
     "joined_at:time created_at:time",
     "m2m role": f"{NAMED} type:user|machine created_at:time",

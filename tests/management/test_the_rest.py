@@ -266,7 +266,17 @@ class TestAdministrators:
         result_of(root.delete(f"/administrators/{made['id']}"))
 
         assert set(made) == {
-            *("id", "username", "email", "phone", "is_superuser", "tenants", "created_at", "updated_at")
+            *(
+                "id",
+                "username",
+                "email",
+                "phone",
+                "is_superuser",
+                "role",
+                "tenants",
+                "created_at",
+                "updated_at",
+            )
         }
         assert (before, after) == (200, 403)
         assert (changed["tenants"], changed["phone"]) == ([], "+4912345")

@@ -1,0 +1,264 @@
+"""The audit log, for operators: to read, to narrow down, to take along."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+
+from audit import context, exports, ids, moments
+from audit.bounded import BoundedPaginator
+from audit.events import Event
+from audit.models import Entry
+
+
+class ResultFilter(admin.SimpleListFilter):
+    """What succeeded, and what did not."""
+
+    title = "result"
+    parameter_name = "result"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Name both."""
+        return [("failed", "Failed"), ("success", "Succeeded")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list. Entries of changes have no result: they are written when they came true."""
+        if self.value() == "failed":
+            return queryset.filter(payload__result="failed")
+        return queryset.exclude(payload__result="failed") if self.value() == "success" else queryset
+
+
+class KeyFilter(admin.SimpleListFilter):
+    """What happened."""
+
+    title = "event"
+    parameter_name = "key"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Name every kind of event: asking the log which it holds would read all of it."""
+        return [(event.value, event.value) for event in sorted(Event)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list."""
+        return queryset.filter(key=self.value()) if self.value() else queryset
+
+
+class WhenFilter(admin.SimpleListFilter):
+    """How far back: the last 30 days unless more is asked for, since a log may be long."""
+
+    title = "time"
+    parameter_name = "when"
+    _days: Final = {"hour": 1 / 24, "day": 1, "week": 7, "": 30, "quarter": 90}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Name them."""
+        return [
+            ("hour", "Last hour"), ("day", "Last 24 hours"), ("week", "Last 7 days"), ("", "Last 30 days"),
+            ("quarter", "Last 90 days"), ("all", "Ever"),
+        ]  # fmt: skip
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list."""
+        if (chosen := self.value() or "") == "all":
+            return queryset
+        since = timezone.now() - timedelta(days=self._days.get(chosen, 30))
+        return queryset.filter(created_at__gte=since)
+
+    def choices(self, changelist: Any) -> Any:
+        """Return the links, without one for everything besides."""
+        for value, words in self.lookup_choices:
+            yield {
+                "selected": (self.value() or "") == value,
+                "query_string": changelist.get_query_string({"when": value} if value else {}, ["when"]),
+                "display": words,
+            }
+
+
+class IdFilter(admin.SimpleListFilter):
+    """A user or an application, by an id that a link names."""
+
+    template = "admin/id_filter.html"
+
+    def has_output(self) -> bool:
+        """Show it always."""
+        return True
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Name none: there may be millions."""
+        return []
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list."""
+        value = self.value()
+        return (
+            queryset.filter(**{str(self.parameter_name): value.strip().replace("\0", "")})
+            if value
+            else queryset
+        )
+
+    def choices(self, changelist: Any) -> Any:
+        """Return what the form has to send along."""
+        others = changelist.get_filters_params()
+        yield {
+            "value": self.value() or "",
+            "others": {k: v[0] for k, v in others.items() if k != self.parameter_name},
+        }
+
+
+class UserFilter(IdFilter):
+    """A user."""
+
+    title = "user id"
+    parameter_name = "user_id"
+
+
+class ApplicationFilter(IdFilter):
+    """An application."""
+
+    title = "application id"
+    parameter_name = "application_id"
+
+
+@admin.register(Entry)
+class EntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
+    """The entries of the tenant, newest first."""
+
+    section = "Operation"
+    title = "Audit log"
+    list_display = ("moment", "key", "result", "error", "subject", "ip", "facts")
+    list_display_links = ("key",)
+    list_filter = (ResultFilter, WhenFilter, UserFilter, ApplicationFilter, KeyFilter)
+    ordering = ("-created_at", "-id")
+    sortable_by = ()
+    list_per_page = 50
+    list_max_show_all = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    actions = None
+    change_list_template = "admin/entries.html"
+    change_form_template = "admin/row.html"
+    fields = readonly_fields = (
+        "id", "moment", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
+        "reference", "payload_text",
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the entries of the tenant of this request."""
+        return super().get_queryset(request).filter(tenant_id=context.current().tenant_id)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return an entry of the tenant.
+
+        Raises:
+            Http404: the tenant has none of this id.
+
+        """
+        pk = ids.parse(object_id)
+        entry = None if pk is None else self.get_queryset(request).filter(pk=pk).first()
+        if entry is None:
+            raise Http404
+        return entry
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Tell that nothing is written here."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Tell that nothing is changed."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Tell that nothing is deleted."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return list, entry and export."""
+        view = self.admin_site.admin_view
+        return [
+            path("", view(self.changelist_view), name="audit_entry_changelist"),
+            path("export/", view(self.export), name="audit_entry_export"),
+            path("<path:object_id>/change/", view(self.change_view), name="audit_entry_change"),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Show the list, and where to take it along."""
+        query = request.GET.urlencode()
+        export = reverse("admin:audit_entry_export") + (f"?{query}" if query else "")
+        return super().changelist_view(
+            request, {"title": self.title, "export": export, **(extra_context or {})}
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Show an entry."""
+        entry = self.get_object(request, object_id)
+        extra = {"heading": self.title, "title": entry.key, "subtitle": None}
+        return super().change_view(request, object_id, form_url, extra | (extra_context or {}))
+
+    def export(self, request: HttpRequest) -> StreamingHttpResponse:
+        """Answer with what the list shows, as a table."""
+        entries = self.get_changelist_instance(request).get_queryset(request)
+        response = StreamingHttpResponse(exports.lines(entries), content_type="text/csv; charset=utf-8")
+        name = f"audit-{timezone.now():%Y-%m-%d-%H%M}.csv"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @admin.display(description="When (UTC)")
+    def moment(self, entry: Entry) -> str:
+        """When it happened."""
+        return moments.text(entry.created_at)
+
+    @admin.display(description="Result")
+    def result(self, entry: Entry) -> str:
+        """How it ended."""
+        return {"failed": "✗ failed"}.get(entry.payload.get("result", ""), "✓")
+
+    @admin.display(description="Reason")
+    def error(self, entry: Entry) -> str:
+        """Why it failed."""
+        return str(entry.payload.get("error") or "-")
+
+    @admin.display(description="Who")
+    def subject(self, entry: Entry) -> str:
+        """Whom it is about, or who did it."""
+        if "administrator_id" in entry.payload:
+            return f"administrator {entry.payload['administrator_id']}"
+        known = entry.payload.get("identifier") or entry.payload.get("username")
+        return str(known or entry.user_id or entry.application_id or "-")
+
+    @admin.display(description="Facts")
+    def facts(self, entry: Entry) -> str:
+        """The rest, in short."""
+        rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
+        return ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
+
+    @admin.display(description="Facts")
+    def payload_text(self, entry: Entry) -> str:
+        """All of it."""
+        return json.dumps(entry.payload, indent=2, ensure_ascii=False)
+
+    @admin.display(description="Reference")
+    def reference(self, entry: Entry) -> str:
+        """The request it belongs to."""
+        if not entry.request_id:
+            return "-"
+        return format_html(
+            '<a href="{}?reference={}">{}</a>', reverse("admin:why"), entry.request_id, entry.request_id
+        )
+
+
+def _brief(value: Any) -> str:
+    return str(value) if isinstance(value, str | int | datetime) else json.dumps(value, ensure_ascii=False)

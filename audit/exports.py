@@ -1,0 +1,54 @@
+"""Entries as a table for spreadsheets, written while it is read."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+from django.db.models import Q, QuerySet
+
+from audit.models import Entry
+
+MOST: Final = 100_000
+COLUMNS: Final = (
+    "created_at", "key", "user_id", "application_id", "ip", "user_agent", "request_id", "payload", "id",
+)  # fmt: skip
+_BATCH: Final = 1_000
+# A spreadsheet takes what begins like this for a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+class _Echo:
+    """A file that hands back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def lines(entries: QuerySet[Entry]) -> Iterator[str]:
+    """Yield entries as lines of CSV (RFC 4180), newest first and at most 100,000, the names first.
+
+    They are read in batches, each where the last one ended: no statement stays open meanwhile.
+    """
+    writer: Any = csv.writer(_Echo())  # it returns what write returns
+    yield writer.writerow(COLUMNS)
+    rest = entries.order_by("-created_at", "-id")
+    for _ in range(MOST // _BATCH):
+        batch = list(rest[:_BATCH].values(*COLUMNS))
+        for row in batch:
+            yield writer.writerow([_cell(row[name]) for name in COLUMNS])
+        if len(batch) < _BATCH:
+            return
+        last = batch[-1]
+        rest = entries.filter(
+            Q(created_at__lt=last["created_at"]) | Q(created_at=last["created_at"], id__lt=last["id"])
+        ).order_by("-created_at", "-id")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, dict):
+        return orjson.dumps(value).decode()
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,19 @@
+"""Ids of entries and of requests: UUID version 7 (RFC 9562), which say when they were made."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+
+def parse(text: str) -> UUID | None:
+    """Read an id in its canonical text; anything else is no id at all."""
+    try:
+        value = UUID(text)
+    except ValueError:
+        return None
+    return value if str(value) == text else None
+
+
+def made_at(pk: UUID) -> datetime | None:
+    """Return when an id was made, by its first 48 bits; nothing for another kind of id."""
+    seconds = (pk.int >> 80) / 1000
+    return datetime.fromtimestamp(seconds, tz=UTC) if pk.version == 7 and seconds < 2**33 else None  # noqa: PLR2004

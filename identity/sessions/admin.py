@@ -1,0 +1,136 @@
+"""Browser sessions, for operators."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from audit.moments import text
+from identity.core.admin import Pages, beside, link, upon
+from identity.core.operations import SHOWN, Operation, Order, Panel
+from identity.sessions import services
+from identity.sessions.models import Session
+from identity.users import identifiers
+from identity.users.models import User
+
+
+class LiveFilter(admin.SimpleListFilter):
+    """Those that still count, and those that do not."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Name both."""
+        return [("live", "Live"), ("over", "Over")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list."""
+        live = Session.objects.live().values("pk")
+        if self.value() == "live":
+            return queryset.filter(pk__in=live)
+        return queryset.exclude(pk__in=live) if self.value() == "over" else queryset
+
+
+def _end(order: Order) -> str:
+    services.end(order.row)
+    return "The session has ended."
+
+
+def _end_all(order: Order) -> str:
+    return f"{services.end_all(order.row)} sessions have ended."
+
+
+@admin.register(Session)
+class SessionAdmin(Pages):
+    """Browser sessions."""
+
+    section = "People"
+    list_display = ("user", "state", "auth_time", "last_used_at", "ip", "browser")
+    list_display_links = ("user",)
+    list_filter = (LiveFilter, "auth_time")
+    list_select_related = ("user",)
+    search_fields = ("user__search_text",)
+    search_help_text = "Part of a username, name, email or phone, or the sid of a token"
+    ordering = ("-expires_at", "-pk")
+    shown = (
+        "id", "user", "state", "auth_time", "methods", "last_used_at", "expires_at", "ended_at", "ip",
+        "user_agent",
+    )  # fmt: skip
+    operations = (
+        Operation(
+            "end", "End session",
+            "The browser is signed out, and access tokens of this session stop working.",
+            _end, possible=lambda session: session.ended_at is None, grave=True,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return sessions with their users."""
+        return super().get_queryset(request).select_related("user")
+
+    def name_of(self, row: Any) -> str:
+        """Return whose session it is."""
+        return f"Session of {row.user}"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search among people, or for one session."""
+        if pk := self.parsed(search_term.strip()):
+            return queryset.filter(pk=pk), False
+        if search_term:
+            queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
+        return queryset, False
+
+    @admin.display(description="State")
+    def state(self, session: Session) -> str:
+        """Whether it still counts."""
+        return _state(session)
+
+    @admin.display(description="Browser")
+    def browser(self, session: Session) -> str:
+        """What the browser calls itself, cut short."""
+        return session.user_agent[:60]
+
+    @admin.display(description="Methods (amr)")
+    def methods(self, session: Session) -> str:
+        """How the person proved who they are."""
+        return ", ".join(session.amr) or "-"
+
+
+def _state(session: Session) -> str:
+    if session.ended_at is not None:
+        return "Ended"
+    if session.user.is_suspended or session.user.epoch != session.epoch:
+        return "Ended with the account's"
+    return "Expired" if session.expires_at <= timezone.now() else "Live"
+
+
+@beside(User)
+def _of_user(user: User) -> list[Panel]:
+    live = list(Session.objects.live().filter(user=user).order_by("-last_used_at")[: SHOWN + 1])
+    rows = [
+        (link(one, text(one.auth_time)), text(one.last_used_at), one.ip, one.user_agent[:60]) for one in live
+    ]
+    more = f"{reverse('admin:identity_sessions_session_changelist')}?q={user.identifier}"
+    return [
+        Panel(
+            "Live sessions", ("Signed in", "Last used", "Address", "Browser"), rows[:SHOWN],
+            "Signed in nowhere.", more if len(live) > SHOWN else "",
+        )
+    ]  # fmt: skip
+
+
+upon(
+    User,
+    Operation(
+        "end-sessions", "End sessions",
+        "Every browser of this person is signed out. Applications with offline access keep theirs: "
+        "setting a password or suspending ends that too.",
+        _end_all, grave=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""Tenants, for administrators of all of them."""
+
+from django import forms
+from django.contrib import admin
+
+from identity.core import tenancy
+from identity.core.admin import Pages
+from identity.core.errors import Invalid
+from identity.core.operations import Operation, Order, checked
+from identity.tenants import services
+from identity.tenants.models import Tenant
+from identity.tenants.serializers import TenantSerializer
+
+
+class NameForm(forms.Form):
+    """What a tenant is called."""
+
+    name = forms.CharField(max_length=256)
+
+
+class NewTenantForm(NameForm):
+    """A tenant to be."""
+
+    slug = forms.CharField(
+        max_length=63, help_text="Part of its addresses, for ever: lower-case letters, digits and dashes."
+    )
+
+    field_order = ("slug", "name")
+
+
+class SlugForm(forms.Form):
+    """The slug once more, so that nobody deletes the wrong one."""
+
+    slug = forms.CharField(label="Type the slug of the tenant", max_length=63)
+
+
+def _create(order: Order) -> str:
+    tenant = services.provision(**checked(TenantSerializer, order.fields))
+    return f"The tenant {tenant.slug} is created."
+
+
+def _rename(order: Order) -> str:
+    fields = checked(TenantSerializer, order.fields, order.row)
+    services.rename(order.row, name=fields["name"], expected=order.expected)
+    return "The tenant is renamed."
+
+
+def _remove(order: Order) -> str:
+    if order.fields["slug"] != order.row.slug:
+        raise Invalid("slug", "is not the slug of this tenant")
+    services.remove(order.row, expected=order.expected)
+    return "The tenant is deleted."
+
+
+@admin.register(Tenant)
+class TenantAdmin(Pages):
+    """Tenants."""
+
+    section = "Operation"
+    at_root = True
+    list_display = ("name", "slug", "created_at")
+    search_fields = ("name", "slug")
+    shown = ("id", "name", "slug", "issuer", "created_at", "updated_at")
+    operations = (
+        Operation(
+            "rename", "Rename", "The slug, and with it every address, stays.", _rename, form=NameForm,
+            initial=lambda tenant: {"name": tenant.name},
+        ),
+        Operation(
+            "delete", "Delete",
+            "Deletes the tenant with users, applications, keys and all else. Only its audit log stays.",
+            _remove, form=SlugForm, possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID, grave=True,
+        ),
+        Operation(
+            "create", "New tenant", "It gets a signing key, a sign-in experience and an issuer of its own.",
+            _create, form=NewTenantForm, row_needed=False,
+        ),
+    )  # fmt: skip
+
+    def parsed(self, text: str) -> str | None:
+        """Take any text that can be stored: ``default`` is an id too."""
+        return None if "\0" in text else text
+
+    @admin.display(description="Issuer")
+    def issuer(self, tenant: Tenant) -> str:
+        """The issuer of its tokens."""
+        return tenant.activated().issuer

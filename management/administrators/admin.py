@@ -1,0 +1,132 @@
+"""Administrators, for those among them who manage everything."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from identity.core.admin import Pages, link
+from identity.core.operations import SHOWN, Operation, Order, Panel, checked
+from management.administrators import services
+from management.administrators.models import Administrator, Role
+from management.administrators.serializers import AdministratorWriteSerializer
+
+
+class PasswordForm(forms.Form):
+    """A new password."""
+
+    password = forms.CharField(
+        strip=False, max_length=256, widget=forms.PasswordInput({"autocomplete": "new-password"})
+    )
+
+
+class StandingForm(forms.Form):
+    """What an administrator may manage and how to reach them."""
+
+    email = forms.CharField(required=False, max_length=254)
+    phone = forms.CharField(required=False, max_length=64)
+    is_superuser = forms.BooleanField(required=False, label="Manages every tenant")
+    role = forms.ChoiceField(
+        choices=[(role.value, role.label) for role in Role],
+        help_text="Auditors read. Support also changes users and sessions. Administrators do everything.",
+    )
+    tenants = forms.CharField(
+        required=False, help_text="Slugs of the tenants that are managed, with spaces between them."
+    )
+
+
+class NewAdministratorForm(StandingForm, PasswordForm):
+    """An administrator to be."""
+
+    username = forms.CharField(max_length=128)
+
+    field_order = ("username", "password", "email", "phone", "role", "is_superuser", "tenants")
+
+
+def _standing(order: Order) -> dict[str, Any]:
+    return {**order.fields, "tenants": order.fields["tenants"].split()}
+
+
+def _create(order: Order) -> str:
+    made = services.create(**checked(AdministratorWriteSerializer, _standing(order)))
+    return f"The administrator {made.username} is created."
+
+
+def _change(order: Order) -> str:
+    fields = checked(AdministratorWriteSerializer, _standing(order), order.row)
+    services.change(order.row, fields, expected=order.expected)
+    return "The administrator is changed."
+
+
+def _set_password(order: Order) -> str:
+    fields = checked(AdministratorWriteSerializer, order.fields, order.row)
+    services.change(order.row, fields, expected=order.expected)
+    return "The new password is set; sessions and tokens have ended."
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row, expected=order.expected)
+    return "The administrator is deleted."
+
+
+def _initial(administrator: Administrator) -> dict[str, Any]:
+    shown = {name: getattr(administrator, name) for name in ("email", "phone", "is_superuser", "role")}
+    slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
+    return {**shown, "tenants": " ".join(slugs)}
+
+
+@admin.register(Administrator)
+class AdministratorAdmin(Pages):
+    """Administrators."""
+
+    section = "Operation"
+    at_root = True
+    list_display = ("username", "email", "role", "is_superuser", "last_login", "created_at")
+    list_filter = ("role", "is_superuser")
+    search_fields = ("username", "email")
+    shown = (
+        "id",
+        "username",
+        "email",
+        "phone",
+        "role",
+        "is_superuser",
+        "last_login",
+        "created_at",
+        "updated_at",
+    )
+    operations = (
+        Operation(
+            "change", "Edit", "Another standing ends the browser sessions of the administrator.",
+            _change, form=StandingForm, initial=_initial,
+        ),
+        Operation(
+            "password", "Set a password", "Ends the sessions and tokens of the administrator.",
+            _set_password, form=PasswordForm,
+        ),
+        Operation(
+            "delete", "Delete", "The sessions and tokens of the administrator are refused at once.",
+            _remove, grave=True,
+        ),
+        Operation(
+            "create", "New administrator", "Somebody who manages tenants, here and by the API.",
+            _create, form=NewAdministratorForm, row_needed=False,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return administrators without what proves them."""
+        return super().get_queryset(request).defer("password")
+
+    def parsed(self, text: str) -> int | None:
+        """Take whole numbers."""
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
+
+    def panels(self, request: Any, row: Administrator) -> list[Panel]:
+        """Show the tenants on the list."""
+        tenants = list(row.tenants.order_by("name")[: SHOWN + 1])
+        rows = [(link(tenant), tenant.slug) for tenant in tenants[:SHOWN]]
+        empty = "All of them." if row.is_superuser else "None."
+        return [Panel("Tenants", ("Tenant", "Slug"), rows, empty, cut=len(tenants) > SHOWN)]

@@ -1,0 +1,42 @@
+"""The tenant that an administrator works in, chosen explicitly and kept in the session."""
+
+from typing import Final
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from identity.tenants.models import Tenant
+from management.administrators.models import Administrator
+
+_KEY: Final = "tenant"
+
+
+def managed_by(administrator: Administrator) -> QuerySet[Tenant]:
+    """Return the tenants that an administrator may choose from, as of now."""
+    tenants = Tenant.objects.all() if administrator.is_superuser else administrator.tenants.all()
+    return tenants.order_by("name", "slug")
+
+
+def current(request: HttpRequest) -> Tenant | None:
+    """Return the tenant of this session, while the administrator still manages it.
+
+    Who manages just one tenant has chosen it.
+    """
+    managed = managed_by(request.user)  # type: ignore[arg-type]
+    chosen = request.session.get(_KEY)
+    if chosen is not None and (tenant := managed.filter(pk=chosen).first()):
+        return tenant
+    few = list(managed[:2])
+    if len(few) == 1:
+        request.session[_KEY] = few[0].pk
+        return few[0]
+    return None
+
+
+def choose(request: HttpRequest, tenant_id: str) -> bool:
+    """Work in a tenant from the next page on; false where it is not the administrator's."""
+    managed = managed_by(request.user)  # type: ignore[arg-type]
+    if "\0" in tenant_id or not managed.filter(pk=tenant_id).exists():
+        return False
+    request.session[_KEY] = tenant_id
+    return True

@@ -1,0 +1,131 @@
+"""What happened in a tenant over the last 30 days, from the audit log.
+
+The log is read by its index on tenant and time, and no further than its newest 100,000 entries:
+where a tenant has more, the days before are left out, and the page says so.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from django.core.cache import cache
+from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from audit.events import Event
+from audit.models import Entry
+from identity.core import tenancy
+
+DAYS: Final = 30
+_MOST: Final = 100_000
+_REMEMBERED_FOR: Final = 60  # seconds
+SIGN_INS: Final = {
+    Event.SIGN_IN_PASSWORD.value: "Password",
+    Event.SIGN_IN_CODE.value: "Code",
+    Event.SIGN_IN_SOCIAL.value: "Other provider",
+}
+_REGISTRATIONS: Final = {
+    Event.REGISTER_USERNAME.value, Event.REGISTER_EMAIL.value, Event.REGISTER_PHONE.value,
+}  # fmt: skip
+_TOKENS: Final = {Event.TOKEN_EXCHANGE.value, Event.TOKEN_REFRESH.value}
+GRANTS: Final = {
+    "authorization_code": "Authorization code",
+    "refresh_token": "Refresh token",
+    "client_credentials": "Client credentials",
+}
+_ACTIVE: Final = {*SIGN_INS, *_REGISTRATIONS, *_TOKENS}
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts by day: of sign-ins by way, failures by way, new users, active users, tokens by grant."""
+
+    days: list[date]
+    since: datetime
+    complete: bool
+    sign_ins: Counter[tuple[date, str]] = field(default_factory=Counter)
+    failures: Counter[tuple[date, str]] = field(default_factory=Counter)
+    new_users: Counter[tuple[date, str]] = field(default_factory=Counter)
+    active_users: Counter[tuple[date, str]] = field(default_factory=Counter)
+    tokens: Counter[tuple[date, str]] = field(default_factory=Counter)
+    active_in_all: int = 0
+
+
+def of_tenant() -> Figures:
+    """Return the figures of the active tenant, at most a minute old."""
+    key = f"figures/{tenancy.active_id()}"
+    figures: Figures | None = cache.get(key)
+    if figures is None:
+        figures = _counted()
+        cache.set(key, figures, _REMEMBERED_FOR)
+    return figures
+
+
+def latest_failures(most: int = 10) -> list[Entry]:
+    """Return what failed last, among the newest 2,000 entries."""
+    newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
+    beginning = newest.values_list("created_at", flat=True)[1_999:2_000].first()
+    recent = newest.filter(created_at__gte=beginning) if beginning else newest
+    return list(recent.filter(payload__result="failed")[:most])
+
+
+def _counted() -> Figures:
+    today = timezone.now().date()
+    days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
+    since = datetime.combine(days[0], datetime.min.time(), tzinfo=timezone.get_current_timezone())
+    of_tenant = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
+    cut = (
+        of_tenant.filter(created_at__gte=since)
+        .values_list("created_at", flat=True)[_MOST : _MOST + 1]
+        .first()
+    )
+    figures = Figures(days, max(since, cut) if cut else since, complete=cut is None)
+    entries = of_tenant.filter(created_at__gte=figures.since).order_by()
+    for row in _by_day(entries):
+        _add(figures, row)
+    _count_people(figures, entries.filter(_succeeded(), key__in=_ACTIVE, user_id__isnull=False))
+    return figures
+
+
+def _by_day(entries: QuerySet[Entry]) -> QuerySet[Any, Any]:
+    counted = {*_ACTIVE, Event.USER_CREATE.value}
+    return (
+        entries.filter(key__in=counted)
+        .annotate(
+            day=TruncDate("created_at"),
+            result=KeyTextTransform("result", "payload"),
+            grant=KeyTextTransform("grant_type", "payload"),
+        )
+        .values("day", "key", "result", "grant")
+        .annotate(number=Count("pk"))
+    )
+
+
+def _succeeded() -> Q:
+    return ~Q(payload__result="failed")
+
+
+def _count_people(figures: Figures, entries: QuerySet[Entry]) -> None:
+    by_day = entries.annotate(day=TruncDate("created_at")).values("day")
+    for row in by_day.annotate(number=Count("user_id", distinct=True)):
+        figures.active_users[row["day"], "Active users"] += row["number"]
+    figures.active_in_all = entries.aggregate(number=Count("user_id", distinct=True))["number"]
+
+
+def _add(figures: Figures, row: dict[str, Any]) -> None:
+    day, key, number = row["day"], row["key"], row["number"]
+    failed = row["result"] == "failed"
+    if key in SIGN_INS:
+        (figures.failures if failed else figures.sign_ins)[day, SIGN_INS[key]] += number
+    elif failed:
+        return
+    elif key in _REGISTRATIONS:
+        figures.new_users[day, "Registered"] += number
+    elif key == Event.USER_CREATE:
+        figures.new_users[day, "Made by others"] += number
+    elif key in _TOKENS:
+        grant = "refresh_token" if key == Event.TOKEN_REFRESH else row["grant"]
+        figures.tokens[day, GRANTS.get(grant, "Other")] += number

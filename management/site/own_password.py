@@ -1,0 +1,65 @@
+"""An administrator's own password, which no other administrator has to set."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import site
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from identity.core import tenancy
+from identity.core.errors import ServiceError
+from identity.core.operations import Operation
+from management.administrators import services
+from management.administrators.models import Administrator
+
+
+class PasswordForm(forms.Form):
+    """The password so far and the new one."""
+
+    current = forms.CharField(
+        label="Current password", strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
+    password = forms.CharField(
+        label="New password", strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+    )  # fmt: skip
+
+
+_SAYS = "Every session and every token of yours ends, this one too: you sign in again with the new password."
+_OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=PasswordForm)
+
+
+@require_http_methods(["GET", "POST"])
+def own_password(request: HttpRequest) -> HttpResponse:
+    """Show the form, or change the password once the old one was proven."""
+    form = PasswordForm(request.POST or None)
+    status = 200
+    if request.method == "POST":
+        status = (
+            _change(Administrator.objects.get(username=request.user.get_username()), form)
+            if form.is_valid()
+            else 400
+        )
+        if status == 200:  # noqa: PLR2004
+            messages.success(request, "Your password is changed: sign in with the new one.")
+            return HttpResponseRedirect(reverse("admin:login"))
+    context: dict[str, Any] = {"title": _OPERATION.label, "operation": _OPERATION, "form": form}
+    return render(request, "admin/operation.html", {**site.each_context(request), **context}, status=status)
+
+
+def _change(administrator: Administrator, form: PasswordForm) -> int:
+    """Return the status of the answer; a refusal is written into the form."""
+    given = form.cleaned_data
+    try:
+        services.authenticate(username=administrator.username, password=given["current"])
+        with tenancy.using(tenancy.DEFAULT):
+            services.change(administrator, {"password": given["password"]})
+    except ServiceError as refusal:
+        form.add_error("current" if refusal.status == 401 else None, refusal.message)  # noqa: PLR2004
+        return refusal.status
+    return 200

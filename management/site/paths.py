@@ -1,0 +1,12 @@
+"""What belongs to the operators' site."""
+
+from typing import Final
+
+from django.http import HttpRequest
+
+_ROOT: Final = "/admin"
+
+
+def is_of_site(request: HttpRequest) -> bool:
+    """Tell whether a request is for the operators' site, whatever tenant its path names."""
+    return request.path_info == _ROOT or request.path_info.startswith(f"{_ROOT}/")

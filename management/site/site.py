@@ -1,0 +1,133 @@
+"""The operators' site: Django's admin, inside one tenant at a time, its writes left to the services."""
+
+from functools import wraps
+from typing import Any, Final
+
+from django.contrib import messages
+from django.contrib.admin import AdminSite, site
+from django.contrib.auth import REDIRECT_FIELD_NAME, logout
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from management.site import choice, dashboard, own_password, why
+from management.site.sign_in import SignIn
+
+# In the order in which operators meet them.
+_SECTIONS: Final = ("People", "Organizations", "Access", "Applications", "Signing in", "Operation")
+# Pages of Django's that know of no tenant and of no service.
+_LEFT_OUT: Final = {"password_change", "password_change_done", "autocomplete", "view_on_site", "app_list"}
+_MOST_SHOWN: Final = 100
+
+
+class OperatorSite(AdminSite):
+    """Shows what says which section it belongs to: other packages' admin pages know of no tenant."""
+
+    site_header = "Gatehouse"
+    site_title = "Gatehouse"
+    index_title = "Dashboard"
+    site_url = None
+    index_template = "admin/index.html"
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Take a model's pages, if they were made for this site."""
+        if getattr(admin_class, "section", None) in _SECTIONS:
+            super().register(model_or_iterable, admin_class, **options)
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """Return Django's addresses without those that write or read past us, and our own."""
+        theirs = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
+        return [
+            path("tenant/", super().admin_view(_choose), name="choose-tenant"),
+            path("password/", super().admin_view(own_password.own_password), name="own-password"),
+            path("why/", self.admin_view(why.why), name="why"),
+            *theirs,
+        ]
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
+        """Ask for a tenant before anything else."""
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+            if self.has_permission(request) and request.tenant is None:  # type: ignore[attr-defined]
+                return HttpResponseRedirect(
+                    f"{reverse('admin:choose-tenant')}?{REDIRECT_FIELD_NAME}={request.path}"
+                )
+            return inner(request, *args, **kwargs)
+
+        return wrapped
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Sign an administrator in."""
+        request.current_app = self.name
+        context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
+        return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """End the session, here and for every copy of its cookie."""
+        if request.method == "POST":
+            logout(request)
+            messages.success(request, "You are signed out.")
+        return HttpResponseRedirect(reverse("admin:login"))
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Show how the tenant is doing."""
+        return super().index(request, {**dashboard.content(), **(extra_context or {})})
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Return what there is by section, for the sidebar."""
+        sections: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
+        for model, pages in self._registry.items():
+            if pages.has_view_permission(request):
+                sections[pages.section].append(_entry(model, pages))  # type: ignore[attr-defined]
+        return [
+            {"name": name, "app_label": name.lower().replace(" ", "-"), "models": models}
+            for name, models in sections.items()
+            if models
+        ]
+
+
+def _entry(model: Any, pages: Any) -> dict[str, Any]:
+    meta = model._meta
+    return {
+        "model": model,
+        "name": pages.title or meta.verbose_name_plural.capitalize(),
+        "object_name": meta.object_name,
+        "admin_url": reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist"),
+        "view_only": True,
+    }
+
+
+@require_safe
+def entrance(request: HttpRequest) -> HttpResponse:
+    """Lead who left out the last slash to the site."""
+    return HttpResponseRedirect(reverse("admin:index"))
+
+
+@require_http_methods(["GET", "POST"])
+def _choose(request: HttpRequest) -> HttpResponse:
+    """Show the tenants that the administrator manages, or work in the one that was picked."""
+    wanted = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
+        wanted = reverse("admin:index")
+    if request.method == "POST":
+        if not choice.choose(request, request.POST.get("tenant", "")):
+            raise Http404
+        return HttpResponseRedirect(wanted)
+    words = request.GET.get("q", "").strip().replace("\0", "")
+    managed = choice.managed_by(request.user)  # type: ignore[arg-type]
+    if words:
+        managed = managed.filter(name__icontains=words) | managed.filter(slug__icontains=words)
+    found = list(managed[: _MOST_SHOWN + 1])
+    context = {
+        "title": "Choose a tenant",
+        "tenants": found[:_MOST_SHOWN],
+        "more": len(found) > _MOST_SHOWN,
+        "words": words,
+        "next": wanted,
+    }
+    return render(request, "admin/choose_tenant.html", {**site.each_context(request), **context})

@@ -1,0 +1,160 @@
+"""Applications, for operators. A secret is shown once, when it is made."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+
+from audit.moments import text
+from identity.core.admin import Pages, beside, link
+from identity.core.operations import SHOWN, Once, Operation, Order, Panel, checked
+from identity.organizations.models import Organization
+from identity.roles.models import Role
+from oidc.applications import bindings, services
+from oidc.applications.models import Application, OrganizationApplication
+from oidc.applications.serializers import ApplicationSerializer
+
+_URIS = ("redirect_uris", "post_logout_redirect_uris")
+_HELP = "One a line."
+
+
+class SettingsForm(forms.Form):
+    """What an application is called and where it lives."""
+
+    name = forms.CharField(max_length=256)
+    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+    redirect_uris = forms.CharField(
+        label="Redirect URIs", required=False, help_text=_HELP, widget=forms.Textarea({"rows": 4})
+    )
+    post_logout_redirect_uris = forms.CharField(
+        label="Redirect URIs after sign-out",
+        required=False,
+        help_text=_HELP,
+        widget=forms.Textarea({"rows": 3}),
+    )
+    is_third_party = forms.BooleanField(
+        required=False, label="Third party", help_text="People are asked before it learns anything."
+    )
+
+
+class NewApplicationForm(SettingsForm):
+    """An application to be."""
+
+    type = forms.ChoiceField(choices=Application.Type.choices)
+
+    field_order = ("name", "type")
+
+
+def _sent(order: Order) -> dict[str, Any]:
+    """Return what a form says as the API takes it."""
+    fields = dict(order.fields)
+    fields["oidc_client_metadata"] = {name: fields.pop(name).split() for name in _URIS}
+    return fields
+
+
+def _create(order: Order) -> Once:
+    application, secret = services.register(**checked(ApplicationSerializer, _sent(order)))
+    return Once(
+        f"{application.name} is registered.", {"Client id": application.client_id, "Client secret": secret}
+    )
+
+
+def _change(order: Order) -> str:
+    fields = checked(ApplicationSerializer, _sent(order), order.row)
+    services.change(order.row, fields, expected=order.expected)
+    return "The application is changed."
+
+
+def _rotate(order: Order) -> Once:
+    secret = services.rotate_secret(order.row)
+    return Once(
+        "The old secret has stopped working.", {"Client id": order.row.client_id, "Client secret": secret}
+    )
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row, expected=order.expected)
+    return "The application is deleted."
+
+
+def _initial(application: Application) -> dict[str, Any]:
+    shown = {name: getattr(application, name) for name in ("name", "description", "is_third_party")}
+    return shown | {name: "\n".join(getattr(application, name)) for name in _URIS}
+
+
+@admin.register(Application)
+class ApplicationAdmin(Pages):
+    """Applications."""
+
+    section = "Applications"
+    list_display = ("name", "type", "client_id", "is_third_party", "created_at")
+    list_filter = ("type", "is_third_party")
+    search_fields = ("name", "description", "client_id")
+    log_filter = "application_id"
+    shown = (
+        "id", "name", "type", "client_id", "description", "is_third_party", "redirects", "redirects_after",
+        "grants", "created_at", "updated_at",
+    )  # fmt: skip
+    operations = (
+        Operation(
+            "change", "Edit", "Addresses are compared character by character.", _change, form=SettingsForm,
+            initial=_initial,
+        ),
+        Operation(
+            "secret", "New secret",
+            "The secret so far stops working at once: no tokens until the application has the new one.",
+            _rotate, grave=True,
+        ),
+        Operation(
+            "delete", "Delete", "Its id, its secret and all its tokens are dead at once.", _remove, grave=True
+        ),
+        Operation(
+            "create", "New application", "Its secret is shown once, on the page after this one.", _create,
+            form=NewApplicationForm, row_needed=False,
+        ),
+    )  # fmt: skip
+
+    @admin.display(description="Redirect URIs")
+    def redirects(self, application: Application) -> str:
+        """Where people may be sent back to."""
+        return "\n".join(application.redirect_uris) or "-"
+
+    @admin.display(description="Redirect URIs after sign-out")
+    def redirects_after(self, application: Application) -> str:
+        """Where people may be sent after they signed out."""
+        return "\n".join(application.post_logout_redirect_uris) or "-"
+
+    @admin.display(description="Grants")
+    def grants(self, application: Application) -> str:
+        """How it may get tokens."""
+        return ", ".join(application.grant_types)
+
+    def panels(self, request: Any, row: Application) -> list[Panel]:
+        """Show what a machine may do."""
+        if row.type != Application.Type.MACHINE:
+            return super().panels(request, row)
+        roles = [(link(role, role.name), role.description) for role in bindings.ROLES.of(row.pk)[:SHOWN]]
+        bound = OrganizationApplication.objects.filter(application=row).select_related("organization")
+        rows = [
+            (link(one.organization), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]
+        ]
+        return [
+            Panel("Roles", ("Role", "Description"), roles),
+            Panel("Organizations", ("Organization", "Bound"), rows),
+            *super().panels(request, row),
+        ]
+
+
+@beside(Organization)
+def _of_organization(organization: Organization) -> list[Panel]:
+    bound = OrganizationApplication.objects.filter(organization=organization).select_related("application")
+    rows = [(link(one.application), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]]
+    return [Panel("Applications", ("Application", "Bound"), rows)]
+
+
+@beside(Role)
+def _of_role(role: Role) -> list[Panel]:
+    if role.type != Role.Type.MACHINE:
+        return []
+    rows = [(link(one), one.client_id) for one in bindings.OF_ROLE.of(role.pk)[:SHOWN]]
+    return [Panel("Applications", ("Application", "Client id"), rows)]

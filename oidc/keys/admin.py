@@ -1,0 +1,72 @@
+"""Signing keys, for operators. Nothing here reads a private half."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from identity.core.admin import Pages
+from identity.core.operations import Operation, Order
+from oidc.keys import services, usage
+from oidc.keys.models import SigningKey
+
+
+def _prepare(order: Order) -> str:
+    return f"Key {services.prepare().pk} is published, and waits for the next rotation."
+
+
+def _rotate(order: Order) -> str:
+    return f"Key {services.rotate().pk} signs from now on."
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row)
+    return "The key is deleted."
+
+
+@admin.register(SigningKey)
+class SigningKeyAdmin(Pages):
+    """Signing keys: the active one, the next one and those before."""
+
+    section = "Applications"
+    title = "Signing keys"
+    list_display = ("id", "status", "created_at", "activated_at", "retired_at")
+    ordering = ("status", "-created_at", "-pk")  # the words happen to be in order
+    shown = (
+        "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "unexpired_tokens",
+        "safe_to_delete",
+    )  # fmt: skip
+    operations = (
+        Operation(
+            "prepare", "Prepare the next key",
+            "Publishes it in the key set, so that applications know it before a rotation makes it active.",
+            _prepare, row_needed=False,
+        ),
+        Operation(
+            "rotate", "Rotate",
+            "The next key becomes active, or a new one where none is. The old one verifies what it signed.",
+            _rotate, row_needed=False, grave=True,
+        ),
+        Operation(
+            "delete", "Delete", "What this key signed stops validating at once, everywhere.",
+            _remove, possible=lambda key: key.status != SigningKey.Status.ACTIVE, grave=True,
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return keys without what is not shown."""
+        return super().get_queryset(request).defer("public_jwk", "sealed_private_key")
+
+    @admin.display(description="Unexpired tokens")
+    def unexpired_tokens(self, key: SigningKey) -> int:
+        """How many tokens it signed that have not expired."""
+        return usage.of(key).unexpired_tokens
+
+    @admin.display(description="Safe to delete")
+    def safe_to_delete(self, key: SigningKey) -> str:
+        """When the last of them expires."""
+        if key.status == SigningKey.Status.ACTIVE:
+            return "Never while it is active"
+        last = usage.of(key).last_expires_at
+        return "Now" if last is None else f"{last:%Y-%m-%d %H:%M:%S} UTC"

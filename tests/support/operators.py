@@ -1,0 +1,80 @@
+"""Operators in a browser: the site at /admin, as its forms are filled in by hand."""
+
+import html
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+from django.conf import settings
+from django.contrib.admin import site
+
+from identity.core import tenancy
+from management.administrators import services as administrators
+from management.administrators.models import Administrator
+from tests.support import cast
+from tests.support.cast import PASSWORD, World
+
+
+def administrator(**fields: Any) -> Administrator:
+    """Somebody new who manages everything, unless told otherwise."""
+    fields.setdefault("is_superuser", "tenants" not in fields)
+    with tenancy.using(tenancy.DEFAULT):
+        return administrators.create(username=f"op-{secrets.token_hex(4)}", password=PASSWORD, **fields)
+
+
+def _new_http() -> httpx.Client:
+    client = cast._new_client()
+    client.base_url = httpx.URL(settings.BASE_URL)
+    return client
+
+
+@dataclass
+class Operator:
+    """A browser at the site; ``who`` signs in with the password of all tests."""
+
+    who: Administrator
+    http: Any = field(default_factory=_new_http)
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.http.get(path, **options)
+
+    def submit(self, path: str, *, page: str = "", **typed: Any) -> Any:
+        """Open a page, fill in its form and send it with all the hidden fields it has."""
+        shown = text_of(self.get(page or path))
+        hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', shown))
+        sent = {name: html.unescape(value) for name, value in hidden.items()} | typed
+        return self.http.post(path, data=sent)
+
+    def sign_in(self, password: str = PASSWORD, **typed: str) -> Any:
+        return self.submit("/admin/login/", username=self.who.username, password=password, **typed)
+
+    def choose(self, world: World) -> "Operator":
+        answer = self.submit("/admin/tenant/", tenant=world.tenant.pk)
+        assert answer.status_code == 302, answer.text
+        return self
+
+
+def text_of(answer: Any) -> str:
+    """What a page says, whoever fetched it."""
+    return str(answer.text if hasattr(answer, "text") else answer.content.decode())
+
+
+def at(world: World, who: Administrator | None = None) -> Operator:
+    """Somebody who is signed in and works in a tenant."""
+    operator = Operator(who or administrator())
+    assert operator.sign_in().status_code == 302
+    return operator.choose(world)
+
+
+def pages() -> list[Any]:
+    """The pages of every kind of row that the site has."""
+    return list(site._registry.values())
+
+
+def address_of(pages_of_kind: Any, *parts: object) -> str:
+    """The path of a list, of a row, or of what is done to it."""
+    meta = pages_of_kind.opts
+    below = "".join(f"{part}/" for part in parts)
+    return f"/admin/{meta.app_label}/{meta.model_name}/{below}"
