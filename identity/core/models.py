@@ -51,6 +51,7 @@ class TenantModel(Timestamped):
         related_name="+",
         default=tenancy.active_id,
         editable=False,
+        db_index=False,  # each row has an index that begins with the tenant: tests/test_indexes.py
     )
 
     objects: models.Manager[Self] = TenantManager()
@@ -76,6 +77,7 @@ class Link(models.Model):
         related_name="+",
         default=tenancy.active_id,
         editable=False,
+        db_index=False,  # each row has an index that begins with the tenant: tests/test_indexes.py
     )
 
     objects: models.Manager[Self] = TenantManager()

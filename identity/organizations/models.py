@@ -27,7 +27,9 @@ class Organization(EditableModel):
 class Membership(EditableModel):
     """A user belongs to an organization, perhaps as its administrator. Joined when created."""
 
-    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="memberships")
+    organization = models.ForeignKey(
+        Organization, on_delete=models.CASCADE, related_name="memberships", db_index=False
+    )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     is_admin = models.BooleanField(default=False)
 
@@ -35,7 +37,7 @@ class Membership(EditableModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["organization", "user"], name="membership_unique"),
+            models.UniqueConstraint(fields=["tenant", "organization", "user"], name="membership_unique"),
         ]
         indexes = [
             models.Index(fields=["organization", "-created_at", "-id"], name="membership_newest_first"),
@@ -97,7 +99,7 @@ class OrganizationRolePermission(Link):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["role", "permission"], name="organization_role_permission_unique"
+                fields=["tenant", "role", "permission"], name="organization_role_permission_unique"
             ),
         ]
 
@@ -115,7 +117,9 @@ class OrganizationRoleScope(Link):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["role", "scope"], name="organization_role_scope_unique"),
+            models.UniqueConstraint(
+                fields=["tenant", "role", "scope"], name="organization_role_scope_unique"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -132,7 +136,7 @@ class MemberRole(Link):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["membership", "role"], name="member_role_unique"),
+            models.UniqueConstraint(fields=["tenant", "membership", "role"], name="member_role_unique"),
         ]
 
     def __str__(self) -> str:

@@ -42,7 +42,7 @@ class Scope(EditableModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["resource", "name"], name="scope_name_unique"),
+            models.UniqueConstraint(fields=["tenant", "resource", "name"], name="scope_name_unique"),
         ]
         indexes = [models.Index(fields=["tenant", "name"], name="scope_by_name")]
 

@@ -42,7 +42,7 @@ class RoleScope(Link):
     objects = TenantManager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["role", "scope"], name="role_scope_unique")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "role", "scope"], name="role_scope_unique")]
 
     def __str__(self) -> str:
         return f"{self.role_id} {self.scope_id}"
@@ -57,7 +57,7 @@ class UserRole(Link):
     objects = TenantManager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["user", "role"], name="user_role_unique")]
+        constraints = [models.UniqueConstraint(fields=["tenant", "user", "role"], name="user_role_unique")]
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.role_id}"

@@ -55,8 +55,13 @@ class _Foreign(BasePasswordHasher, ABC):
         """Return the checksum that the password leads to."""
 
     def encode(self, password: str, salt: str) -> str:
-        """Refuse: new hashes are Argon2id."""
-        raise NotImplementedError
+        """Refuse.
+
+        Raises:
+            TypeError: always.
+
+        """
+        raise TypeError(f"{self.algorithm} hashes are verified, never made: new hashes are Argon2id")
 
     def safe_summary(self, encoded: str) -> dict[Any, Any]:
         """Say what may be shown of a hash."""

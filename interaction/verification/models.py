@@ -82,7 +82,10 @@ class OutgoingMessage(TenantModel):
     objects = TenantManager()
 
     class Meta:
-        indexes = [models.Index(fields=["due_at"], name="message_due_anywhere")]
+        indexes = [
+            models.Index(fields=["due_at"], name="message_due_anywhere"),
+            models.Index(fields=["tenant"], name="message_of_tenant"),
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)

@@ -76,7 +76,9 @@ class ApplicationOrigin(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["application", "origin"], name="application_origin_unique"),
+            models.UniqueConstraint(
+                fields=["tenant", "application", "origin"], name="application_origin_unique"
+            ),
         ]
         indexes = [models.Index(fields=["tenant", "origin"], name="application_by_origin")]
 
@@ -94,7 +96,7 @@ class ApplicationRole(Link):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["application", "role"], name="application_role_unique"),
+            models.UniqueConstraint(fields=["tenant", "application", "role"], name="application_role_unique"),
         ]
 
     def __str__(self) -> str:
@@ -112,7 +114,7 @@ class OrganizationApplication(EditableModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["organization", "application"], name="organization_application_unique"
+                fields=["tenant", "organization", "application"], name="organization_application_unique"
             ),
         ]
 
@@ -130,7 +132,9 @@ class OrganizationApplicationRole(Link):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["binding", "role"], name="organization_application_role_unique"),
+            models.UniqueConstraint(
+                fields=["tenant", "binding", "role"], name="organization_application_role_unique"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -118,6 +118,7 @@ class RefreshFamily(TenantModel):
     class Meta:
         verbose_name_plural = "refresh families"
         # Nothing that a refresh changes is in an index: PostgreSQL then changes the row in its place.
+        indexes = [models.Index(fields=["tenant"], name="refresh_family_of_tenant")]
 
     def __str__(self) -> str:
         return str(self.pk)

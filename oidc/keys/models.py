@@ -47,6 +47,7 @@ class SigningKey(TenantModel):
     objects = TenantManager.from_queryset(SigningKeyQuerySet)()
 
     class Meta:
+        indexes = [models.Index(fields=["tenant"], name="signing_key_of_tenant")]
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant"], condition=Q(status="active"), name="signing_key_one_active"
