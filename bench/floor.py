@@ -2,6 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
+import django
+
+django.setup()  # gunicorn's hooks expect the apps
+
 
 def application(
     environ: dict[str, object], start_response: Callable[[str, list[tuple[str, str]]], object]

@@ -62,6 +62,10 @@ def post_worker_init(worker: object) -> None:
 
 def worker_exit(server: object, worker: object) -> None:
     """Let it finish the messages that it is sending."""
+    from django.apps import apps  # noqa: PLC0415 - as above
+
+    if not apps.ready:  # the worker could not start, and why is what has to be seen
+        return
     from interaction.verification import outgoing  # noqa: PLC0415 - as above
 
     outgoing.stop()
