@@ -223,7 +223,7 @@ def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
     if not parts.path.strip("/"):
         raise refuse(name, "must name a database: postgres://host/name")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgresql",
         "NAME": unquote(parts.path[1:]),
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or "",
@@ -231,5 +231,6 @@ def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5} | dict(parse_qsl(parts.query)),
+        "OPTIONS": {"connect_timeout": 5, "server_side_binding": True, "prepare_threshold": 3}
+        | dict(parse_qsl(parts.query)),
     }
