@@ -180,14 +180,12 @@ def database(name: str, default: str) -> dict[str, object]:
     raise refuse(name, f"must begin with sqlite:/// or postgres://, not {parts.scheme!r}")
 
 
-def cache(name: str) -> dict[str, str]:
-    """Read ``redis://host:port/number``; without one each worker has a cache of its own."""
+def redis_url(name: str) -> str:
+    """Read ``redis://host:port/number``, or nothing."""
     value = text(name)
-    if not value:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    if _split(name, value).scheme not in {"redis", "rediss"}:
+    if value and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+    return value
 
 
 def region(name: str) -> str:

@@ -65,7 +65,7 @@ def count_failure(client_id: str) -> None:
         limits.TooMany: there were too many lately.
 
     """
-    limits.take(rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}")
+    limits.take((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))
 
 
 def _presented(request: Request) -> Presented:
