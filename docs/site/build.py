@@ -3,6 +3,7 @@
 The operations of the API were written to var/docs/operations before, by api.py, which needs Gatehouse itself.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = ROOT / "docs/site"
 WORK: Final = ROOT / "var/docs"
 SITE: Final = ROOT / "var/site"
+_IF_THERE: Final = re.compile(r'# if there: ("(.+)",)')
 
 
 def main() -> int:
@@ -43,9 +45,11 @@ def main() -> int:
 
 def _configure(operations: list[str]) -> list[str]:
     """Write the configuration; name the pages that the navigation promises and nobody wrote."""
-    text = (HERE / "zensical.toml").read_text()
-    placed = set(_files(tomllib.loads(text)["project"]["nav"]))
     written = {str(path.relative_to(WORK / "pages")) for path in (WORK / "pages").rglob("*.md")}
+    text = _IF_THERE.sub(
+        lambda line: line[1] if line[2] in written else "", (HERE / "zensical.toml").read_text()
+    )
+    placed = set(_files(tomllib.loads(text)["project"]["nav"]))
     more = sorted(page for page in written - placed if not page.startswith(("reference/api/", "source/")))
     text = text.replace("# operations of the API", _lines(operations)).replace("# more", _lines(more))
     (WORK / "zensical.toml").write_text(text)
