@@ -72,23 +72,24 @@ def as_html() -> bytes:
                 (_WAYS_IN[name], marked(scheme["description"]))
                 for name, scheme in described["components"]["securitySchemes"].items()
             ],
-            "chapters": _chapters(described),
+            "chapters": chapters(described),
             "base_url": settings.BASE_URL,
         },
     )
     return page.encode()
 
 
-def _chapters(described: Schema) -> list[Chapter]:
-    chapters = {
+def chapters(described: Schema) -> list[Chapter]:
+    """Return what the page shows of the operations, by kind of thing."""
+    found = {
         tag["name"]: Chapter(_anchor(tag["name"]), tag["name"], marked(tag["description"]), [])
         for tag in described["tags"]
     }
     reader = _Reader(described)
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            chapters[operation["tags"][0]].operations.append(reader.read(path, method, operation))
-    return list(chapters.values())
+            found[operation["tags"][0]].operations.append(reader.read(path, method, operation))
+    return list(found.values())
 
 
 def _anchor(name: str) -> str:
