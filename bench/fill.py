@@ -66,7 +66,7 @@ class Filling:
         table, statement = rows.SERIES[kind]
         first = self.count(table)
         end = first + number
-        with self._without_indexes([table] if number > _BATCH and not first else []):
+        with self._without_indexes([table] if first < _BATCH < number else []):
             for begin in range(first, end, _BATCH):
                 last = min(begin + _BATCH, end) - 1
                 self.connection.execute(

@@ -41,8 +41,8 @@ _USERS: Final = f"""
 INSERT INTO users_user (id, tenant_id, created_at, updated_at, version, username, username_key, email,
     email_key, email_verified, phone, phone_key, phone_verified, name, password, is_suspended, epoch,
     login_count, last_sign_in_at, custom_data, self_registered, search_text)
-SELECT pg_temp.id('user' || %(tenant)s, n, at), %(tenant)s, at, at, 1, username, username, email, email, n %% 5 > 0,
-    coalesce(phone, ''), phone, phone IS NOT NULL, name, %(password)s, n %% 200 = 199, 0,
+SELECT pg_temp.id('user' || %(tenant)s, n, at), %(tenant)s, at, at, 1, username, username, email,
+    email, n %% 5 > 0, coalesce(phone, ''), phone, phone IS NOT NULL, name, %(password)s, n %% 200 = 199, 0,
     n %% 50, CASE WHEN n %% 50 > 0 THEN at + interval '1 hour' END,
     jsonb_build_object('team', n %% 1000), n %% 3 = 0,
     username || E'\\n' || email || E'\\n' || coalesce(phone, '') || E'\\n' || lower(name)
@@ -64,7 +64,8 @@ SELECT pg_temp.id('entry', n, at), %(tenant)s,
     CASE WHEN n %% 50000 = 7 THEN 'SigningKey.Rotate' WHEN n %% 500 = 5 THEN 'User.Create'
     ELSE pg_temp.one_of(string_to_array('{_COMMON_KEYS}', ' '), n) END,
     jsonb_build_object('result', CASE WHEN n %% 20 = 0 THEN 'Error' ELSE 'Success' END, 'number', n),
-    CASE WHEN n %% 10 > 0 THEN pg_temp.id('user' || %(tenant)s, who, pg_temp.moment(who, %(users)s))::text END,
+    CASE WHEN n %% 10 > 0
+    THEN pg_temp.id('user' || %(tenant)s, who, pg_temp.moment(who, %(users)s))::text END,
     CASE WHEN n %% 4 > 0 THEN pg_temp.id('application', n %% 200, '2026-01-01')::text END,
     '198.51.100.' || n %% 250, 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
     md5('request' || n)::uuid::text, at
