@@ -38,7 +38,7 @@ class EnvelopePagination(BasePagination):
     is_backwards = False
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the rows of the page that the query names; a view's ``total`` may know how many there are."""
+        """Return the rows of the page that the query names; a view's ``total`` may know of how many."""
         count = getattr(view, "total", QuerySet.count)
         self._read(request)
         total = count(queryset)
