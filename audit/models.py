@@ -56,7 +56,8 @@ class Entry(models.Model):
             ),
             models.Index(fields=["tenant_id", "key", "-created_at", "-id"], name="audit_of_key"),
             models.Index(
-                fields=["tenant_id", "application_id", "-created_at", "-id"],
+                # The key: so that events of an application are told apart without looking each up.
+                fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
                 name="audit_of_application",
                 condition=models.Q(application_id__isnull=False),
             ),
