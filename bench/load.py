@@ -140,7 +140,7 @@ class Load:
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     """Run one job: prepare, warm up, measure, let every answer come in."""
-    world = World(**job["world"])
+    world = World.of(job["world"])
     count = job["connections"]
     connections = [Connection(job["port"], ROWS[job["row"]](world, n, count)) for n in range(count)]
     for connection in connections:
