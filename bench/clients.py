@@ -99,7 +99,9 @@ class Client(ABC):
         world = self.world
         verifier, state = secrets.token_urlsafe(32), secrets.token_urlsafe(8)
         self.turn += 1
-        answer = yield get(f"{self.at(world.interface.authorize)}?{self._asked(scope, verifier, state, more)}")
+        answer = yield get(
+            f"{self.at(world.interface.authorize)}?{self._asked(scope, verifier, state, more)}"
+        )
         answer.require(_FOUND)
         cookies = answer.cookies
         sent = {

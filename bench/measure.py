@@ -17,21 +17,27 @@ _SLACK: Final = 60  # seconds that preparing and ending may take
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured, with how many connections, and the limit it is held against."""
+    """What is measured, with how many connections, and what it is held against.
+
+    ``limit`` is one of the machine, and ``share`` how much of it we want; ``goal`` is how many times as
+    many a second we want as the provider beside us has.
+    """
 
     name: str
     title: str
     connections: int
     limit: str
+    goal: float | None = None
+    share: float | None = None
 
 
 ROWS: Final = (
-    Row("client-credentials", "client credentials", 16, "commits"),
-    Row("refresh", "refresh with rotation", 16, "commits"),
-    Row("userinfo", "userinfo", 16, "floor"),
+    Row("client-credentials", "client credentials", 16, "commits", goal=1.0),
+    Row("refresh", "refresh with rotation", 16, "commits", goal=1.5),
+    Row("userinfo", "userinfo", 16, "floor", goal=1.0),
     Row("jwks", "JWKS", 16, "floor"),
     Row("discovery", "discovery", 16, "floor"),
-    Row("login", "full login", 8, "argon2id"),
+    Row("login", "full login", 8, "argon2id", goal=1.0, share=0.75),
 )
 FLOOR: Final = Row("floor", "empty application", 16, "")
 LIMITS: Final = {

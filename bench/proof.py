@@ -27,7 +27,9 @@ class Proof(Client):
         """
         answer = yield get(self.at(self.world.interface.jwks))
         self.keys = KeySet.import_key_set(json.loads(answer.body))
-        machine = yield from self._token(self.world.machine, grant_type="client_credentials", **self.world.for_api)
+        machine = yield from self._token(
+            self.world.machine, grant_type="client_credentials", **self.world.for_api
+        )
         self._claims(json.loads(machine.body)["access_token"])
         tokens = yield from self.sign_in("openid profile offline_access", **self.world.offline)
         self._claims(tokens["access_token"])
@@ -50,9 +52,7 @@ class Proof(Client):
             answer.require(_BAD_REQUEST, b"invalid_grant")
 
     def _refreshed(self, token: str) -> Generator[bytes, Answer, Answer]:
-        return (
-            yield from self._token(self.world.web, grant_type="refresh_token", refresh_token=token)
-        )
+        return (yield from self._token(self.world.web, grant_type="refresh_token", refresh_token=token))
 
     def _token(self, client: tuple[str, str], **form: str) -> Generator[bytes, Answer, Answer]:
         return (yield post_form(self.at(self.world.interface.token), form, Authorization=basic(client)))
