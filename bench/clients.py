@@ -20,6 +20,7 @@ Steps = Generator[bytes, Answer, None]
 
 _FOUND: Final = 303
 _OK: Final = 200
+_BUSY: Final = 503
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Client(ABC):
     """One keep-alive connection's worth of work."""
 
     is_somebody_new = False  # at each step, who hence comes with a connection of their own
+    came_to = "200"  # what the last step came to, where more than one thing is right
 
     def __init__(self, world: World, number: int, count: int) -> None:
         self.world = world
@@ -263,6 +265,23 @@ class Login(Client):
         yield from self.sign_in("openid profile offline_access", **self.world.offline)
 
 
+class SignIn(Client):
+    """A person signs in, on no application's behalf; to be told to come back later is an answer, too."""
+
+    is_somebody_new = True
+
+    def step(self) -> Steps:
+        """Send identifier and password."""
+        # There may be more of these clients than people.
+        identifier = secrets.choice(self.world.usernames)
+        sent = {"identifier": identifier, "password": self.world.password}
+        answer = yield post_json(self.at(self.world.interface.sign_in), json.dumps(sent).encode())
+        is_busy = answer.status == _BUSY and b"\r\nretry-after:" in answer.head.lower()
+        if not is_busy:
+            answer.require(_OK, b"redirect_to")
+        self.came_to = "503 with Retry-After" if is_busy else "200"
+
+
 class Given(Client):
     """An administrator or an application sends what it was given, one after the other."""
 
@@ -301,6 +320,7 @@ ROWS: Final[dict[str, type[Client]]] = {
     "jwks": Jwks,
     "discovery": Discovery,
     "login": Login,
+    "sign-in": SignIn,
     "floor": Floor,
     "given": Given,
     "session-context": SessionContext,

@@ -1,4 +1,4 @@
-"""What every provider has to do right before it is measured: sign, rotate, and see a token that comes twice."""
+"""What every provider does right before it is measured: it signs, rotates, and sees a token twice."""
 
 import json
 from collections.abc import Generator
