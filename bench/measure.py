@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -77,10 +78,18 @@ class Times:
     limit: float
 
 
-def row(
-    row: Row, server: stage.Server, database: stage.Database | None, world: dict[str, Any], times: Times
+def row(  # noqa: PLR0913, PLR0917 - what is measured, where, and for how long
+    row: Row,
+    server: stage.Server,
+    database: stage.Database | None,
+    world: dict[str, Any],
+    times: Times,
+    begun: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
-    """Measure one row once: what the load found, and CPU milliseconds per step."""
+    """Measure one row once: what the load found, and CPU milliseconds per step.
+
+    ``begun`` is called when clients are prepared and warm.
+    """
     job = {
         "row": row.name,
         "port": server.port,
@@ -107,6 +116,8 @@ def row(
             if line.startswith("{"):
                 return _combined(json.loads(line), marks)
             marks.append((time.perf_counter(), Clocks.read(server, database)))
+            if len(marks) == 1:
+                begun()
         raise stage.Failed(f"the load of {row.title} ended without a result")
     finally:
         guard.cancel()

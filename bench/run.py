@@ -19,6 +19,7 @@ import beside
 import measure
 import proof
 import report
+import sections
 import stage
 import tables
 from beside import Beside
@@ -222,8 +223,7 @@ def main() -> int:
         arguments.json.write_text(json.dumps(found | {"summary": summary}, indent=2) + "\n")
     failed = [row for row in summary["rows"] if row["errors"]]
     if arguments.write and not failed:
-        path = stage.ROOT / "docs" / "performance.md"
-        path.write_text(tables.page(summary))
+        path = sections.write(**tables.page(summary))
         print(f"Wrote {path.relative_to(stage.ROOT)}.")
     return 1 if failed else 0
 

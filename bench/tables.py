@@ -2,10 +2,8 @@
 
 from typing import Any, Final
 
-import stage
 from measure import LIMITS
 
-_PAGE: Final = stage.BENCH / "page.md"
 _NOISE: Final = 0.10  # of the machine, used by others: above it the run is called noisy
 _SHORT: Final = {
     "commits": "insert commits",
@@ -17,8 +15,8 @@ _RATES: Final = [
     "",
     "per second",
     "runs",
-    "other, 2 processes",
-    "other, 1 process",
+    "oidc-provider, 2 processes",
+    "oidc-provider, 1 process",
     "ratio",
     "goal",
     "of the limit",
@@ -28,7 +26,7 @@ _COSTS: Final = [
     "p50 / p99 ms",
     "CPU ms, server",
     "CPU ms, database",
-    "other: p50 / p99 ms",
+    "oidc-provider: p50 / p99 ms",
     "CPU ms, server",
     "CPU ms, database",
 ]
@@ -186,16 +184,13 @@ def _others(summary: dict[str, Any]) -> str:
     return f"{said}: repeat it on a quiet machine" if summary["others"] > _NOISE else said
 
 
-def page(summary: dict[str, Any]) -> str:
-    """Return the page of the documentation."""
-    text = _PAGE.read_text()
-    for name, table in (
-        ("rates", [["row", *_RATES[1:]], *rates(summary)[1:]]),
-        ("costs", [["row", *_COSTS[1:]], *costs(summary)[1:]]),
-        ("facts", [["", ""], *(list(fact) for fact in _facts(summary))]),
-    ):
-        text = text.replace(f"<!-- the {name} -->", markdown(table), 1)
-    return text
+def page(summary: dict[str, Any]) -> dict[str, str]:
+    """Return the sections of the documentation's page."""
+    return {
+        "rates": markdown([["row", *_RATES[1:]], *rates(summary)[1:]]),
+        "costs": markdown([["row", *_COSTS[1:]], *costs(summary)[1:]]),
+        "facts": markdown([["", ""], *(list(fact) for fact in _facts(summary))]),
+    }
 
 
 def markdown(lines: Table) -> str:
