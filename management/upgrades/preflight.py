@@ -84,7 +84,7 @@ def _on_postgresql(connection: BaseDatabaseWrapper, found: Pending) -> list[str]
         if number:
             said.append(
                 f"{number} transactions are open, the oldest for {oldest} seconds: "
-                "a migration waits for them and gives up after --lock-timeout"
+                "a migration that needs their tables tries again and again, and gives up after --patience"
             )
         for table in sorted(_tables(found.expand + found.contract)):
             cursor.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table])

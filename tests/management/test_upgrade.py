@@ -5,8 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,6 +52,14 @@ _INDEX = """
     dependencies = [("shop", "0001_initial")]
     operations = [AddIndexOnline("good", models.Index(fields=["name"], name="good_name"))]
 """
+_SLOW = """
+    kind = "expand"
+    dependencies = [("shop", "0001_initial")]
+    operations = [
+        migrations.CreateModel("Shelf", [("id", models.BigAutoField(primary_key=True))]),
+        migrations.RunSQL("SELECT pg_sleep(60)", migrations.RunSQL.noop),
+    ]
+"""
 _CONTRACT = """
     kind, completes = "contract", [("shop", "0001_initial")]
     dependencies = [("shop", "0002_index")]
@@ -80,7 +88,13 @@ class Shop:
         (self.folder / "shop" / "migrations" / f"{name}.py").unlink()
 
     def manage(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        process = self.begin(*command)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    def begin(self, *command: str) -> "subprocess.Popen[str]":
+        """Start a command, and do not wait for its end."""
+        return subprocess.Popen(
             [sys.executable, str(settings.BASE_DIR / "manage.py"), *command],
             env=os.environ
             | {
@@ -90,10 +104,15 @@ class Shop:
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
             cwd=self.folder,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
+
+    def index_is_valid(self) -> bool:
+        with psycopg.connect(self.url) as reader:
+            query = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'good_name'::regclass"
+            return reader.execute(query).fetchone() == (True,)
 
     def applied(self) -> dict[str, bool]:
         """The migrations that there are, and which of them are applied."""
@@ -205,12 +224,35 @@ class TestOnPostgreSQL:
 
         with psycopg.connect(shop.url) as holder:
             holder.execute("LOCK TABLE shop_good IN ACCESS SHARE MODE")
-            refused = shop.manage("migrate", "--lock-timeout", "1")
+            refused = shop.manage("migrate", "--patience", "1")
 
         assert refused.returncode == 1
         assert "was not to be had within 1 seconds" in refused.stderr
         assert shop.applied()["0002_next"] is False
         assert shop.manage("migrate").returncode == 0
+
+    def test_a_table_that_others_hold_for_a_while_is_asked_for_again_and_nobody_waits_behind_it(self, shop):
+        """The holder reads for seconds; whoever writes meanwhile waits as long as --lock-timeout says."""
+        shop.manage("migrate")
+        shop.has(_0002_next=_NEXT.replace("0003_contract", "0001_initial"))
+
+        with (
+            psycopg.connect(shop.url) as holder,
+            psycopg.connect(shop.url, autocommit=True) as writer,
+            psycopg.connect(shop.url, autocommit=True) as watch,
+        ):
+            holder.execute("LOCK TABLE shop_good IN ACCESS SHARE MODE")
+            migrating = shop.begin("migrate")
+            for _ in range(2):
+                waits_for(watch, "ALTER TABLE%")
+                writer.execute("SET statement_timeout = '1500ms'")
+                writer.execute("INSERT INTO shop_good (name) VALUES ('not held up')")
+            holder.rollback()
+
+        said = migrating.communicate(timeout=30)
+        assert migrating.returncode == 0, said
+        assert "trying again" in said[1]
+        assert shop.applied()["0002_next"] is True
 
     def test_an_index_is_built_while_somebody_writes_and_an_interrupted_build_is_repeated(self, shop):
         shop.manage("migrate")
@@ -220,19 +262,80 @@ class TestOnPostgreSQL:
             other.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'good_name'::regclass")
         with psycopg.connect(shop.url) as writer:
             writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
-            ended: list[subprocess.CompletedProcess[str]] = []
-            thread = threading.Thread(
-                target=lambda: ended.append(shop.manage("migrate", "--lock-timeout", "1"))
-            )
-            thread.start()
+            migrating = shop.begin("migrate")
             writer.execute("SELECT pg_sleep(4)")
             writer.execute("INSERT INTO shop_good (name) VALUES ('and once more')")
-        thread.join()
 
-        assert ended[0].returncode == 0, ended[0].stderr
-        with psycopg.connect(shop.url) as reader:
-            valid = reader.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'good_name'::regclass")
-            assert valid.fetchone() == (True,)
+        said = migrating.communicate(timeout=30)
+        assert migrating.returncode == 0, said
+        assert shop.index_is_valid()
+
+    def test_two_at_once_take_turns_even_while_an_index_is_built(self, shop):
+        """Who builds an index waits for older statements, and one that waited for its turn would be one."""
+        shop.manage("migrate")
+        shop.has(_0002_index=_INDEX)
+        with psycopg.connect(shop.url) as writer, psycopg.connect(shop.url, autocommit=True) as watch:
+            writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
+            both = [shop.begin("migrate"), shop.begin("migrate")]
+            waits_for(watch, "CREATE INDEX%")
+            writer.execute("SELECT pg_sleep(4)")
+
+        said = [migrating.communicate(timeout=30) for migrating in both]
+        assert [migrating.returncode for migrating in both] == [0, 0], said
+        assert sorted("Applying shop.0002_index" in out for out, _ in said) == [False, True]
+        assert shop.index_is_valid()
+
+    @pytest.mark.parametrize(
+        ("name", "body", "statement"),
+        [
+            ("0002_index", _INDEX, "CREATE INDEX%"),
+            ("0002_slow", _SLOW, "SELECT pg_sleep%"),
+        ],
+    )
+    def test_one_that_is_killed_stops_at_once_and_is_repeated(self, shop, name, body, statement):
+        shop.manage("migrate")
+        shop.has(**{name: body})
+        with psycopg.connect(shop.url) as writer, psycopg.connect(shop.url, autocommit=True) as watch:
+            writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
+            killed = shop.begin("migrate")
+            at_work = waits_for(watch, statement)
+            killed.kill()
+            killed.communicate()
+            ended = wait_until(
+                lambda: not watch.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [at_work]).rowcount
+            )
+            assert ended, "its statement goes on, and keeps the next migration out"
+
+        assert shop.applied()[name] is False
+        shop.has(**{name: body.replace("pg_sleep(60)", "1")})
+        again = shop.manage("migrate")
+        assert again.returncode == 0, again.stderr
+        assert shop.applied()[name] is True
+
+
+def waits_for(watch: psycopg.Connection, statement: str) -> int:
+    """The backend that is at such a statement, once there is one."""
+    found: list[int] = []
+
+    def look() -> bool:
+        query = (
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+            "AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE %s"
+        )
+        found[:] = [pid for (pid,) in watch.execute(query, [statement])]
+        return bool(found)
+
+    assert wait_until(look), f"nobody came to {statement}"
+    return found[0]
+
+
+def wait_until(happened: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 20
+    while not happened():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def test_what_to_look_at_first_is_told(database, monkeypatch):
