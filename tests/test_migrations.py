@@ -9,6 +9,7 @@ from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 
 from audit.online import AddIndexOnline
+from tests.support import releases
 from tests.support.migration_rules import History, made, problems, shop
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,9 +23,7 @@ BASE = ("shop", "0001_initial")
 
 def released() -> set[tuple[str, str]]:
     """The migrations that a release has brought out, by the last of each app that its row names."""
-    heading, *rows = (ROOT / "docs" / "releases.tsv").read_text().splitlines()
-    assert heading == "release\tapp\tmigration"
-    last = {tuple(row.split("\t")[1:]) for row in rows}
+    last = {(row.app, row.migration) for row in releases.table()}
     return {
         (app, name)
         for app, name in MigrationLoader(None).disk_migrations

@@ -107,7 +107,7 @@ def _reset(connection: BaseDatabaseWrapper, name: str) -> None:
         cursor.execute(f"RESET {name}")
 
 
-def _asked(connection: BaseDatabaseWrapper, statement: str, *values: object) -> Any:
+def _asked(connection: BaseDatabaseWrapper, statement: str, *values: str | int) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone()[0]
