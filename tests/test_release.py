@@ -56,6 +56,11 @@ def unreleased(folder: Path, news: str) -> None:
     changelog.write_text(text.replace("## [Unreleased]\n", f"## [Unreleased]\n\n### Added\n\n- {news}\n", 1))
 
 
+def empty_changelog(folder: Path) -> None:
+    (folder / "CHANGELOG.md").write_text("## [Unreleased]\n\n## [7.0.0]\n\n- Old.\n")
+    commit(folder)
+
+
 def rows(folder: Path) -> list[list[str]]:
     return [line.split("\t") for line in (folder / "docs/releases.tsv").read_text().splitlines()[1:]]
 
@@ -106,10 +111,7 @@ def test_the_next_release_has_a_row_for_each_app_that_changed_since(clone):
         ("7.1.0", lambda clone: git(clone, "tag", "v7.1.0"), "the tag v7.1.0 is there"),
         (
             "7.1.0",
-            lambda clone: (
-                (clone / "CHANGELOG.md").write_text("## [Unreleased]\n\n## [7.0.0]"),
-                commit(clone),
-            ),
+            empty_changelog,
             "nothing below [Unreleased]",
         ),
     ],

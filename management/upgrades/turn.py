@@ -13,7 +13,7 @@ from django.core.management import CommandError
 from django.db import DatabaseError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-_KEY: Final = 0x6761_7465  # of no meaning but that all releases use the same
+KEY: Final = 0x6761_7465  # of no meaning but that all releases use the same
 _LOOK_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 2
 # lock_not_available, deadlock_detected: what was begun is undone, and may be begun again.
@@ -39,7 +39,7 @@ def taken(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]
     # Tried again and again, never waited for: a statement that waits keeps a snapshot, and whoever
     # builds an index waits until all older snapshots are gone. The two would wait for each other.
     deadline = time.monotonic() + patience
-    while not _asked(connection, "SELECT pg_try_advisory_lock(%s)", _KEY):
+    while not _asked(connection, "SELECT pg_try_advisory_lock(%s)", KEY):
         if time.monotonic() > deadline:
             raise CommandError(f"another migration is still running after {patience:g} seconds")
         time.sleep(_LOOK_SECONDS)
@@ -49,7 +49,7 @@ def taken(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]
         yield
     finally:
         if connection.connection is not None and not connection.connection.closed:
-            _asked(connection, "SELECT pg_advisory_unlock(%s)", _KEY)
+            _asked(connection, "SELECT pg_advisory_unlock(%s)", KEY)
             for name in (*_SESSION, "lock_timeout"):
                 _reset(connection, name)
 
