@@ -5,8 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,11 +19,11 @@ from django.db import NotSupportedError, OperationalError, connection, connectio
 from management.upgrades import pending, preflight
 from management.upgrades.pending import Pending
 from tests.support import second, server
-from tests.support.threads import THOROUGH
+from tests.support.threads import THOROUGH, wait_until
 
 _SETTINGS = """
 from config.settings import *
-INSTALLED_APPS = ["management", "shop"]
+INSTALLED_APPS = ["management", "management.upgrades", "shop"]
 ROOT_URLCONF, MIDDLEWARE, TEMPLATES = "shop.models", [], []
 CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
 """
@@ -170,6 +169,28 @@ def test_decision_R3_an_upgrade_goes_migrate_then_nodes_then_contract(shop):
     assert shop.manage("migrate", "--yes").returncode == 0
     assert all(shop.applied().values())
     assert "Nothing to do" in shop.manage("preflight").stdout
+
+
+def test_decision_R3_nothing_is_taken_away_from_a_node_that_was_seen_a_moment_ago(shop):
+    announce = ["shell", "--no-imports", "-c", "from management.upgrades import presence as p; p.announce()"]
+    shop.manage("migrate")
+    said = shop.manage(*announce)
+    assert said.returncode == 0, said.stderr
+    shop.has(_0002_index=_INDEX, _0003_contract=_CONTRACT.replace('0001_initial")]\n', '0002_index")]\n', 1))
+    assert shop.manage("migrate").returncode == 0, "what only adds does not mind"
+
+    refused = shop.manage("migrate", "--yes")
+
+    assert refused.returncode == 1
+    assert "of release 0.1" in refused.stderr
+    assert "needs what shop.0003_contract takes away" in refused.stderr
+    assert shop.applied()["0003_contract"] is False
+    assert "Serves:" in shop.manage("preflight").stdout
+    [node] = shop.preflight("--yes")[1]["nodes"]
+    assert node["needs"] == [["shop", "0003_contract"]]
+    shop.manage(*announce)  # the node was replaced by one of this release
+    assert shop.manage("migrate", "--yes").returncode == 0
+    assert all(shop.applied().values())
 
 
 thorough = pytest.mark.skipif(not THOROUGH, reason="starts many commands: only with GATEHOUSE_THOROUGH=1")
@@ -327,15 +348,6 @@ def waits_for(watch: psycopg.Connection, statement: str) -> int:
 
     assert wait_until(look), f"nobody came to {statement}"
     return found[0]
-
-
-def wait_until(happened: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
-    while not happened():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_what_to_look_at_first_is_told(database, monkeypatch):

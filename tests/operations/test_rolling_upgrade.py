@@ -210,6 +210,7 @@ def tell(load: Load, began: float, ended: float, locks: Locks) -> None:
     beside = load.between(began, ended)
     _logger.info("%d requests, %d of them wrong", len(load.sent), len(load.wrong))
     _logger.info("%.1f s for migrate, with %d requests beside it", ended - began, len(beside))
-    _logger.info("%.2f s for the slowest of those", max(sent.seconds for sent in beside))
-    _logger.info("%.2f s for the slowest of all", max(sent.seconds for sent in load.sent))
+    for program in sorted({sent.program for sent in beside}):
+        times = sorted(sent.seconds for sent in beside if sent.program == program)
+        _logger.info("%s: %.2f s in the middle, %.2f s at most", program, times[len(times) // 2], times[-1])
     _logger.info("%.2f s was the longest wait for the migration", locks.longest)

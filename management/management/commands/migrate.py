@@ -29,6 +29,11 @@ class Command(migrate.Command):
             "--yes", action="store_true", help="apply contracts too: no node of an earlier release runs"
         )
         parser.add_argument(
+            "--force",
+            action="store_true",
+            help="with --yes: although nodes that need what contracts take away were seen a moment ago",
+        )
+        parser.add_argument(
             "--lock-timeout",
             type=float,
             default=0.5,
@@ -51,7 +56,7 @@ class Command(migrate.Command):
             super().handle(*args, **options)
             return
         with turn.taken(connection, patience=options["patience"]):
-            findings = preflight.look(connection, confirmed=options["yes"])
+            findings = preflight.look(connection, confirmed=options["yes"], forced=options["force"])
             if findings.refusals or findings.pending is None:
                 raise CommandError("\n".join(findings.refusals))
             for warning in findings.warnings if options["verbosity"] else ():
