@@ -7,6 +7,7 @@ docs/releases.tsv; before the first it is what is checked out. It runs with the 
 
 import logging
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -65,11 +66,17 @@ def test_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
                     cluster.replace(node, after)
                     if number == 0:
                         each_reads_what_the_other_wrote(cluster, shop)
+                        early = run(after, url, "manage.py", "migrate", "--yes", status=1)
                     load.go_on()
+                late = run(after, url, "manage.py", "migrate", "--yes")
+                load.go_on()
             tell(load, began, ended, locks)
 
             assert load.wrong == []
             assert "trying again" in said
+            assert re.search("_sample waits", said)
+            assert re.search("was seen .* ago and needs what users.*_sample takes away", early)
+            assert re.search("Applying users.*_sample... OK", late)
             assert locks.longest < 2 * LOCK_TIMEOUT
             nothing_is_lost(url, shop)
 
@@ -81,7 +88,7 @@ def code_of_both(folder: Path) -> tuple[Path, Path]:
     return before, releases.code_of_now(folder / "after")
 
 
-def run(code: Path, url: str, *command: str) -> str:
+def run(code: Path, url: str, *command: str, status: int = 0) -> str:
     """Run a program of some code, and return all that it says."""
     own = {"DJANGO_SETTINGS_MODULE": "config.settings", "DATABASE_URL": url, "VAR_DIR": str(code / "var")}
     done = subprocess.run(
@@ -93,7 +100,7 @@ def run(code: Path, url: str, *command: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == status, done.stdout
     return done.stdout
 
 
