@@ -10,7 +10,7 @@ from django.db import DatabaseError, NotSupportedError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 
-from management.upgrades import pending, serving
+from management.upgrades import pending, rights, serving
 from management.upgrades.pending import Name, Pending
 from management.upgrades.serving import Serving
 
@@ -50,6 +50,8 @@ def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bo
     findings.refusals += _refusals(connection, found, confirmed=confirmed)
     if confirmed and not forced:
         findings.refusals += _needed_still(findings.nodes)
+    if found.expand or found.contract:
+        findings.refusals += rights.lacking(connection, _tables(found.expand + found.contract))
     if (found.expand or found.contract) and not found.fresh:
         findings.warnings += (_on_postgresql if connection.vendor == "postgresql" else _on_sqlite)(
             connection, found

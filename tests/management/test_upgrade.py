@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from django.conf import settings
 from django.db import NotSupportedError, OperationalError, connection, connections
 
-from management.upgrades import pending, preflight
+from management.upgrades import pending, preflight, rights
 from management.upgrades.pending import Pending
 from tests.support import second, server
 from tests.support.threads import THOROUGH, wait_until
@@ -368,6 +369,29 @@ def test_what_to_look_at_first_is_told(database, monkeypatch):
         said = preflight._on_postgresql(connection, found)
     assert "transactions are open" in said[0]
     assert any(line.startswith("users_user has") for line in said)
+
+
+def test_what_the_role_may_not_change_is_told_before_anything_is_changed(database, monkeypatch):
+    assert rights.lacking(connection, {"users_user"}) == []
+    if connection.vendor == "sqlite":
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        assert "cannot be written by this user" in rights.lacking(connection, {"users_user"})[0]
+        return
+    role = f"gatehouse_{secrets.token_hex(4)}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {role}")
+        try:
+            cursor.execute(f"SET ROLE {role}")
+            said = rights.lacking(connection, {"users_user", "is_no_table"})
+            cursor.execute("SET default_transaction_read_only = on")
+            standby = rights.lacking(connection, {"users_user"})
+        finally:
+            cursor.execute("RESET ALL; RESET ROLE")
+            cursor.execute(f"DROP ROLE {role}")
+    assert f"{role} may not make tables" in said[0]
+    assert "users_user belongs to " in said[1]
+    assert len(said) == 2
+    assert "takes no writes" in standby[0]
 
 
 def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):
