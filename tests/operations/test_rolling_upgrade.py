@@ -68,6 +68,9 @@ def test_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
                         each_reads_what_the_other_wrote(cluster, shop)
                         early = run(after, url, "manage.py", "migrate", "--yes", status=1)
                     load.go_on()
+                for code in (before, after):  # whoever regrets it goes back, until the contract
+                    cluster.replace(next(iter(cluster.nodes)), code)
+                    load.go_on()
                 late = run(after, url, "manage.py", "migrate", "--yes")
                 load.go_on()
             tell(load, began, ended, locks)
