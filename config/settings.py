@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "management",
     "management.administrators",
     "management.doctor",
+    "management.upgrades",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
