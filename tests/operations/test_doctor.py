@@ -238,9 +238,14 @@ class TestFaults:
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
     )
     def test_more_threads_than_postgresql_lets_in(self, database, settings):
-        settings.WEB_CONCURRENCY = 256
+        settings.WEB_CONCURRENCY = 32
+        assert "576 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
 
-        assert "PostgreSQL lets in" in message(examined(), "database.W003")
+        settings.DATABASE_POOL = 2
+        assert "database.W003" not in examined()
+
+        settings.DATABASE_POOL = 16
+        assert "512 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
 
     def test_a_redis_that_drops_counts_when_it_is_full(self, address, settings):
         with redis_server.running() as server, Redis.from_url(server.url) as redis:
