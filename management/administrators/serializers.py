@@ -13,7 +13,7 @@ class AdministratorSignInSerializer(serializers.Serializer[None]):
 
     username = serializers.CharField(max_length=128)
     password = serializers.CharField(max_length=256, trim_whitespace=False)
-    code = serializers.CharField(
+    code = Line(
         max_length=64,
         required=False,
         allow_blank=True,
