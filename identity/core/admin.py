@@ -8,16 +8,17 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib.admin import ModelAdmin, ShowFacets
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
-from django.db.models import Model
-from django.http import Http404, HttpRequest
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 
 from audit import moments
 from audit.bounded import BoundedPaginator
 from audit.moments import Column
-from identity.core import ids
+from identity.core import bulk, ids
 from identity.core.operating import Operating, address_of
 from identity.core.operations import Cell, Panel
 
@@ -48,7 +49,6 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
     shown: ClassVar[tuple[str, ...]]
     log_filter: ClassVar[str] = ""
 
-    actions = None
     list_per_page = 50
     list_max_show_all = 50
     show_full_result_count = False
@@ -69,6 +69,29 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
     def get_list_display(self, request: HttpRequest) -> tuple[Column, ...]:
         """Return the columns of the list."""
         return moments.readable(self.model, self.list_display)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the operations that can be done to many rows at once."""
+        many = [one for one in self.all_operations() if one.in_bulk and self.may(request, one)]
+        return {one.name: bulk.action(one) for one in many}
+
+    def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
+        """Return what can be chosen to be done to those that are ticked."""
+        found = [(name, label) for name, (_, _, label) in self.get_actions(request).items()]
+        return [("", "With those that are ticked…"), *found]
+
+    def response_action(  # type: ignore[override]  # Django 6 adds a parameter
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        """Do to many rows what was chosen.
+
+        Raises:
+            SuspiciousOperation: something was ticked that no list of ours has.
+
+        """
+        if any(self.parsed(text) is None for text in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            raise SuspiciousOperation
+        return super().response_action(request, queryset)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell that rows are made by operations."""

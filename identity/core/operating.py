@@ -54,7 +54,8 @@ class Operating:
         """Tell whether the administrator may do anything here."""
         return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
-    def _may(self, request: HttpRequest, operation: Operation) -> bool:
+    def may(self, request: HttpRequest, operation: Operation) -> bool:
+        """Tell whether the administrator may do this here."""
         return self.may_operate(request) and (not operation.needs or request.user.has_perm(operation.needs))
 
     def all_operations(self) -> list[Operation]:
@@ -69,7 +70,7 @@ class Operating:
             if not one.hidden
             and one.row_needed == (row is not None)
             and (row is None or one.possible(row))
-            and self._may(request, one)
+            and self.may(request, one)
         ]
 
     def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
@@ -85,7 +86,7 @@ class Operating:
         row = None if object_id is None else self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
         for meant in self.all_operations():
             if meant.name == operation and meant.row_needed == (row is not None):
-                if not self._may(request, meant):
+                if not self.may(request, meant):
                     raise PermissionDenied
                 return self._operate(request, meant, row)
         raise Http404

@@ -65,7 +65,7 @@ class SessionAdmin(Pages):
         Operation(
             "end", "End session",
             "The browser is signed out, and access tokens of this session stop working.",
-            _end, possible=lambda session: session.ended_at is None, grave=True,
+            _end, possible=lambda session: session.ended_at is None, grave=True, in_bulk=True,
         ),
     )  # fmt: skip
 
@@ -132,6 +132,6 @@ upon(
         "end-sessions", "End sessions",
         "Every browser of this person is signed out. Applications with offline access keep theirs: "
         "setting a password or suspending ends that too.",
-        _end_all, grave=True,
+        _end_all, grave=True, in_bulk=True,
     ),
 )  # fmt: skip
