@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
@@ -12,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from audit import context, ids
-from audit.models import Entry
+from audit.models import Entry, EntryQuerySet
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
 
@@ -36,6 +35,9 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     key = serializers.CharField(required=False)
     user_id = serializers.CharField(required=False)
     application_id = serializers.CharField(required=False)
+    request_id = serializers.CharField(
+        required=False, help_text="X-Request-Id of an answer, the reference of an error page"
+    )
     start_time = serializers.DateTimeField(required=False)
     end_time = serializers.DateTimeField(required=False)
     tenant_id = serializers.CharField(required=False)
@@ -49,7 +51,7 @@ class EntryViewSet(GenericViewSet[Entry]):
     thing = "log entry"
     exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
 
-    def get_queryset(self) -> QuerySet[Entry]:
+    def get_queryset(self) -> EntryQuerySet:
         """Return the entries of the tenant of this request."""
         entries = Entry.objects.filter(tenant_id=self._tenant_id())
         return entries.order_by("-created_at", "-id")
@@ -58,6 +60,8 @@ class EntryViewSet(GenericViewSet[Entry]):
         """Answer with a page; ``start_time`` counts in, ``end_time`` does not."""
         given = request.query_params
         entries = self.get_queryset().filter(**{n: given[n] for n in self.exact if given.get(n)})
+        if reference := given.get("request_id"):
+            entries = entries.of_request(reference)
         if start := self._time("start_time"):
             entries = entries.filter(created_at__gte=start)
         if end := self._time("end_time"):
