@@ -37,6 +37,7 @@ METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
+ADMIN_TWO_STEP = env.choice("ADMIN_TWO_STEP", ("optional", "required"), "optional")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
@@ -96,6 +97,7 @@ SEALED = [
     "interaction.connectors.sealed.SEALED",
     "interaction.verification.sealed.SEALED",
     "interaction.social.sealed.SEALED",
+    "management.administrators.sealed.SEALED",
 ]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────
