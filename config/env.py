@@ -180,14 +180,12 @@ def database(name: str, default: str) -> dict[str, object]:
     raise refuse(name, f"must begin with sqlite:/// or postgres://, not {parts.scheme!r}")
 
 
-def cache(name: str) -> dict[str, str]:
-    """Read ``redis://host:port/number``; without one each worker has a cache of its own."""
+def redis_url(name: str) -> str:
+    """Read ``redis://host:port/number``, or nothing."""
     value = text(name)
-    if not value:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    if _split(name, value).scheme not in {"redis", "rediss"}:
+    if value and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+    return value
 
 
 def region(name: str) -> str:
@@ -223,7 +221,7 @@ def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
     if not parts.path.strip("/"):
         raise refuse(name, "must name a database: postgres://host/name")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgresql",
         "NAME": unquote(parts.path[1:]),
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or "",
@@ -231,5 +229,6 @@ def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5} | dict(parse_qsl(parts.query)),
+        "OPTIONS": {"connect_timeout": 5, "server_side_binding": True, "prepare_threshold": 3}
+        | dict(parse_qsl(parts.query)),
     }

@@ -174,7 +174,17 @@ TIME_ZONE = "UTC"
 # ── Database and cache ────────────────────────────────────────────────────────────────
 DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR / 'gatehouse.sqlite3'}")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": env.cache("CACHE_URL")}
+# Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.
+CACHE_URL = env.redis_url("CACHE_URL")
+CACHES = {
+    "default": {
+        "BACKEND": "identity.core.shared.SharedCache",
+        "LOCATION": CACHE_URL,
+        "KEY_PREFIX": f"gatehouse:{BASE_URL.partition('//')[2]}",
+    }
+    if CACHE_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 
 # ── Passwords ─────────────────────────────────────────────────────────────────────────
 AUTH_USER_MODEL = "administrators.Administrator"

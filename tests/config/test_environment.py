@@ -336,7 +336,7 @@ class TestCache:
     def test_redis(self, variable, value):
         variable(value)
 
-        assert env.cache("SOME_VARIABLE")["LOCATION"] == value
+        assert env.redis_url("SOME_VARIABLE") == value
 
     @pytest.mark.parametrize(
         "value", ["memcached://h", "localhost:6379", "redis://h:port", "redis://[::1", "http://h"]
@@ -344,7 +344,7 @@ class TestCache:
     def test_anything_else_is_refused(self, variable, value):
         variable(value)
 
-        is_refused(env.cache)
+        is_refused(env.redis_url)
 
 
 class TestRegion:
