@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+from django.db.models import QuerySet
 from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
