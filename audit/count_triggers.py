@@ -64,7 +64,7 @@ def missing(connection: BaseDatabaseWrapper) -> set[str]:
     )
     with connection.cursor() as cursor:
         cursor.execute(query)
-        return _NAMES - {name for (name,) in cursor.fetchall()}
+        return set(_NAMES) - {name for (name,) in cursor.fetchall()}
 
 
 def after_migrate(*, using: str, **_: object) -> None:

@@ -3,6 +3,7 @@
 from typing import Any, Final, TypeVar
 
 from django.db.models import Count, QuerySet, Window
+from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -85,10 +86,12 @@ class EnvelopePagination(BasePagination):
     def _found(self, queryset: QuerySet[Any]) -> list[Any]:
         """Find all that match, count them, and read those of the page.
 
-        Asked for a page alone, PostgreSQL may look for matches from the newest row on, through all rows.
+        An index that has the order must not serve it: PostgreSQL, asked for few, might go through all
+        rows from the newest on until it has met so many that match.
         """
-        matches = queryset.annotate(matches=Window(Count("pk"))).values_list("pk", "matches")
-        found = list(matches[self._start : self._start + self.page_size])
+        newest_first = Coalesce("created_at", "created_at").desc()
+        matches = queryset.annotate(matches=Window(Count("pk"))).order_by(newest_first, "-pk")
+        found = list(matches.values_list("pk", "matches")[self._start : self._start + self.page_size])
         if not found:
             self.total = queryset.count() if self._start else 0
             return []

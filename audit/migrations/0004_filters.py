@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             model_name="entry",
             index=models.Index(
                 condition=models.Q(("application_id__isnull", False)),
-                fields=["tenant_id", "application_id", "-created_at", "-id"],
+                fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
                 name="audit_of_application",
             ),
         ),
