@@ -37,6 +37,7 @@ METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
+ADMIN_TWO_STEP = env.choice("ADMIN_TWO_STEP", ("optional", "required"), "optional")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
@@ -63,6 +64,7 @@ INSTALLED_APPS = [
     "management",
     "management.administrators",
     "management.doctor",
+    "management.upgrades",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
@@ -95,6 +97,7 @@ SEALED = [
     "interaction.connectors.sealed.SEALED",
     "interaction.verification.sealed.SEALED",
     "interaction.social.sealed.SEALED",
+    "management.administrators.sealed.SEALED",
 ]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────
@@ -178,7 +181,12 @@ TIME_ZONE = "UTC"
 # Connections that the threads of a worker share, at most; with 0 each has its own.
 DATABASE_POOL = env.integer("DATABASE_POOL", 0, most=THREADS)
 DATABASES = {
-    "default": env.database("DATABASE_URL", f"sqlite:///{VAR / 'gatehouse.sqlite3'}", pool=DATABASE_POOL)
+    "default": env.database(
+        "DATABASE_URL",
+        f"sqlite:///{VAR / 'gatehouse.sqlite3'}",
+        pool=DATABASE_POOL,
+        prepared=env.flag("DATABASE_PREPARED_STATEMENTS", default=True),
+    )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.

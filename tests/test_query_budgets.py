@@ -195,7 +195,7 @@ class TestJourney:
         step("code", lambda: inside.post("/oidc/token", asked(client, code)), 200)
 
         assert journey == {
-            "authorize": (2, 1),
+            "authorize": (1, 1),
             # Two reads ask which connectors there are: for messages, and for other providers.
             "page": (5, 0),
             # Two writes are the limits': address, pair and identifier, and what a success gives back.

@@ -14,6 +14,7 @@ from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.clock import DatabaseNow
 from identity.core import ids, tenancy
+from identity.core.compiled import Update, text
 from identity.limits.models import Counter
 from identity.limits.rules import SPANS, Limit, Lock, Refusal, Try
 
@@ -56,11 +57,23 @@ def count(tries: Sequence[Try]) -> Refusal | None:
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
     """Take back what ``count`` counted, and with it all failures of the kind ``cleared``."""
+    values = {"cleared": cleared}
+    for number, each in enumerate(tries):
+        values |= {f"kind{number}": each.rule.kind, f"key_hash{number}": each.key_hash}
     with transaction.atomic(savepoint=False):
-        held = _rows(tries).order_by("kind").select_for_update().values("pk")
-        Counter.objects.filter(pk__in=held, count__gt=0).update(
-            count=Case(When(kind=cleared, then=Value(0)), default=F("count") - 1), locked_until=None
-        )
+        _giving_back(len(tries))(**values)
+
+
+@lru_cache(maxsize=16)
+def _giving_back(number: int) -> Update:
+    kinds, hashes = ([text(f"{name}{each}") for each in range(number)] for name in ("kind", "key_hash"))
+
+    def rows() -> QuerySet[Counter]:
+        held = Counter.objects.filter(kind__in=kinds, key_hash__in=hashes).order_by("kind")
+        return Counter.objects.filter(pk__in=held.select_for_update().values("pk"), count__gt=0)
+
+    less = Case(When(kind=text("cleared"), then=Value(0)), default=F("count") - 1)
+    return Update(rows, count=less, locked_until=None)
 
 
 def _counted(tries: Sequence[Try]) -> int:
