@@ -16,6 +16,7 @@ from audit.models import Counted, Entry
 from tests.support import management
 from tests.support.cast import World
 from tests.support.management import result_of
+from tests.support.threads import at_once
 
 
 def write(world: World, days_ago: float = 0, number: int = 1) -> None:
@@ -41,7 +42,7 @@ def known(world: World) -> int:
 
 
 @pytest.fixture
-def counted(acme) -> World:
+def counted(acme: World) -> World:
     """A tenant whose entries are counted, save those of the last minute."""
     write(acme, 90, 3)
     write(acme, 2, 4)
@@ -135,11 +136,14 @@ class TestAtOnce:
             threads.append(Thread(target=work, args=[days_ago]))
             threads[0].start()
             assert wrote.wait(10)
-            return lambda: (end.set(), threads[0].join())
+            return finish
+
+        def finish() -> None:
+            end.set()
+            threads[0].join()
 
         yield begin
-        end.set()
-        threads[0].join()
+        finish()
 
     @pytest.mark.parametrize("days_ago", [0, 1, 400])
     def test_the_moment_waits_for_everybody_who_writes(self, counted, meanwhile, days_ago):
@@ -157,10 +161,13 @@ class TestAtOnce:
     def test_nobody_who_writes_waits_for_the_moment(self, counted):
         with transaction.atomic():
             list(Counted.objects.select_for_update().filter(pk=counted.tenant.pk))
-            thread = Thread(target=lambda: (write(counted), connections.close_all()))
-            thread.start()
-            thread.join(5)
-            assert not thread.is_alive()
+            at_once(2, lambda _: impatiently(counted))
+
+
+def impatiently(world: World) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '1ms'")
+        write(world)
 
 
 @pytest.mark.parametrize("name", sorted(count_triggers._NAMES))
