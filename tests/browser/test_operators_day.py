@@ -92,7 +92,7 @@ def test_an_operator_s_day(screens: Screens, books: World, address: str):
         )
     with books.active():
         ben, *_ = User.objects.order_by("username")
-    day = Day(screens.open(viewport={"width": 1100, "height": 680}), address)
+    day = Day(screens.open(viewport={"width": 1100, "height": 620}), address)
 
     _sign_in_with_two_steps(day, olga.username)
     _choose_a_tenant(day)
