@@ -210,7 +210,7 @@ def _change_the_sign_in_page(day: Day) -> None:
 
 
 def _take_the_log_along(day: Day) -> None:
-    day.open("audit/entry/?result=failed")
+    day.open("audit/entry/?result=failed&when=hour")
     day.picture("audit-log")
     with day.page.expect_download() as taken:
         day.follow("Export as CSV")
