@@ -11,6 +11,7 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         """Create the triggers after every migrate, and check that they are there."""
-        from audit import checks, triggers  # noqa: F401, PLC0415 - models are ready only now
+        from audit import checks, count_triggers, triggers  # noqa: F401, PLC0415 - models are ready only now
 
         post_migrate.connect(triggers.after_migrate, sender=self)
+        post_migrate.connect(count_triggers.after_migrate, sender=self)

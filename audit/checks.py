@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004 - Django's name
 from django.db import connections
 
-from audit import triggers
+from audit import count_triggers, triggers
 
 
 @register(Tags.database, "doctor")
@@ -19,4 +19,18 @@ def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: obj
         )
         for alias in databases or []
         if (names := triggers.missing(connections[alias]))
+    ]
+
+
+@register("doctor")
+def entries_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
+    """Report triggers without which the total of the log may be wrong."""
+    return [
+        Warning(
+            f"entries are not counted as they come late or go: missing triggers {', '.join(sorted(names))}",
+            hint="run manage.py migrate: it creates them, and counts anew",
+            id="audit.W002",
+        )
+        for alias in databases or []
+        if (names := count_triggers.missing(connections[alias]))
     ]

@@ -72,6 +72,13 @@ class Entry(models.Model):
                 name="audit_of_user",
                 condition=models.Q(user_id__isnull=False),
             ),
+            models.Index(fields=["tenant_id", "key", "-created_at", "-id"], name="audit_of_key"),
+            models.Index(
+                # The key: so that events of an application are told apart without looking each up.
+                fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
+                name="audit_of_application",
+                condition=models.Q(application_id__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -105,3 +112,17 @@ class Retention(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.days} days"
+
+
+class Counted(models.Model):
+    """How many entries a tenant has from before a moment. See ``audit.counting``."""
+
+    tenant_id = models.CharField(primary_key=True, max_length=36)
+    before = models.DateTimeField()
+    entries = models.BigIntegerField()
+
+    class Meta:
+        db_table = "audit_counted"
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id}: {self.entries} before {self.before}"

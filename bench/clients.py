@@ -33,6 +33,7 @@ class World:
     redirect_uri: str
     usernames: list[str]
     password: str
+    given: tuple[str, ...] = ()  # whole requests, for clients that think up none
 
 
 def _basic(credentials: tuple[str, str]) -> str:
@@ -211,6 +212,37 @@ class Login(Client):
         yield from self.sign_in("openid profile offline_access")
 
 
+class Given(Client):
+    """An administrator or an application sends what it was given, one after the other."""
+
+    def prepare(self) -> Steps:
+        """Begin somewhere else than the others."""
+        self.requests = [request.encode() for request in self.world.given]
+        self.turn = hash(self.usernames[0]) if self.usernames else 0
+        yield from ()
+
+    def step(self) -> Steps:
+        """Send the next."""
+        self.turn += 1
+        answer = yield self.requests[self.turn % len(self.requests)]
+        answer.require(_OK, b'"code":0')
+
+
+class SessionContext(Client):
+    """An application asks where a user is signed in, and what may be entered."""
+
+    def prepare(self) -> Steps:
+        """Sign in once."""
+        tokens = yield from self.sign_in("openid profile")
+        token = tokens["access_token"]
+        self.request = get(f"{self.world.prefix}/api/session/context", Authorization=f"Bearer {token}")
+
+    def step(self) -> Steps:
+        """Ask."""
+        answer = yield self.request
+        answer.require(_OK, b'"organizations"')
+
+
 ROWS: Final[dict[str, type[Client]]] = {
     "client-credentials": ClientCredentials,
     "refresh": Refresh,
@@ -219,4 +251,6 @@ ROWS: Final[dict[str, type[Client]]] = {
     "discovery": Discovery,
     "login": Login,
     "floor": Floor,
+    "given": Given,
+    "session-context": SessionContext,
 }

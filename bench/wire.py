@@ -85,9 +85,14 @@ def post_json(path: str, document: bytes, **headers: str) -> bytes:
     return _request("POST", path, headers | {"Content-Type": "application/json"}, document)
 
 
+def put_json(path: str, document: bytes, **headers: str) -> bytes:
+    """Return the bytes of a PUT of JSON."""
+    return _request("PUT", path, headers | {"Content-Type": "application/json"}, document)
+
+
 def _request(method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "User-Agent: gatehouse-bench"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items() if value]
-    if method == "POST":
+    if method in {"POST", "PUT"}:
         lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join((*lines, "", "")).encode() + body

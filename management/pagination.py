@@ -2,7 +2,8 @@
 
 from typing import Any, Final, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Window
+from django.db.models.functions import Coalesce
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -13,6 +14,7 @@ T = TypeVar("T")
 _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
+_FAR: Final = 1000  # rows to skip, from where on ids are looked for first
 
 
 def number(request: Request, name: str, default: int) -> int:
@@ -34,28 +36,67 @@ class EnvelopePagination(BasePagination):
     total: int
     page: int
     page_size: int
+    is_backwards = False
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the rows of the page that the query names."""
-        return list(self.window(queryset, request))
+        """Return the rows of the page that the query names; a view's ``total`` may know of how many."""
+        count = getattr(view, "total", QuerySet.count)
+        self._read(request)
+        total = count(queryset)
+        if total is None:
+            return self._found(queryset)
+        rows = list(self._part(queryset, total))
+        return rows[::-1] if self.is_backwards else rows
 
     def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
-        """Return the part of a list that the query names, which is yet to be read.
+        """Return the part of a list that the query names, which is yet to be read, in any order.
 
         Raises:
             ValidationError: the query is no query of a list.
 
         """
+        self._read(request)
+        return self._part(queryset, queryset.count())
+
+    def _read(self, request: Request) -> None:
         for name, value in request.query_params.items():
             if "\0" in value:
                 raise ValidationError({name: "must not contain a NUL character"})
         self.page = min(number(request, "page", 1), _LAST_PAGE)
         self.page_size = min(number(request, "page_size", _PAGE_SIZE), _LARGEST)
-        self.total = queryset.count()
-        start = (self.page - 1) * self.page_size
-        if start >= self.total:
+
+    @property
+    def _start(self) -> int:
+        return (self.page - 1) * self.page_size
+
+    def _part(self, queryset: QuerySet[Any, T], total: int) -> QuerySet[Any, T]:
+        """Begin at the nearer end of the list: what is skipped is read, too."""
+        self.total = total
+        first, after = self._start, min(self._start + self.page_size, total)
+        if first >= total:
             return queryset.none()
-        return queryset[start : start + self.page_size]
+        self.is_backwards = first > total // 2
+        if self.is_backwards:
+            first, after, queryset = total - after, total - first, queryset.reverse()
+        if first < _FAR:
+            return queryset[first:after]
+        # The index that gives the order has the ids: only the rows that are shown are looked up.
+        return queryset.filter(pk__in=queryset.values("pk")[first:after])
+
+    def _found(self, queryset: QuerySet[Any]) -> list[Any]:
+        """Find all that match, count them, and read those of the page.
+
+        An index that has the order must not serve it: PostgreSQL, asked for few, might go through all
+        rows from the newest on until it has met so many that match.
+        """
+        newest_first = Coalesce("created_at", "created_at").desc()
+        matches = queryset.annotate(matches=Window(Count("pk"))).order_by(newest_first, "-pk")
+        found = list(matches.values_list("pk", "matches")[self._start : self._start + self.page_size])
+        if not found:
+            self.total = queryset.count() if self._start else 0
+            return []
+        self.total = found[0][1]
+        return list(queryset.filter(pk__in=[pk for pk, _ in found]))
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the page."""

@@ -193,11 +193,11 @@ class TestJourney:
         step("code", lambda: inside.post("/oidc/token", asked(client, code)), 200)
 
         assert journey == {
-            "authorize": (2, 1),
+            "authorize": (1, 1),
             # Two reads ask which connectors there are: for messages, and for other providers.
             "page": (5, 0),
-            # Five writes are the limits': address, pair, identifier, and what a success gives back.
-            "sign in": (4, 9),
+            # Two writes are the limits': address, pair and identifier, and what a success gives back.
+            "sign in": (4, 6),
             "resume": (3, 2),
             "code": (2, 3),
         }
@@ -221,8 +221,7 @@ class TestJourney:
 
         price = cost(lambda: inside.send("/api/interaction/sign-in", body))
 
-        # The first sign-in of all makes the rows of the limits as well.
-        assert price == (4, 12)
+        assert price == (4, 6)
 
     def test_of_taking_tokens_back(self, acme, inside, client):
         tokens = client.tokens_for(acme.user())

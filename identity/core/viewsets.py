@@ -102,6 +102,10 @@ class TenantViewSet(GenericViewSet[Any]):
 
         """
 
+    def total(self, rows: QuerySet[Any]) -> int | None:
+        """Return how many rows a list has; nothing where they are to be counted as they are found."""
+        return rows.count()
+
     def page_of(self, rows: QuerySet[Any, Row]) -> Response:
         """Answer with a page of rows."""
         page = self.paginate_queryset(rows)
@@ -109,11 +113,15 @@ class TenantViewSet(GenericViewSet[Any]):
             self.require_parent()
         return self.get_paginated_response([self.shape(row) for row in page or []])
 
+    def narrowing(self) -> dict[str, str]:
+        """Return the filters that the query names, and what they look for."""
+        given = self.request.query_params
+        return {name: value for name in self.filters if (value := given.get(name))}
+
     def filtered(self, rows: QuerySet[Any, Row]) -> QuerySet[Any, Row]:
         """Apply the filters that the query names."""
-        for name, condition in self.filters.items():
-            if value := self.request.query_params.get(name):
-                rows = rows.filter(condition(value))
+        for name, value in self.narrowing().items():
+            rows = rows.filter(self.filters[name](value))
         return rows
 
     def get_object(self) -> Any:

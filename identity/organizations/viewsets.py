@@ -118,6 +118,10 @@ class MemberViewSet(TenantViewSet):
         """Return the members of the organization of the path."""
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
+    def total(self, rows: QuerySet[Any]) -> int:
+        """Count memberships, without the users whom the rows name."""
+        return self.get_queryset().count()
+
     def require_parent(self) -> None:
         """Check that there is such an organization."""
         organization = ids.parse(self.kwargs["pk"])

@@ -4,6 +4,7 @@ from typing import Self
 
 from django.db import models
 
+from identity.core import tenancy
 from identity.core.models import EditableModel, TenantManager
 from identity.users import identifiers
 from identity.users.identifiers import Kind
@@ -51,7 +52,14 @@ class User(EditableModel):
             models.UniqueConstraint(fields=["tenant", f"{kind}_key"], name=f"user_{kind}_unique")
             for kind in Kind
         ]
-        indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="user_newest_first")]
+        indexes = [
+            models.Index(fields=["tenant", "-created_at", "-id"], name="user_newest_first"),
+            models.Index(
+                fields=["tenant", "-created_at", "-id"],
+                name="user_suspended",
+                condition=models.Q(is_suspended=True),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.display_name
@@ -71,3 +79,27 @@ class User(EditableModel):
     def identifier(self) -> str:
         """The first identifier this person has."""
         return self.username or self.email or self.phone
+
+
+class UserCountQuerySet(models.QuerySet["UserCount"]):
+    """The read of the number."""
+
+    def total(self) -> int:
+        """Return how many users the active tenant has, exactly, however many they are."""
+        parts = self.filter(tenant_id=tenancy.active_id())
+        return parts.aggregate(total=models.Sum("users"))["total"] or 0
+
+
+class UserCount(models.Model):
+    """A part of the number of a tenant's users: the sum is what counts. See ``identity.users.totals``."""
+
+    tenant_id = models.CharField(max_length=36)
+    users = models.BigIntegerField()
+
+    objects = UserCountQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id"], name="user_count_of_tenant")]
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id}: {self.users}"

@@ -1,8 +1,9 @@
 """/users, a user's password and suspension."""
 
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -10,7 +11,7 @@ from rest_framework.response import Response
 
 from identity.core.viewsets import CrudViewSet, Row, by_id, expected_versions
 from identity.users import identifiers, services
-from identity.users.models import User
+from identity.users.models import User, UserCount
 from identity.users.serializers import (
     PasswordSerializer,
     SuspendedSerializer,
@@ -58,6 +59,16 @@ class UserViewSet(CrudViewSet):
         "id": by_id,
         "is_suspended": _truth,
     }
+
+    def total(self, rows: QuerySet[Any]) -> int | None:
+        """Count what a filter leaves; how many users there are in all is known."""
+        match self.narrowing():
+            case {"search": _}:
+                return None
+            case {"is_suspended": "false", **others} if not others:
+                return UserCount.objects.total() - User.objects.filter(is_suspended=True).count()
+            case narrowing:
+                return rows.count() if narrowing else UserCount.objects.total()
 
     def perform_create(self, fields: Row) -> UUID:
         """Create a user."""

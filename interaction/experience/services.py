@@ -1,13 +1,16 @@
 """The tenant's sign-in experience."""
 
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 
 from audit.events import Event
 from identity.core import records
+from identity.core.compiled import Select
 from interaction.experience.models import SignInExperience
+
+_current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
 def provision() -> None:
@@ -17,7 +20,10 @@ def provision() -> None:
 
 def current() -> SignInExperience:
     """Return the experience of the active tenant, with the tenant's own row."""
-    return SignInExperience.objects.select_related("tenant").get()
+    experience = _current.first()
+    if experience is None:  # the tenant is being deleted
+        raise SignInExperience.DoesNotExist
+    return experience
 
 
 @transaction.atomic

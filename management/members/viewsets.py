@@ -134,8 +134,13 @@ class MemberViewSet(MemberGroup):
             members = members.filter(user__name__icontains=wanted["name"])
         if "is_admin" in wanted:
             members = members.filter(is_admin=wanted["is_admin"])
+        self.members = members
         page = self.paginate_queryset(members.values(*_COLUMNS))
         return self.get_paginated_response([_shape(row) for row in page or []])
+
+    def total(self, rows: QuerySet[Any]) -> int:
+        """Count memberships, without the users whom the rows name."""
+        return self.members.count()
 
     def create(self, request: Request, **_: Any) -> Response:
         """Join the user of a phone number, who is created when nobody has it."""

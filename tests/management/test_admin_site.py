@@ -22,7 +22,7 @@ from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
 from identity.limits import rules
-from identity.limits.services import Lock
+from identity.limits.rules import Lock
 from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
 from identity.sessions import services as sessions
 from identity.tenants.models import Tenant

@@ -13,7 +13,7 @@ from django.test import Client
 from audit.models import Entry
 from identity.core import keyring, sealed, tenancy
 from identity.limits import rules
-from identity.limits.services import Lock
+from identity.limits.rules import Lock
 from management.administrators import second_step, services
 from management.administrators.models import Administrator, RecoveryCode
 from tests.support import authenticator, management, operators

@@ -72,12 +72,24 @@ def _after_a_contract(name: Name, history: History) -> Iterator[str]:
 
 
 def _breaks(app: str, migration: Migration, before: ProjectState) -> Iterator[str]:
+    yield from _half_done(migration)
     state, new = before.clone(), set[str]()
     for operation in migration.operations:
         yield from _break(app, operation, state, new, migration)
         if isinstance(operation, operations.CreateModel):
             new.add(operation.name_lower)
         operation.state_forwards(app, state)
+
+
+def _half_done(migration: Migration) -> Iterator[str]:
+    if migration.atomic:
+        return
+    for operation in migration.operations:
+        if not isinstance(operation, AddIndexOnline | operations.RunPython):
+            yield (
+                f"{type(operation).__name__} with atomic = False cannot be repeated when it was interrupted: "
+                "give it a migration of its own"
+            )
 
 
 def _break(

@@ -1,0 +1,74 @@
+"""Triggers that note what comes to the log, and goes from it, before the moment up to which it is counted."""
+
+from typing import Final
+
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+_COUNTED: Final = "audit_counted"
+_NAMES: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})
+
+# How old an entry must be for its insert to be noted. See audit.counting.
+LATE: Final = 30  # seconds
+
+# Whoever moves the moment holds the row meanwhile: it is locked before it is read.
+_POSTGRESQL: Final = f"""
+CREATE OR REPLACE FUNCTION audit_entry_came_late() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM {_COUNTED} WHERE tenant_id = NEW.tenant_id FOR UPDATE;
+    UPDATE {_COUNTED} SET entries = entries + 1
+        WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE FUNCTION audit_entry_went() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM {_COUNTED} WHERE tenant_id IN (SELECT tenant_id FROM gone)
+        ORDER BY tenant_id FOR UPDATE;
+    UPDATE {_COUNTED} AS counted SET entries = entries - (SELECT count(*) FROM gone
+        WHERE gone.tenant_id = counted.tenant_id AND gone.created_at < counted.before)
+        WHERE tenant_id IN (SELECT tenant_id FROM gone);
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER audit_entry_count_insert AFTER INSERT ON audit_entry FOR EACH ROW
+    WHEN (NEW.created_at < clock_timestamp() - interval '{LATE} seconds')
+    EXECUTE FUNCTION audit_entry_came_late();
+CREATE OR REPLACE TRIGGER audit_entry_count_delete AFTER DELETE ON audit_entry REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
+"""  # noqa: S608 - no outside value, as below
+
+# One writer at a time: nothing comes late that was not before the moment when it was moved.
+_SQLITE: Final = [
+    f"""CREATE TRIGGER IF NOT EXISTS audit_entry_count_{verb.lower()} AFTER {verb} ON audit_entry
+    WHEN {row}.created_at < (SELECT before FROM {_COUNTED} WHERE tenant_id = {row}.tenant_id)
+    BEGIN UPDATE {_COUNTED} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id; END"""  # noqa: S608
+    for verb, row, change in (("INSERT", "NEW", "+ 1"), ("DELETE", "OLD", "- 1"))
+]
+
+
+def install(connection: BaseDatabaseWrapper) -> None:
+    """Create the triggers. What was counted is forgotten: what came and went without them is not known."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
+            cursor.execute(statement)
+        cursor.execute(f"DELETE FROM {_COUNTED}")  # noqa: S608
+
+
+def missing(connection: BaseDatabaseWrapper) -> set[str]:
+    """Return the names of the triggers that are not there; nothing without the table."""
+    if _COUNTED not in connection.introspection.table_names():
+        return set()
+    query = (
+        "SELECT tgname FROM pg_trigger WHERE tgrelid = 'audit_entry'::regclass AND tgenabled <> 'D'"
+        if connection.vendor == "postgresql"
+        else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return set(_NAMES) - {name for (name,) in cursor.fetchall()}
+
+
+def after_migrate(*, using: str, **_: object) -> None:
+    """Create what is not there: SQLite drops triggers when it rebuilds a table."""
+    connection = connections[using]
+    if missing(connection):
+        install(connection)
