@@ -6,7 +6,7 @@ PEER := bench/peer/node_modules/.package-lock.json
 DOCS := .venv-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check verify bench docs format lock messages clean
+.PHONY: help run test check verify bench docs format lock messages release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 -
 messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
 	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
 	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore '.venv*'
+
+release: $(VENV)/development ## Commit and tag a release, after make verify: make release VERSION=1.2.0
+	@$(BIN)/python .ci/release.py "$(VERSION)"
 
 clean: ## Remove the environments and all caches; the data in var/ stays
 	rm -rf $(VENV) $(DOCS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -32,15 +32,34 @@ def main() -> None:
             "BASE_URL": "https://id.example.com",
         }
         django.setup()
-        from management.openapi.document import document  # noqa: PLC0415 - Django is ready only now
-        from management.openapi.reference import chapters  # noqa: PLC0415
+        from management.openapi.document import as_json, document  # noqa: PLC0415 - Django is ready only now
+        from management.openapi.reference import chapters, ways_in  # noqa: PLC0415
 
         shutil.rmtree(TARGET, ignore_errors=True)
         TARGET.mkdir(parents=True)
         found = chapters(document())
         for chapter in found:
             (TARGET / f"{chapter.id}.md").write_text(_page(chapter))
-        (TARGET / "order.txt").write_text("".join(f"{chapter.id}.md\n" for chapter in found))
+        (TARGET / "index.md").write_text(_index(document()["info"]["description"], ways_in(), found))
+        (TARGET / "openapi.json").write_bytes(as_json())
+        names = ["index", *(chapter.id for chapter in found)]
+        (TARGET / "order.txt").write_text("".join(f"{name}.md\n" for name in names))
+
+
+def _index(introduction: str, ways: list[tuple[str, str]], found: list[Chapter]) -> str:
+    chapter_rows = "\n".join(
+        f"| [{one.name}]({one.id}.md) | {one.description} | {len(one.operations)} |" for one in found
+    )
+    way_rows = "\n".join(f"| {name} | {text} |" for name, text in ways)
+    return "\n\n".join(
+        [
+            "# All operations",
+            introduction,
+            "[openapi.json](openapi.json) has all of it in OpenAPI 3.1, as servers give it too.",
+            f"| On | | Operations |\n|---|---|---|\n{chapter_rows}",
+            f"## Ways in\n\n| With | |\n|---|---|\n{way_rows}\n",
+        ]
+    )
 
 
 def _page(chapter: Chapter) -> str:

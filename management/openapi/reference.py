@@ -68,15 +68,18 @@ def as_html() -> bytes:
         {
             "introduction": paragraphs(described["info"]["description"]),
             "version": described["info"]["version"],
-            "ways_in": [
-                (_WAYS_IN[name], marked(scheme["description"]))
-                for name, scheme in described["components"]["securitySchemes"].items()
-            ],
+            "ways_in": ways_in(),
             "chapters": chapters(described),
             "base_url": settings.BASE_URL,
         },
     )
     return page.encode()
+
+
+def ways_in() -> list[tuple[str, SafeString]]:
+    """Return what a caller may come with, and what each is."""
+    schemes = document()["components"]["securitySchemes"]
+    return [(_WAYS_IN[name], marked(scheme["description"])) for name, scheme in schemes.items()]
 
 
 def chapters(described: Schema) -> list[Chapter]:

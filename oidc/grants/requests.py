@@ -39,11 +39,11 @@ _signed_in: Final = Update(
 _finish: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
 
 
-def park(*, request_id: UUID, browser: str, application: Application, query: str) -> None:
-    """Keep a request for a browser, and drop the oldest beyond twenty."""
+def park(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
+    """Keep a request for a browser, and drop the oldest beyond twenty, which one that ``is_new`` has not."""
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
     _insert(request)
-    if stale := _beyond_the_most.all(browser=browser):
+    if not is_new and (stale := _beyond_the_most.all(browser=browser)):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
 

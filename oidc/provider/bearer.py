@@ -1,7 +1,7 @@
 """From the text of an access token to the user and application behind it (RFC 6750)."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -35,7 +35,7 @@ class Principal:
 
     user: User
     application_id: UUID
-    claims: dict[str, Any]
+    claims: Mapping[str, Any]
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def end_user(token: str) -> Principal:
     return Principal(user, user.application_key, parsed.claims)  # type: ignore[attr-defined]
 
 
-def check_times_and_issuer(claims: dict[str, Any]) -> None:
+def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
     """Check what every access token of ours has.
 
     Raises:
@@ -79,7 +79,7 @@ def check_times_and_issuer(claims: dict[str, Any]) -> None:
         raise InvalidBearer("The access token was issued by somebody else.")
 
 
-def _live_user(kid: str, claims: dict[str, Any]) -> User:
+def _live_user(kid: str, claims: Mapping[str, Any]) -> User:
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise InvalidBearer("The access token has no subject.")
@@ -100,7 +100,7 @@ def _live_user(kid: str, claims: dict[str, Any]) -> User:
     return user
 
 
-def _why_nobody(kid: str, claims: dict[str, Any]) -> InvalidBearer:
+def _why_nobody(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
     """Return the refusal of a token without a user: an application that is gone comes first."""
     listed = SigningKey.objects.filter(pk=kid).exists()
     if listed and not Application.objects.filter(client_id=claims.get("client_id")).exists():
@@ -108,7 +108,7 @@ def _why_nobody(kid: str, claims: dict[str, Any]) -> InvalidBearer:
     return InvalidBearer("The user is gone.")
 
 
-def _grant_behind(claims: dict[str, Any]) -> tuple[Select[User], UUID]:
+def _grant_behind(claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
     """Return which query asks for the refresh family or, without one, the browser session; and its id."""
     family = ids.parse(str(claims.get("family_id")))
     if family is not None:

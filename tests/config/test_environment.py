@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as configured
@@ -329,6 +330,25 @@ class TestDatabase:
         variable("mysql://user:canary@host/name")
 
         assert "canary" not in is_refused(env.database, "")
+
+
+class TestPool:
+    def test_threads_share_connections_that_stay_open_in_it(self, variable):
+        variable("postgres://host/name?sslmode=require")
+
+        read: Any = env.database("SOME_VARIABLE", "", pool=8)
+
+        assert read["CONN_MAX_AGE"] == 0  # Django allows a pool no other way
+        assert read["OPTIONS"]["pool"]["max_size"] == 8
+        assert read["OPTIONS"]["sslmode"] == "require"
+
+    def test_without_one_each_thread_keeps_its_own(self, variable):
+        variable("postgres://host/name")
+
+        read: Any = env.database("SOME_VARIABLE", "")
+
+        assert read["CONN_MAX_AGE"] is None
+        assert "pool" not in read["OPTIONS"]
 
 
 class TestCache:

@@ -106,6 +106,22 @@ def no_trigger(settings: Any, acme: World) -> None:
         )
 
 
+def users_not_counted(settings: Any, acme: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DROP TRIGGER users_user_count_insert"
+            + (" ON users_user" if connection.vendor == "postgresql" else "")
+        )
+
+
+def late_entries_not_counted(settings: Any, acme: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DROP TRIGGER audit_entry_count_insert"
+            + (" ON audit_entry" if connection.vendor == "postgresql" else "")
+        )
+
+
 def a_dead_cache(settings: Any, acme: World) -> None:
     address = f"redis://:canary-cache-password@127.0.0.1:{second.free_port()}/0"
     settings.CACHES = {
@@ -195,6 +211,8 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     no_forwarded_address: "proxies.W002",
     a_migration_missing: "database.E005",
     no_trigger: "audit.E001",
+    users_not_counted: "users.W001",
+    late_entries_not_counted: "audit.W002",
     a_dead_cache: "cache.E001",
     no_active_key: "signing_keys.E001",
     a_lost_ring: "signing_keys.E002",
@@ -238,9 +256,14 @@ class TestFaults:
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
     )
     def test_more_threads_than_postgresql_lets_in(self, database, settings):
-        settings.WEB_CONCURRENCY = 256
+        settings.WEB_CONCURRENCY = 32
+        assert "576 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
 
-        assert "PostgreSQL lets in" in message(examined(), "database.W003")
+        settings.DATABASE_POOL = 2
+        assert "database.W003" not in examined()
+
+        settings.DATABASE_POOL = 16
+        assert "512 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
 
     def test_a_redis_that_drops_counts_when_it_is_full(self, address, settings):
         with redis_server.running() as server, Redis.from_url(server.url) as redis:
