@@ -88,6 +88,16 @@ class Operation:
     needs: str = ""
     in_bulk: bool = False
 
+    @property
+    def button(self) -> str:
+        """What the button says that does it."""
+        return self.label if self.initial is _nothing else "Save"
+
+    @property
+    def has_preview(self) -> bool:
+        """Whether it can be drawn before it is done."""
+        return self.preview is not None
+
     def form_of(self, row: Any) -> type[forms.Form]:
         """Return the form that is filled in for a row."""
         return self.form if self.form_for is None else self.form_for(row)

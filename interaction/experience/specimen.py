@@ -32,7 +32,7 @@ def of(draft: SignInExperience) -> dict[str, Any]:
         themes.append({"name": theme, **ground, "brand": brand, "on_brand": text_on(brand), "logo": logo})
     rows = _rows(draft)
     return {
-        "name": draft.tenant.name, "themes": themes, "rows": rows, "height": 96 + 44 * len(rows) + 40,
+        "name": draft.tenant.name, "themes": themes, "rows": rows, "height": 96 + 44 * len(rows) + 28,
         "registration": _asked(draft),
     }  # fmt: skip
 

@@ -54,8 +54,10 @@ class OperatorSite(AdminSite):
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Ask for a tenant before anything else."""
+        """Ask for a tenant before anything else but leaving."""
         inner = super().admin_view(view, cacheable)
+        if view == self.logout:
+            return inner
 
         @wraps(inner)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:

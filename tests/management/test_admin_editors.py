@@ -277,8 +277,10 @@ class TestTheSignInExperience:
     def test_a_preview_saves_nothing_and_shows_what_would_be(self, acme, operator):
         row = self.at(acme)
 
+        page = operator.get(f"/admin/experience/signinexperience/{row.pk}/do/look/").text
         answer = do(operator, type(row), "look", row, primary_color="#ff0066", preview="Preview")
 
+        assert 'name="preview"' in page
         assert answer.status_code == 200
         assert 'fill="#ff0066"' in answer.text
         assert "style=" not in answer.text

@@ -1,10 +1,7 @@
 """The second step of administrators: in the browser, by the API, and whatever could go around it."""
 
 import base64
-import hmac
 import re
-import struct
-import time
 from io import StringIO
 
 import httpx
@@ -19,19 +16,11 @@ from identity.limits import rules
 from identity.limits.rules import Lock
 from management.administrators import second_step, services
 from management.administrators.models import Administrator, RecoveryCode
-from tests.support import management, operators
+from tests.support import authenticator, management, operators
 from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, administrator, text_of
 
 LOGIN, CODE, PAGE = "/admin/login/", "/admin/login/code/", "/admin/two-step/"
-
-
-def totp(secret, ahead=0):
-    """RFC 6238 and RFC 4226, as an authenticator of somebody else has it."""
-    counter = struct.pack(">Q", int(time.time()) // 30 + ahead)
-    mac = hmac.digest(base64.b32decode(secret.replace(" ", "")), counter, "sha1")
-    at = mac[-1] & 15
-    return f"{(struct.unpack('>I', mac[at : at + 4])[0] & 0x7FFFFFFF) % 10**6:06}"
 
 
 def key_on(page):
@@ -46,7 +35,7 @@ def codes_on(page):
 def set_up(operator):
     """Set it up by hand; return the authenticator's key and the recovery codes."""
     key = key_on(text_of(operator.get(PAGE)))
-    answer = operator.submit(PAGE, password=PASSWORD, code=totp(key))
+    answer = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
     assert answer.status_code == 200, text_of(answer)
     return key, codes_on(text_of(answer))
 
@@ -78,9 +67,9 @@ class TestSettingUp:
         elsewhere = operators.at(acme, operator.who)
         key = key_on(text_of(operator.get(PAGE)))
 
-        wrong_password = operator.submit(PAGE, password="wrong", code=totp(key))
+        wrong_password = operator.submit(PAGE, password="wrong", code=authenticator.code(key))
         wrong_code = operator.submit(PAGE, password=PASSWORD, code="000000")
-        done = operator.submit(PAGE, password=PASSWORD, code=totp(key))
+        done = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
 
         assert (wrong_password.status_code, wrong_code.status_code, done.status_code) == (401, 401, 200)
         assert len(set(codes_on(done.text))) == 10
@@ -122,7 +111,7 @@ class TestSigningIn:
         other = again(operator)
         assert not is_in(other)
 
-        answer = other.submit(CODE, code=totp(key, 1))
+        answer = other.submit(CODE, code=authenticator.code(key, 1))
 
         assert answer.status_code == 302
         assert is_in(other)
@@ -139,7 +128,7 @@ class TestSigningIn:
 
     def test_a_code_counts_once(self, operator):
         key, _ = set_up(operator)
-        code = totp(key, 1)
+        code = authenticator.code(key, 1)
         again(operator).submit(CODE, code=code)
 
         answer = again(operator).submit(CODE, code=code)
@@ -304,9 +293,13 @@ class TestRequired:
         assert "set it up" in refused.json()["message"]
 
 
-def test_signing_out_is_written_down(operator):
-    operator.submit("/admin/logout/", page="/admin/")
+def test_signing_out_is_written_down_and_needs_no_tenant(acme, rival):
+    operator = Operator(administrator())
+    operator.sign_in()
 
+    operator.submit("/admin/logout/", page="/admin/tenant/")
+
+    assert not is_in(operator)
     assert len(written(operator, "Admin.SignOut")) == 1
 
 
