@@ -20,9 +20,13 @@ from redis.retry import Retry
 
 T = TypeVar("T")
 
-_PATIENCE: Final[dict[str, Any]] = {"socket_connect_timeout": 0.1, "socket_timeout": 0.1}
+_PATIENCE: Final[dict[str, Any]] = {
+    "socket_connect_timeout": 0.1,
+    "socket_timeout": 0.1,
+    "retry": Retry(NoBackoff(), 0),
+    "max_connections": 10_000,  # never in the way: there is one for a thread at most
+}
 _PAUSE: Final = 5  # seconds
-_CONNECTIONS: Final = 10_000  # never in the way: there is one for a thread at most
 _FAILURES: Final = Counter(
     "gatehouse_shared_cache_failures", "Questions that the Redis of CACHE_URL did not answer."
 )
@@ -37,9 +41,7 @@ class Shared:
     """A Redis that may be away."""
 
     def __init__(self, url: str) -> None:
-        self._client = Redis.from_url(
-            url, retry=Retry(NoBackoff(), 0), max_connections=_CONNECTIONS, **_PATIENCE
-        )
+        self._client = Redis.from_url(url, **_PATIENCE)
         self._lock = Lock()
         self._is_away = False
         self._asked_again_at = 0.0

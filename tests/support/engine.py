@@ -67,6 +67,7 @@ _ONCE = {
         "operations/test_doctor.py",
         "operations/test_health.py",
         "operations/test_metrics.py",
+        "operations/test_shared_cache.py",
         "operations/test_tracing.py",
     ),
 }
