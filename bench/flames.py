@@ -1,4 +1,4 @@
-"""Where the time of the hot paths goes: a flame graph of each in docs/profiles, and a table by package.
+"""Where the time of the hot paths goes: flame graphs in docs/images/profiles, and a table by package.
 
     python bench/flames.py [--only userinfo] [--write]
 
@@ -22,7 +22,7 @@ from flamegraph import Stacks
 from measure import ROWS, Times
 
 _PATHS: Final = ("client-credentials", "refresh", "userinfo", "login")
-_FOLDER: Final = stage.ROOT / "docs" / "profiles"
+_FOLDER: Final = stage.ROOT / "docs" / "images" / "profiles"
 _APPS: Final = ("audit", "config", "identity", "interaction", "management", "oidc")
 _LIBRARIES: Final = {
     "django/db/": "Django, database",
@@ -46,7 +46,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=20, help="a path (default: %(default)s)")
     parser.add_argument("--only", action="append", choices=_PATHS, metavar="PATH", help=", ".join(_PATHS))
     parser.add_argument(
-        "--write", action="store_true", help="also write docs/profiles and docs/performance.md"
+        "--write", action="store_true", help="also write docs/images/profiles and docs/performance.md"
     )
     return parser.parse_args()
 
@@ -120,7 +120,7 @@ def _table(found: dict[str, Counter[str]], *, links: bool) -> tables.Table:
     for each in found.values():
         every += each
     titles = {row.name: row.title for row in ROWS}
-    heads = [f"[{titles[name]}](profiles/{name}.svg)" if links else titles[name] for name in found]
+    heads = [f"[{titles[name]}](images/profiles/{name}.svg)" if links else titles[name] for name in found]
     lines = [["per cent of the time", *heads]]
     for package, _ in every.most_common():
         lines.append([package, *(str(each[package]) if each[package] else "-" for each in found.values())])
@@ -153,7 +153,7 @@ def main() -> int:
             found[name] = shares(stacks)
             print(f"{name}: {stacks.total():,} samples", flush=True)
             if arguments.write:
-                _FOLDER.mkdir(exist_ok=True)
+                _FOLDER.mkdir(parents=True, exist_ok=True)
                 (_FOLDER / f"{name}.svg").write_text(flamegraph.svg(stacks, name, package_of))
     print("", tables.aligned(_table(found, links=False)), sep="\n")
     if arguments.write and not arguments.only:
