@@ -2,7 +2,8 @@
 
     python bench/flames.py [--only userinfo] [--write]
 
-py-spy looks at the workers of a server under load, a hundred times a second, and counts what runs.
+py-spy looks at the workers of a server under load, a hundred times a second, and counts who holds the
+interpreter; hashing lets go of it, and is counted by a second look. What the kernel does is not seen.
 """
 
 import argparse
@@ -36,8 +37,7 @@ _LIBRARIES: Final = {
     "cryptography/": "cryptography",
     "jwcrypto/": "cryptography",
 }
-# Where threads wait for work. One that was just woken counts as running, but has not begun yet.
-_WAITS: Final = ("_worker (concurrent", "Condition.wait (threading", "EpollSelector.select (selectors")
+_HASHING: Final = "(argon2/"
 _SECONDS: Final = 60  # that py-spy may take to write what it has
 
 
@@ -52,23 +52,28 @@ def _arguments() -> argparse.Namespace:
 
 
 class Spies:
-    """A py-spy for each worker."""
+    """Two of py-spy for each worker: who holds the interpreter, and who hashes."""
 
     def __init__(self, server: stage.Server, place: Path, seconds: int) -> None:
         self.server = server
         self.place = place
         self.seconds = seconds
-        self.running: list[tuple[subprocess.Popen[str], Path]] = []
+        self.running: list[tuple[subprocess.Popen[str], Path, bool]] = []
 
     def start(self) -> None:
         """Begin to look."""
-        spy = str(Path(sys.executable).with_name("py-spy"))
         for pid in self.server.workers():
-            output = self.place / f"stacks-{pid}"
-            command = [spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "100"]
-            command += ["--duration", str(self.seconds), "--output", str(output)]
-            options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            self.running.append((stage.start(command, stage.inherited(), **options), output))
+            self._start(pid, "--gil")
+            self._start(pid, "--nonblocking")  # only one may stop the worker while it looks
+
+    def _start(self, pid: int, how: str) -> None:
+        output = self.place / f"stacks-{len(self.running)}"
+        spy = str(Path(sys.executable).with_name("py-spy"))
+        command = [spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "100", how]
+        command += ["--duration", str(self.seconds), "--output", str(output)]
+        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        process = stage.start(command, stage.inherited(), **options)
+        self.running.append((process, output, how == "--gil"))
 
     def stacks(self) -> Stacks:
         """Return what they saw, once they have looked long enough.
@@ -79,18 +84,18 @@ class Spies:
         """
         found: Stacks = Counter()
         try:
-            for process, output in self.running:
+            for process, output, every in self.running:
                 _, complaint = process.communicate(timeout=self.seconds + _SECONDS)
                 if process.returncode:
                     raise stage.Failed(f"py-spy: {complaint.strip()[-300:]}")
-                found += flamegraph.read(output.read_text())
+                seen = flamegraph.read(output.read_text())
+                found += Counter({stack: n for stack, n in seen.items() if every or _HASHING in stack[-1]})
         finally:
-            for process, _ in self.running:
+            for process, *_ in self.running:
                 stage.stop(process)
-        working = Counter({stack: n for stack, n in found.items() if not stack[-1].startswith(_WAITS)})
-        if not working:
+        if not found:
             raise stage.Failed("py-spy saw nothing")
-        return working
+        return found
 
 
 def package_of(stack: tuple[str, ...]) -> str:
@@ -162,4 +167,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stage.outcome(main))

@@ -6,7 +6,6 @@ Everything is made for the measurement and thrown away: database, keys, files, s
 
 import argparse
 import json
-import signal
 import sys
 import time
 from contextlib import AbstractContextManager, ExitStack
@@ -24,12 +23,9 @@ import stage
 import tables
 from beside import Beside
 from measure import FLOOR, LIMITS, ROWS, Row, Times
-from wire import Wrong
 
 _QUICK: Final = Times(warm_up=0.5, seconds=2, limit=1)
 _FULL: Final = Times(warm_up=1.5, seconds=6, limit=2)
-_INTERRUPTED: Final = 130
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _arguments() -> argparse.Namespace:
@@ -195,28 +191,11 @@ class Bench:
         return result
 
 
-def _interrupt(*_: object) -> None:
-    """Stop once; whoever presses again while everything is cleaned up is not heard."""
-    for name in _SIGNALS:
-        signal.signal(name, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     """Measure, report, and leave nothing behind."""
     arguments = _arguments()
-    for name in _SIGNALS:
-        signal.signal(name, _interrupt)
-    bench = Bench(arguments)
-    try:
-        with ExitStack() as stack:
-            found = bench.measure(stack, sqlite=arguments.sqlite)
-    except KeyboardInterrupt:
-        print("\nStopped. Nothing is left behind.")
-        return _INTERRUPTED
-    except (stage.Failed, Wrong) as failure:
-        print(f"\nIt cannot be measured: {failure}", file=sys.stderr)
-        return 1
+    with ExitStack() as stack:
+        found = Bench(arguments).measure(stack, sqlite=arguments.sqlite)
     summary = report.summary(found)
     print(tables.text(summary))
     if arguments.json:
@@ -229,4 +208,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stage.outcome(main))

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 import procfs
 import psycopg
+from wire import Wrong
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BENCH: Final = ROOT / "bench"
@@ -43,10 +44,33 @@ _KEPT: Final = {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH"}
 _PATIENCE: Final = 30  # seconds for a server to answer, and to stop
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _OK: Final = 200
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Failed(Exception):
     """The stage could not be set; the text says why."""
+
+
+def outcome(main: Callable[[], int]) -> int:
+    """Run a program of ours, which cleans up however it is stopped; return its exit code."""
+    for name in _SIGNALS:
+        signal.signal(name, _interrupt)
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is left behind.")
+        return _INTERRUPTED
+    except (Failed, Wrong) as failure:
+        print(f"\nIt cannot be measured: {failure}", file=sys.stderr)
+        return 1
+
+
+def _interrupt(*_: object) -> None:
+    """Stop once; whoever presses again while everything is cleaned up is not heard."""
+    for name in _SIGNALS:
+        signal.signal(name, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def start(command: list[str], environment: dict[str, str], **options: Any) -> subprocess.Popen[str]:
