@@ -2,15 +2,17 @@
 
     python bench/flames.py [--only userinfo] [--write]
 
-py-spy looks at the workers of a server under load, a hundred times a second, and counts who holds the
-interpreter; hashing lets go of it, and is counted by a second look. What the kernel does is not seen.
+py-spy looks at the workers of a server two hundred times a second, and counts what runs. There is one
+request at a time for each worker: with more, threads that wait for their turn look as if they ran.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,7 +39,9 @@ _LIBRARIES: Final = {
     "cryptography/": "cryptography",
     "jwcrypto/": "cryptography",
 }
-_HASHING: Final = "(argon2/"
+_CONNECTIONS: Final = 2
+# Where threads wait for work. One that was just woken counts as running, but has not begun yet.
+_WAITS: Final = ("_worker (concurrent", "Condition.wait (threading", "EpollSelector.select (selectors")
 _SECONDS: Final = 60  # that py-spy may take to write what it has
 
 
@@ -52,28 +56,25 @@ def _arguments() -> argparse.Namespace:
 
 
 class Spies:
-    """Two of py-spy for each worker: who holds the interpreter, and who hashes."""
+    """A py-spy for each worker."""
 
     def __init__(self, server: stage.Server, place: Path, seconds: int) -> None:
         self.server = server
         self.place = place
         self.seconds = seconds
-        self.running: list[tuple[subprocess.Popen[str], Path, bool]] = []
+        self.running: list[tuple[subprocess.Popen[str], Path]] = []
 
     def start(self) -> None:
         """Begin to look."""
-        for pid in self.server.workers():
-            self._start(pid, "--gil")
-            self._start(pid, "--nonblocking")  # only one may stop the worker while it looks
-
-    def _start(self, pid: int, how: str) -> None:
-        output = self.place / f"stacks-{len(self.running)}"
         spy = str(Path(sys.executable).with_name("py-spy"))
-        command = [spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "100", how]
-        command += ["--duration", str(self.seconds), "--output", str(output)]
-        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-        process = stage.start(command, stage.inherited(), **options)
-        self.running.append((process, output, how == "--gil"))
+        for pid in self.server.workers():
+            output = self.place / f"stacks-{pid}"
+            command = [spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "200"]
+            command += ["--duration", str(self.seconds), "--output", str(output)]
+            options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            process = stage.start(command, stage.inherited(), **options)
+            _prefer(process.pid)
+            self.running.append((process, output))
 
     def stacks(self) -> Stacks:
         """Return what they saw, once they have looked long enough.
@@ -84,18 +85,25 @@ class Spies:
         """
         found: Stacks = Counter()
         try:
-            for process, output, every in self.running:
+            for process, output in self.running:
                 _, complaint = process.communicate(timeout=self.seconds + _SECONDS)
                 if process.returncode:
                     raise stage.Failed(f"py-spy: {complaint.strip()[-300:]}")
-                seen = flamegraph.read(output.read_text())
-                found += Counter({stack: n for stack, n in seen.items() if every or _HASHING in stack[-1]})
+                found += flamegraph.read(output.read_text())
         finally:
-            for process, *_ in self.running:
+            for process, _ in self.running:
                 stage.stop(process)
-        if not found:
+        working = Counter({stack: n for stack, n in found.items() if not stack[-1].startswith(_WAITS)})
+        if not working:
             raise stage.Failed("py-spy saw nothing")
-        return found
+        return working
+
+
+def _prefer(pid: int) -> None:
+    """Let a process run at its moments, if we may: else it runs when a worker rests, and sees only that."""
+    if hasattr(os, "sched_setscheduler"):
+        with suppress(PermissionError):
+            os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(1))
 
 
 def package_of(stack: tuple[str, ...]) -> str:
@@ -134,7 +142,7 @@ def _table(found: dict[str, Counter[str]], *, links: bool) -> tables.Table:
 
 def _seen(server: stage.Server, place: Path, name: str, world: dict[str, Any], seconds: int) -> Stacks:
     """Put one path under load and look at it."""
-    row = next(row for row in ROWS if row.name == name)
+    row = replace(next(row for row in ROWS if row.name == name), connections=_CONNECTIONS)
     spies = Spies(server, place, seconds)
     times = Times(warm_up=2, seconds=seconds + 2, limit=0)
     result = measure.row(row, server, None, world, times, begun=spies.start)
