@@ -49,6 +49,17 @@ class Places:
         self._all = BoundedSemaphore(running + waiting)
         self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
 
+    def check(self) -> None:
+        """Make sure that somebody may wait at this moment.
+
+        Raises:
+            Busy: all places are taken.
+
+        """
+        if not self._all.acquire(blocking=False):
+            raise Busy
+        self._all.release()
+
     def run(self, work: Callable[[], T]) -> T:
         """Do the work when its turn comes, and return what it returns.
 
@@ -65,6 +76,16 @@ class Places:
 
 
 _places: Final = Places(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
+
+
+def check_places() -> None:
+    """Make sure that a password could be hashed now: asked before work that would be for nothing.
+
+    Raises:
+        Busy: it could not.
+
+    """
+    _places.check()
 
 
 def hashed(password: str) -> str:

@@ -258,6 +258,20 @@ class TestPlaces:
         assert (refusal.status, refusal.reason) == (503, "overloaded")
         assert int(refusal.headers["Retry-After"]) > 0
 
+    @pytest.mark.django_db
+    def test_a_sign_in_without_a_place_costs_no_statement(self, monkeypatch, django_assert_num_queries):
+        full = passwords.Places(running=1, waiting=0)
+        assert full._all.acquire(blocking=False)
+        monkeypatch.setattr(passwords, "_places", full)
+        sent = {"identifier": "somebody", "password": PASSWORD}
+        Client().post(SIGN_IN, sent, content_type="application/json")  # the tenant is remembered
+
+        with django_assert_num_queries(0):
+            answer = Client().post(SIGN_IN, sent, content_type="application/json")
+
+        assert answer.status_code == 503
+        assert int(answer["Retry-After"]) > 0
+
     def test_case_L09_they_are_fewer_than_the_threads_of_a_worker(self):
         places = configured.HASHING_CONCURRENCY + configured.HASHING_QUEUE
 
