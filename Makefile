@@ -2,9 +2,10 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+DOCS := .venv-docs
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check verify bench format lock messages clean
+.PHONY: help run test check verify bench docs format lock messages release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +32,10 @@ verify: check ## Check, then run every test with the long rounds: many minutes
 bench: $(VENV)/development ## Measure requests per second, latency and CPU against the machine's own limits
 	@$(BIN)/python bench/run.py
 
+docs: $(VENV)/runtime $(DOCS)/ready ## Build the documentation as a site in var/site; a broken link fails
+	@$(BIN)/python docs/site/api.py
+	@PATH="$(CURDIR)/$(DOCS)/bin:$$PATH" $(DOCS)/bin/python docs/site/build.py
+
 format: $(VENV)/development ## Put the code into its canonical form
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
@@ -40,6 +45,7 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 	$(COMPILE) --group demo --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraint requirements.lock --output-file requirements-production.lock pyproject.toml
 	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --group docs --output-file requirements-docs.lock
 	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
 	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
 
@@ -49,10 +55,13 @@ COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 -
 
 messages: $(VENV)/development ## Gather the sentences of pages and messages for translators, and compile (needs gettext)
 	$(BIN)/python manage.py makemessages --settings config.settings_test --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore docs --ignore bench
-	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore .venv
+	$(BIN)/python manage.py compilemessages --settings config.settings_test --ignore '.venv*'
 
-clean: ## Remove the environment and all caches; the data in var/ stays
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+release: $(VENV)/development ## Commit and tag a release, after make verify: make release VERSION=1.2.0
+	@$(BIN)/python .ci/release.py "$(VERSION)"
+
+clean: ## Remove the environments and all caches; the data in var/ stays
+	rm -rf $(VENV) $(DOCS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
@@ -70,6 +79,13 @@ $(VENV)/runtime: requirements.lock | $(BIN)/python
 $(VENV)/development: requirements-dev.lock | $(BIN)/python
 	@$(call install,$<)
 	@touch $@ $(VENV)/runtime
+
+# What makes the site has an environment of its own: nothing of it is needed to run or to test Gatehouse.
+$(DOCS)/ready: requirements-docs.lock | $(BIN)/python
+	@rm -rf $(DOCS)
+	@if command -v uv >/dev/null; then uv venv --quiet --python $(BIN)/python $(DOCS); else $(BIN)/python -m venv $(DOCS); fi
+	@$(call install,$<,$(DOCS))
+	@touch $@
 
 $(BIN)/python:
 	@rm -rf $(VENV)
@@ -98,12 +114,13 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
+# Installs a lock, $(1), into an environment, $(2) or $(VENV).
 define install
 echo "Installing what $(1) lists"; \
 if command -v uv >/dev/null; then \
-    uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1); \
+    uv pip install --quiet --python $(or $(2),$(VENV))/bin/python --require-hashes -r $(1); \
 else \
-    $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
-    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r $(1); \
+    $(or $(2),$(VENV))/bin/python -m pip --version >/dev/null 2>&1 || $(or $(2),$(VENV))/bin/python -m ensurepip >/dev/null; \
+    $(or $(2),$(VENV))/bin/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r $(1); \
 fi
 endef

@@ -9,10 +9,15 @@ def main() -> None:
     """Run one management command. What it writes is for this user alone."""
     os.umask(0o077)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415 - settings first
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - settings first
 
     try:
         execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(f"{error} (docs/configuration.md; DEBUG=true is a development start and needs nothing)")
     except KeyboardInterrupt:
         sys.exit(130)  # as shells say of a program that Ctrl-C ended
 

@@ -30,7 +30,13 @@ class Event(TextChoices):
     CONSENT_GRANT = "Consent.Grant"
     CONSENT_REVOKE = "Consent.Revoke"
     PASSWORD_VERIFY = "Password.Verify"  # noqa: S105
+    ADMIN_PASSWORD_VERIFY = "Admin.VerifyPassword"  # noqa: S105
     ADMIN_SIGN_IN = "Admin.SignIn"
+    ADMIN_SIGN_OUT = "Admin.SignOut"
+    SECOND_STEP_CREATE = "SecondStep.Create"
+    SECOND_STEP_DELETE = "SecondStep.Delete"
+    RECOVERY_CODES_CREATE = "RecoveryCodes.Create"
+    RECOVERY_CODE_USE = "RecoveryCode.Use"
     SIGNING_KEY_PREPARE = "SigningKey.Prepare"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
     SIGNING_KEY_DELETE = "SigningKey.Delete"

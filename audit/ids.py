@@ -17,3 +17,8 @@ def made_at(pk: UUID) -> datetime | None:
     """Return when an id was made, by its first 48 bits; nothing for another kind of id."""
     seconds = (pk.int >> 80) / 1000
     return datetime.fromtimestamp(seconds, tz=UTC) if pk.version == 7 and seconds < 2**33 else None  # noqa: PLR2004
+
+
+def first_at(moment: datetime) -> UUID:
+    """Return the least id that can be made at a moment, or at the beginning of all counting."""
+    return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

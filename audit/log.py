@@ -6,11 +6,13 @@ from typing import Final
 from uuid import UUID
 
 from audit import context
+from audit.compiled import Insert
 from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
 
 _LONGEST_TEXT: Final = 256
+_insert: Final = Insert(Entry)
 
 
 def record(
@@ -24,7 +26,7 @@ def record(
 
     Facts are JSON values and never secrets. Text from outside is cut at 256 characters.
     """
-    _entry(event, facts, user_id=user_id, application_id=application_id).save()
+    _insert(_entry(event, facts, user_id=user_id, application_id=application_id))
     ENTRIES.labels(event.value, facts.get("result", "success")).inc()
 
 

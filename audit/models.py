@@ -1,14 +1,21 @@
 """The audit entry. Append-only: here, and by triggers in the database. And how long it is kept."""
 
-from typing import Final, NoReturn
+from datetime import timedelta
+from typing import Final, NoReturn, Self
 
 from django.db import models
 from uuid_utils.compat import uuid7
 
+from audit import ids
 from audit.clock import DatabaseNow
 
 # What keys signed is read from the log, 30 days back (oidc.keys.usage).
 LEAST_DAYS: Final = 31
+
+
+# A reference says when its request came; a request, and what it leaves to do, is over soon after.
+_BEFORE: Final = timedelta(minutes=1)
+_AFTER: Final = timedelta(minutes=10)
 
 
 class AppendOnly(TypeError):
@@ -17,6 +24,17 @@ class AppendOnly(TypeError):
 
 class EntryQuerySet(models.QuerySet["Entry"]):
     """Reads; every write but an insert is refused."""
+
+    def of_request(self, reference: str) -> Self:
+        """Return what one request left, in a time that the indexes know; nothing for what is no reference."""
+        pk = ids.parse(reference)
+        moment = ids.made_at(pk) if pk else None
+        if moment is None:
+            return self.none()
+        begin, end = moment - _BEFORE, moment + _AFTER
+        # By time within a tenant, by id, which begins with the time, over all of them.
+        around = self.filter(created_at__gte=begin, created_at__lte=end)
+        return around.filter(pk__gte=ids.first_at(begin), pk__lte=ids.first_at(end), request_id=reference)
 
     def update(self, **_: object) -> NoReturn:
         """Refuse."""

@@ -28,6 +28,11 @@ def keep(tenant_id: str, days: int | None) -> None:
         Retention.objects.update_or_create(pk=tenant_id, defaults={"days": days})
 
 
+def days_of(tenant_id: str) -> int | None:
+    """Return for how many days a tenant's entries are kept; nothing for ever."""
+    return Retention.objects.filter(pk=tenant_id).values_list("days", flat=True).first()
+
+
 def count_over() -> int:
     """Return how many entries are older than their tenant wants them, of all tenants."""
     return sum(_over(kept).count() for kept in Retention.objects.all())

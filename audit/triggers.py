@@ -15,7 +15,7 @@ _MAY_GO: Final = f"""EXISTS (
     SELECT 1 FROM audit_retention AS kept WHERE kept.tenant_id = OLD.tenant_id AND kept.at_work
     AND kept.days >= {LEAST_DAYS} AND OLD.created_at < {{long_ago}})"""  # noqa: S608 - no outside value
 
-_POSTGRESQL: Final = f"""
+_FUNCTION: Final = f"""
 CREATE OR REPLACE FUNCTION {_TABLE}_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
@@ -25,6 +25,8 @@ BEGIN
     END IF;
     RAISE EXCEPTION 'the audit log is append-only' USING ERRCODE = 'insufficient_privilege';
 END $$;
+"""
+_ON_POSTGRESQL: Final = f"""
 CREATE OR REPLACE TRIGGER {_TABLE}_no_change BEFORE UPDATE OR DELETE ON {_TABLE}
     FOR EACH ROW EXECUTE FUNCTION {_TABLE}_append_only();
 CREATE OR REPLACE TRIGGER {_TABLE}_no_truncate BEFORE TRUNCATE ON {_TABLE}
@@ -61,8 +63,13 @@ def install(connection: BaseDatabaseWrapper) -> None:
         if connection.vendor == "sqlite":
             for name in _EXPECTED["sqlite"]:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
-        for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
-            cursor.execute(statement)
+            for statement in _SQLITE:
+                cursor.execute(statement)
+            return
+        cursor.execute(_FUNCTION)
+        # Whoever changes triggers of a table holds up its writers, and that is everybody.
+        if missing(connection):
+            cursor.execute(_ON_POSTGRESQL)
 
 
 def missing(connection: BaseDatabaseWrapper) -> set[str]:

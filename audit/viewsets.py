@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from audit import context, counting, ids
-from audit.models import Entry
+from audit.models import Entry, EntryQuerySet
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
-_FILTERS = ("key", "user_id", "application_id", "start_time", "end_time")
+_FILTERS = ("key", "user_id", "application_id", "request_id", "start_time", "end_time")
 
 
 class EntrySerializer(serializers.Serializer[Entry]):
@@ -37,6 +37,9 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     key = serializers.CharField(required=False)
     user_id = serializers.CharField(required=False)
     application_id = serializers.CharField(required=False)
+    request_id = serializers.CharField(
+        required=False, help_text="X-Request-Id of an answer, the reference of an error page"
+    )
     start_time = serializers.DateTimeField(required=False)
     end_time = serializers.DateTimeField(required=False)
     tenant_id = serializers.CharField(required=False)
@@ -51,7 +54,7 @@ class EntryViewSet(GenericViewSet[Entry]):
     exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
     narrowing: set[str]
 
-    def get_queryset(self) -> QuerySet[Entry]:
+    def get_queryset(self) -> EntryQuerySet:
         """Return the entries of the tenant of this request."""
         entries = Entry.objects.filter(tenant_id=self._tenant_id())
         return entries.order_by("-created_at", "-id")
@@ -61,6 +64,8 @@ class EntryViewSet(GenericViewSet[Entry]):
         given = request.query_params
         self.narrowing = {name for name in _FILTERS if given.get(name)}
         entries = self.get_queryset().filter(**{n: given[n] for n in self.exact if given.get(n)})
+        if reference := given.get("request_id"):
+            entries = entries.of_request(reference)
         if start := self._time("start_time"):
             entries = entries.filter(created_at__gte=start)
         if end := self._time("end_time"):

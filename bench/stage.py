@@ -31,7 +31,14 @@ BENCH: Final = ROOT / "bench"
 DEFAULT_DATABASE: Final = "postgres://postgres@127.0.0.1:5432/postgres"
 WORKERS: Final = "2"
 # What an operator may tune, taken over from the environment of whoever measures.
-TUNABLE: Final = ("WEB_CONCURRENCY", "THREADS", "HASHING_CONCURRENCY", "HASHING_QUEUE", "CACHE_URL")
+TUNABLE: Final = (
+    "WEB_CONCURRENCY",
+    "THREADS",
+    "HASHING_CONCURRENCY",
+    "HASHING_QUEUE",
+    "CACHE_URL",
+    "DATABASE_POOL",
+)
 _KEPT: Final = {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH"}
 _PATIENCE: Final = 30  # seconds for a server to answer, and to stop
 _DISCOVERY: Final = "/.well-known/openid-configuration"

@@ -163,10 +163,12 @@ def _make_folder(name: str, path: Path) -> None:
         raise refuse(name, f"{path} cannot be made: {error.strerror}") from None
 
 
-def database(name: str, default: str) -> dict[str, object]:
+def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -> dict[str, object]:
     """Read ``sqlite:///relative``, ``sqlite:////absolute`` or ``postgres://user:password@host:port/name``.
 
-    What follows a ``?`` goes to libpq: ``postgres://host/name?sslmode=verify-full``.
+    What follows a ``?`` goes to libpq: ``postgres://host/name?sslmode=verify-full``. The threads of a
+    process share ``pool`` connections to PostgreSQL at most; with 0 each keeps its own. Statements
+    are ``prepared`` there unless what stands between cannot keep them.
     """
     parts = _split(name, text(name, default))
     if parts.fragment:
@@ -176,18 +178,16 @@ def database(name: str, default: str) -> dict[str, object]:
             raise refuse(name, "must look like sqlite:///relative/path or sqlite:////absolute/path")
         return _sqlite(name, Path(unquote(parts.path[1:])))
     if parts.scheme in {"postgres", "postgresql"}:
-        return _postgresql(name, parts)
+        return _postgresql(name, parts, pool, prepared=prepared)
     raise refuse(name, f"must begin with sqlite:/// or postgres://, not {parts.scheme!r}")
 
 
-def cache(name: str) -> dict[str, str]:
-    """Read ``redis://host:port/number``; without one each worker has a cache of its own."""
+def redis_url(name: str) -> str:
+    """Read ``redis://host:port/number``, or nothing."""
     value = text(name)
-    if not value:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    if _split(name, value).scheme not in {"redis", "rediss"}:
+    if value and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+    return value
 
 
 def region(name: str) -> str:
@@ -219,17 +219,25 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
     }
 
 
-def _postgresql(name: str, parts: SplitResult) -> dict[str, object]:
+def _postgresql(name: str, parts: SplitResult, pool: int, *, prepared: bool) -> dict[str, object]:
     if not parts.path.strip("/"):
         raise refuse(name, "must name a database: postgres://host/name")
+    shared = {"min_size": 1, "max_size": pool, "timeout": 5, "name": "gatehouse"}
+    pooled: dict[str, object] = {"pool": shared} if pool else {}
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.postgresql",
         "NAME": unquote(parts.path[1:]),
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or "",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "CONN_MAX_AGE": None,
+        "CONN_MAX_AGE": 0 if pool else None,  # a pool keeps them open itself
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5} | dict(parse_qsl(parts.query)),
+        # A pooler between us and the database (PgBouncer) knows no cursor from one transaction to the next.
+        "DISABLE_SERVER_SIDE_CURSORS": True,
+        "OPTIONS": {"connect_timeout": 5, "server_side_binding": True}
+        # A statement that comes again is planned once a connection.
+        | ({"prepare_threshold": 3} if prepared else {})
+        | pooled
+        | dict(parse_qsl(parts.query)),
     }

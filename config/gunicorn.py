@@ -55,9 +55,11 @@ def post_worker_init(worker: object) -> None:
     """Let the worker send messages and spans: after the fork, since threads do not survive one."""
     from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
     from management.operations import tracing  # noqa: PLC0415
+    from management.upgrades import presence  # noqa: PLC0415
 
     outgoing.start()
     tracing.start()
+    presence.start()
 
 
 def worker_exit(server: object, worker: object) -> None:
@@ -69,3 +71,14 @@ def worker_exit(server: object, worker: object) -> None:
     from interaction.verification import outgoing  # noqa: PLC0415 - as above
 
     outgoing.stop()
+
+
+def on_exit(server: object) -> None:
+    """Say that this node is gone, after its last worker."""
+    from django.apps import apps  # noqa: PLC0415 - as above
+
+    if not apps.ready:
+        return
+    from management.upgrades import presence  # noqa: PLC0415 - as above
+
+    presence.leave()

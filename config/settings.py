@@ -22,6 +22,9 @@ DEBUG = False
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1, most=65535)
 DEMO_PORT = env.integer("DEMO_PORT", min(PORT + 1, 65535), least=1, most=65535)
+# Without DATABASE_POOL each thread holds a connection: by default not more than PostgreSQL lets in.
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
+THREADS = env.integer("THREADS", 16, least=4, most=256)
 BASE_URL = env.base_url(
     "BASE_URL", f"http://localhost:{PORT}" if DEVELOPMENT else "", development=DEVELOPMENT
 )
@@ -34,6 +37,7 @@ METRICS_TOKEN = env.optional_secret("METRICS_TOKEN")
 TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
+ADMIN_TWO_STEP = env.choice("ADMIN_TWO_STEP", ("optional", "required"), "optional")
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
@@ -60,6 +64,7 @@ INSTALLED_APPS = [
     "management",
     "management.administrators",
     "management.doctor",
+    "management.upgrades",
     "oauth2_provider",
     "rest_framework",
     "drf_spectacular",
@@ -92,6 +97,7 @@ SEALED = [
     "interaction.connectors.sealed.SEALED",
     "interaction.verification.sealed.SEALED",
     "interaction.social.sealed.SEALED",
+    "management.administrators.sealed.SEALED",
 ]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────
@@ -172,9 +178,29 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # ── Database and cache ────────────────────────────────────────────────────────────────
-DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR / 'gatehouse.sqlite3'}")}
+# Connections that the threads of a worker share, at most; with 0 each has its own.
+DATABASE_POOL = env.integer("DATABASE_POOL", 0, most=THREADS)
+DATABASES = {
+    "default": env.database(
+        "DATABASE_URL",
+        f"sqlite:///{VAR / 'gatehouse.sqlite3'}",
+        pool=DATABASE_POOL,
+        prepared=env.flag("DATABASE_PREPARED_STATEMENTS", default=True),
+    )
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": env.cache("CACHE_URL")}
+# Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.
+CACHE_URL = env.redis_url("CACHE_URL")
+CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
+CACHES = {
+    "default": {
+        "BACKEND": "identity.core.shared.SharedCache",
+        "LOCATION": CACHE_URL,
+        "KEY_PREFIX": CACHE_PREFIX,
+    }
+    if CACHE_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
 
 # ── Passwords ─────────────────────────────────────────────────────────────────────────
 AUTH_USER_MODEL = "administrators.Administrator"
@@ -190,9 +216,6 @@ PASSWORD_HASHERS = [
     "identity.users.foreign_hashers.Scrypt",
     "identity.users.foreign_hashers.FirebaseScrypt",
 ]
-# Each thread holds a database connection: by default not more than PostgreSQL lets in.
-WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
-THREADS = env.integer("THREADS", 16, least=4, most=256)
 # Hashes that run at once in a worker, and sign-ins that wait for one. Together fewer than
 # the threads, so that a flood of sign-ins leaves threads for everything else.
 HASHING_CONCURRENCY = env.integer(

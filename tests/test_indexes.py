@@ -1,6 +1,8 @@
 """What indexes there are: rows can be divided by tenant, and no write pays for an index nobody needs."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -12,14 +14,15 @@ OF_TENANTS = [model for model in apps.get_models() if issubclass(model, TenantMo
 by_model = pytest.mark.parametrize("model", OF_TENANTS, ids=lambda model: model._meta.label)
 
 
-def columns(model: type[models.Model], fields: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+def columns(model: type[models.Model], fields: Sequence[str]) -> tuple[str, ...]:
     """Which columns, in which order; the direction of a column is of no matter to what may be left out."""
-    return tuple(model._meta.get_field(name.lstrip("-")).column for name in fields)
+    named: dict[str, Any] = {field.name: field for field in model._meta.local_fields}
+    return tuple(named[name.lstrip("-")].column for name in fields)
 
 
 def whole_indexes(model: type[models.Model]) -> list[tuple[str, ...]]:
     """The columns of every index over all rows: of constraints, of foreign keys, and those that are named."""
-    options = model._meta
+    options: Any = model._meta
     return [
         *(columns(model, index.fields) for index in options.indexes if index.condition is None),
         *(columns(model, unique.fields) for unique in unique_constraints(model) if unique.condition is None),

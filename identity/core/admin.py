@@ -4,31 +4,27 @@ Nothing is saved by a form of Django's admin. What operators do is an ``Operatio
 the service that the API calls, so that it is checked, atomic and audited alike.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from django.contrib import messages
 from django.contrib.admin import ModelAdmin, ShowFacets
-from django.contrib.admin.utils import quote, unquote
-from django.core.exceptions import PermissionDenied
-from django.db.models import Model
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
-from rest_framework.exceptions import ValidationError
 
 from audit import moments
 from audit.bounded import BoundedPaginator
 from audit.moments import Column
-from identity.core import ids, tenancy
-from identity.core.errors import ServiceError
-from identity.core.operations import Cell, Once, Operation, Order, Panel
+from identity.core import bulk, ids
+from identity.core.operating import Operating, address_of
+from identity.core.operations import Cell, Panel
 
 Panels = Callable[[Any], list[Panel]]
 
 _panels: dict[type, list[Panels]] = {}
-_operations: dict[type, list[Operation]] = {}
 
 
 def beside(model: type) -> Callable[[Panels], Panels]:
@@ -41,12 +37,7 @@ def beside(model: type) -> Callable[[Panels], Panels]:
     return note
 
 
-def upon(model: type, operation: Operation) -> None:
-    """Let something be done to the rows of a model below."""
-    _operations.setdefault(model, []).append(operation)
-
-
-class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
+class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """A list and a page for each row, to read.
 
     ``section`` is where the sidebar has it, ``shown`` what a row's page shows and no more,
@@ -56,11 +47,8 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     section: ClassVar[str]
     title: ClassVar[str] = ""
     shown: ClassVar[tuple[str, ...]]
-    operations: ClassVar[Sequence[Operation]] = ()
-    at_root: ClassVar[bool] = False
     log_filter: ClassVar[str] = ""
 
-    actions = None
     list_per_page = 50
     list_max_show_all = 50
     show_full_result_count = False
@@ -82,6 +70,29 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         """Return the columns of the list."""
         return moments.readable(self.model, self.list_display)
 
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return the operations that can be done to many rows at once."""
+        many = [one for one in self.all_operations() if one.in_bulk and self.may(request, one)]
+        return {one.name: bulk.action(one) for one in many}
+
+    def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
+        """Return what can be chosen to be done to those that are ticked."""
+        found = [(name, label) for name, (_, _, label) in self.get_actions(request).items()]
+        return [("", "With those that are ticked…"), *found]
+
+    def response_action(  # type: ignore[override]  # Django 6 adds a parameter
+        self, request: HttpRequest, queryset: QuerySet[Any]
+    ) -> HttpResponse | None:
+        """Do to many rows what was chosen.
+
+        Raises:
+            SuspiciousOperation: something was ticked that no list of ours has.
+
+        """
+        if any(self.parsed(text) is None for text in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            raise SuspiciousOperation
+        return super().response_action(request, queryset)
+
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell that rows are made by operations."""
         return False
@@ -93,10 +104,6 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Tell that rows are deleted by operations."""
         return False
-
-    def may_operate(self, request: HttpRequest) -> bool:
-        """Tell whether the administrator may do anything here."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
 
     def parsed(self, text: str) -> Any:
         """Return an id from its text; nothing for what is no id."""
@@ -163,137 +170,16 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
-    def name_of(self, row: Any) -> str:
-        """Return what a row's page is headed with."""
-        return str(row)
-
     def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return what hangs on a row."""
         return [panel for panels in _panels.get(self.model, []) for panel in panels(row)]
-
-    def all_operations(self) -> list[Operation]:
-        """Return the operations, also those that apps above brought along."""
-        return [*self.operations, *_operations.get(self.model, [])]
 
     def _log_link(self, row: Any) -> str:
         if not self.log_filter:
             return ""
         return f"{reverse('admin:audit_entry_changelist')}?{self.log_filter}={row.pk}&when=all"
 
-    def _open(self, request: HttpRequest, row: Any = None) -> list[tuple[Operation, str]]:
-        """Return the operations that are possible now, with their addresses."""
-        if not self.may_operate(request):
-            return []
-        base = f"admin:{self.opts.app_label}_{self.opts.model_name}_operate"
-        if row is None:
-            return [
-                (operation, reverse(f"{base}_all", args=[operation.name]))
-                for operation in self.all_operations()
-                if not operation.row_needed
-            ]
-        return [
-            (operation, reverse(base, args=[quote(row.pk), operation.name]))
-            for operation in self.all_operations()
-            if operation.row_needed and operation.possible(row)
-        ]
-
-    def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
-        """Ask for confirmation (GET) or do it (POST).
-
-        Raises:
-            Http404: there is no such row or operation.
-            PermissionDenied: it is not for this administrator.
-
-        """
-        if not self.may_operate(request):
-            raise PermissionDenied
-        row = None if object_id is None else self.get_object(request, unquote(object_id))
-        for meant in self.all_operations():
-            if meant.name == operation and meant.row_needed == (row is not None):
-                return self._operate(request, meant, row)
-        raise Http404
-
-    def _operate(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
-        if row is not None and not operation.possible(row):
-            messages.warning(request, f"“{operation.label}” is not possible any more.")
-            return HttpResponseRedirect(self._row_address(row))
-        status, done = 200, None
-        if request.method == "POST":
-            form = operation.form(request.POST)
-            if form.is_valid():
-                status, done = self._run(request, operation, row, form)
-            else:
-                status = 400
-        else:
-            form = operation.form(initial=operation.initial(row))
-        if isinstance(done, str):
-            messages.success(request, done)
-            return HttpResponseRedirect(self._after(row))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": operation.label,
-            "heading": self.heading,
-            "opts": self.opts,
-            "operation": operation,
-            "row": row,
-            "row_name": self.name_of(row) if row is not None else "",
-            "row_link": self._row_address(row) if row is not None else "",
-            "form": form,
-            "once": done,
-            "version": request.POST.get("version", getattr(row, "version", "")),
-        }
-        response = TemplateResponse(request, "admin/operation.html", context, status=status)
-        response["Cache-Control"] = "no-store"
-        return response
-
-    def _run(
-        self, request: HttpRequest, operation: Operation, row: Any, form: Any
-    ) -> tuple[int, str | Once | None]:
-        """Do it; a refusal is written into the form, and its status returned."""
-        seen = request.POST.get("version", "")
-        expected = frozenset({int(seen)}) if seen.isascii() and seen.isdigit() and len(seen) < 10 else None  # noqa: PLR2004
-        order = Order(row, form.cleaned_data, expected, request.user)
-        try:
-            with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
-                return 200, operation.run(order)
-        except ServiceError as refusal:
-            detail = f" ({refusal.result})" if refusal.result else ""
-            form.add_error(
-                getattr(refusal, "field", None) if getattr(refusal, "field", None) in form.fields else None,
-                f"{refusal.message}{detail}",
-            )
-            return refusal.status, None
-        except ValidationError as refusal:
-            for name, text in _flat(refusal.detail):
-                field = name.split(".")[-1]
-                form.add_error(
-                    field if field in form.fields else None,
-                    text if field in form.fields or not name else f"{name}: {text}",
-                )
-            return 400, None
-
-    def _row_address(self, row: Any) -> str:
-        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
-        return reverse(name, args=[quote(row.pk)])
-
-    def _after(self, row: Any) -> str:
-        """Return where to go on: to the row, or to the list when it is gone."""
-        if row is not None and self.model._default_manager.filter(pk=row.pk).exists():
-            return self._row_address(row)
-        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
-
 
 def link(row: Model, text: str = "") -> Cell:
     """Return a cell that leads to a row's page."""
-    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
-    return Cell(text or str(row), reverse(name, args=[quote(row.pk)]))
-
-
-def _flat(detail: Any, name: str = "") -> list[tuple[str, str]]:
-    """Return the rules that were broken, each by the name of its field."""
-    if isinstance(detail, dict):
-        below = [_flat(value, f"{name}.{key}" if name else str(key)) for key, value in detail.items()]
-        return [problem for problems in below for problem in problems]
-    if isinstance(detail, list):
-        return [problem for item in detail for problem in _flat(item, name)]
-    return [(name, str(detail))]
+    return Cell(text or str(row), address_of(row))

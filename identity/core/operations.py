@@ -26,6 +26,32 @@ class Once:
     secrets: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What to say, and of which row the page comes next, where it is another one."""
+
+    text: str
+    row: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """Where a choice leads: another operation of the same row, or of none."""
+
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would come of a form, drawn by a template."""
+
+    template: str
+    shown: Mapping[str, Any]
+
+
+Outcome = str | Once | Done | Onward
+
+
 def _always(_: Any) -> bool:
     return True
 
@@ -40,18 +66,41 @@ class Operation:
 
     ``says`` tells before it is done what it will do, ``possible`` whether it makes sense for
     a row, ``initial`` what a form shows at first; ``run`` calls the service and returns what
-    to say afterwards. ``grave`` ones cannot be undone.
+    to say afterwards. ``grave`` ones cannot be undone. ``form_for`` stands in for ``form`` where
+    the row decides what is asked, ``preview`` draws what would come of a form before it is
+    sent, ``hidden`` ones are reached from others, ``needs`` is a permission that is asked for
+    besides that of changing such rows, and what is ``in_bulk`` may be done to many
+    rows of a list at once: it asks for nothing.
     """
 
     name: str
     label: str
     says: str
-    run: Callable[[Order], str | Once]
+    run: Callable[[Order], Outcome]
     form: type[forms.Form] = forms.Form
     initial: Callable[[Any], dict[str, Any]] = _nothing
     possible: Callable[[Any], bool] = _always
     row_needed: bool = True
     grave: bool = False
+    form_for: Callable[[Any], type[forms.Form]] | None = None
+    preview: Callable[[Order], Preview] | None = None
+    hidden: bool = False
+    needs: str = ""
+    in_bulk: bool = False
+
+    @property
+    def button(self) -> str:
+        """What the button says that does it."""
+        return self.label if self.initial is _nothing else "Save"
+
+    @property
+    def has_preview(self) -> bool:
+        """Whether it can be drawn before it is done."""
+        return self.preview is not None
+
+    def form_of(self, row: Any) -> type[forms.Form]:
+        """Return the form that is filled in for a row."""
+        return self.form if self.form_for is None else self.form_for(row)
 
 
 SHOWN: Final = 25  # rows of a panel

@@ -23,12 +23,17 @@ _ID_LENGTH: Final = 8
 _BATCH: Final = 100
 
 
+def _tenant_and_row(row: Any) -> str:
+    return f"{row.tenant_id}/{row.pk}"
+
+
 @dataclass(frozen=True, slots=True)
 class Sealed:
     """A column of protected values, by a name for operators.
 
-    With a ``purpose`` it holds what ``keyring.seal`` made, bound to tenant and row, and can
-    be sealed anew. What has none is made anew when it is next used: ``moves`` says when.
+    With a ``purpose`` it holds what ``keyring.seal`` made, bound to tenant and row unless
+    ``bound_to`` says otherwise, and can be sealed anew. What has none is made anew when it is
+    next used: ``moves`` says when.
     """
 
     name: str
@@ -36,6 +41,7 @@ class Sealed:
     column: str
     purpose: str = ""
     moves: str = ""
+    bound_to: Callable[[Any], str] = _tenant_and_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ def _under_older_keys(kind: Sealed, after: UUID | None) -> list[Any]:
 def _reseal_each(kind: Sealed, rows: list[Any]) -> Resealed:
     done = 0
     for row in rows:
-        bound_to = f"{row.tenant_id}/{row.pk}"
+        bound_to = kind.bound_to(row)
         try:
             opened = keyring.unseal(getattr(row, kind.column), purpose=kind.purpose, bound_to=bound_to)
         except keyring.UnknownKey:

@@ -1,56 +1,16 @@
-"""Counting what may be done so often and no oftener, and locking out who guesses.
-
-Every count is one ``UPDATE`` whose ``WHERE`` holds the limit, so many requests at once are
-counted exactly, on both engines.
-"""
+"""Counting what may be done so often and no oftener, and locking out who guesses."""
 
 import ipaddress
-import itertools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
-
-from django.db import IntegrityError, transaction
-from django.db.models import Case, DateTimeField, F, Q, QuerySet, Value, When
-from django.utils import timezone
+from contextlib import contextmanager
+from typing import Final
 
 from audit import context
-from audit.clock import DatabaseNow, seconds_ahead
-from identity.core import keyring
 from identity.core.errors import ServiceError
-from identity.limits.models import Counter
+from identity.limits import stores
+from identity.limits.rules import Limit, Lock, Try
 
-_PURPOSE: Final = "limits"
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """So many in so many seconds."""
-
-    kind: str
-    most: int
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """So many failures in so many seconds lock for a time that doubles with each further failure.
-
-    ``first`` and ``longest`` are seconds; the first failure of all never locks.
-    """
-
-    kind: str
-    failures: int
-    seconds: int
-    first: int = 60
-    longest: int = 3600
-
-    def span(self, count: int) -> int:
-        """Return for how many seconds this many failures lock."""
-        return min(self.first << min(count - self.failures, 16), self.longest)
 
 
 class TooMany(ServiceError):
@@ -65,17 +25,16 @@ class TooMany(ServiceError):
         )
 
 
-def take(limit: Limit, key: str, *, refusal: Callable[[int], Exception] = TooMany) -> None:
-    """Count one. In a transaction that is rolled back it does not count.
+def take(*tries: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany) -> None:
+    """Count one of each, or none. What is rolled back does not count where rows are counted.
 
     Raises:
-        TooMany: the limit is reached; or what ``refusal`` makes of the seconds to wait.
+        TooMany: a limit is reached; or what ``refusal`` makes of the seconds to wait.
 
     """
-    rows = _rows(limit.kind, key)
-    free = rows.filter(Q(ends_at__lte=DatabaseNow()) | Q(count__lt=limit.most))
-    if not _counted(free, limit, key, {}):
-        raise refusal(_seconds_until(rows.values_list("ends_at", flat=True).first()))
+    refused = stores.count([Try(limit, key) for limit, key in tries]).refusal
+    if refused:
+        raise refusal(refused.seconds)
 
 
 def take_by_address(limit: Limit) -> None:
@@ -85,102 +44,93 @@ def take_by_address(limit: Limit) -> None:
         TooMany: the limit is reached.
 
     """
-    take(limit, client_network())
+    take((limit, client_network()))
+
+
+class Guess:
+    """A guess under way: counted as a failure until it turns out to be none."""
+
+    def __init__(self, locks: list[Try], counted: stores.Counted) -> None:
+        self._locks = locks
+        self._counted = counted
+        self._refusal = counted.refusal
+        self._is_counted = counted.refusal is None
+
+    def check(self, locked: Callable[[int], Exception]) -> None:
+        """Go on only if not too many failed before.
+
+        Raises:
+            Exception: what ``locked`` makes of the seconds to wait.
+
+        """
+        if self._refusal:
+            raise locked(self._refusal.seconds)
+
+    def was_right(self) -> None:
+        """Clear the first lock and take the guess back from the others.
+
+        Call it in the transaction of what the guess leads to; if that is rolled back, so is this.
+        """
+        self.take_back(cleared=self._locks[0].rule.kind)
+
+    def take_back(self, *, cleared: str = "") -> None:
+        """Never have counted."""
+        if self._is_counted:
+            self._counted.store.give_back(self._locks, cleared=cleared)
+            self._is_counted = False
+
+
+@contextmanager
+def guessing(
+    *locks: tuple[Lock, str], failure: type[Exception], within: Limit | None = None
+) -> Iterator[Guess]:
+    """Do a guess of the block, which is counted before the block runs.
+
+    So guesses that are made at once cannot slip through together. The block asks ``check``. When
+    it raises ``failure`` the guess stays counted; when it succeeds, ``was_right``; when it ends
+    otherwise, the guess never counted. ``within`` is a limit of the client's address, which
+    counts however the guess ends.
+
+    Raises:
+        TooMany: the limit is reached.
+
+    """
+    guess = _begun([Try(lock, key) for lock, key in locks], within)
+    try:
+        yield guess
+    except failure:
+        raise
+    except BaseException:
+        guess.take_back()
+        raise
+    guess.was_right()
 
 
 @contextmanager
 def guarded(
-    *tries: tuple[Lock, str],
-    failure: type[Exception],
-    locked: Callable[[int], Exception],
+    *locks: tuple[Lock, str], failure: type[Exception], locked: Callable[[int], Exception]
 ) -> Iterator[None]:
-    """Do a guess of the block, unless too many failed before it.
-
-    Each try is counted before the block runs, so that guesses that are made at once cannot
-    slip through together. A block that raises ``failure`` stays counted; one that succeeds
-    clears the first lock; one that ends otherwise never counted.
+    """Do a guess of the block as ``guessing`` does, unless too many failed before it.
 
     Raises:
         Exception: what ``locked`` makes of the seconds to wait.
 
     """
-    with transaction.atomic():
-        for lock, key in tries:
-            rows = _rows(lock.kind, key)
-            free = rows.filter(Q(locked_until=None) | Q(locked_until__lte=DatabaseNow()))
-            if not _counted(free, lock, key, {"locked_until": _locked_until(lock)}):
-                raise locked(_seconds_until(rows.values_list("locked_until", flat=True).first()))
-    try:
+    with guessing(*locks, failure=failure) as guess:
+        guess.check(locked)
         yield
-    except failure:
-        raise
-    except BaseException:
-        _give_back(tries)
-        raise
-    _give_back(tries, cleared=tries[0][0].kind)
 
 
-def _give_back(tries: tuple[tuple[Lock, str], ...], *, cleared: str = "") -> None:
-    # One statement each: a sign-in that begins holds several rows in an order of its own.
-    for lock, key in tries:
-        left = Value(0) if lock.kind == cleared else F("count") - 1
-        _rows(lock.kind, key).filter(count__gt=0).update(count=left, locked_until=None)
-
-
-def _counted(free: QuerySet[Counter], rule: Limit | Lock, key: str, more: dict[str, Any]) -> bool:
-    """Count one in a row that is free; make the row where there is none."""
-    over = Q(ends_at__lte=DatabaseNow())
-    fields = {
-        "count": Case(When(over, then=Value(1)), default=F("count") + 1),
-        "ends_at": _ends_at(rule, over),
-        **more,
-    }
-    if free.update(**fields):
-        return True
-    with suppress(IntegrityError), transaction.atomic():
-        Counter.objects.create(
-            kind=rule.kind, key_hash=_hash(rule.kind, key), count=1, ends_at=seconds_ahead(rule.seconds)
-        )
-        return True
-    # It was there, or came this moment.
-    return bool(free.update(**fields))
-
-
-def _ends_at(rule: Limit | Lock, over: Q) -> Case:
-    whens = [When(over, then=seconds_ahead(rule.seconds))]
-    if isinstance(rule, Lock):
-        # The window goes on behind the lock: who fails again then is locked for longer.
-        whens = [
-            When(reached, then=seconds_ahead(span + rule.seconds)) for reached, span in _spans(rule)
-        ] + whens
-    return Case(*whens, default=F("ends_at"))
-
-
-def _locked_until(lock: Lock) -> Case:
-    whens = [When(reached, then=seconds_ahead(span)) for reached, span in _spans(lock)]
-    return Case(*whens, default=Value(None), output_field=DateTimeField())
-
-
-def _spans(lock: Lock) -> list[tuple[Q, int]]:
-    """Return for how long the failure that is being counted locks, the longest first."""
-    live = Q(ends_at__gt=DatabaseNow())
-    last = next(count for count in itertools.count(lock.failures) if lock.span(count) == lock.longest)
-    return [
-        (live & Q(count__gte=count - 1), lock.span(count)) for count in range(last, lock.failures - 1, -1)
-    ]
-
-
-def _rows(kind: str, key: str) -> QuerySet[Counter]:
-    return Counter.objects.filter(kind=kind, key_hash=_hash(kind, key))
-
-
-def _hash(kind: str, key: str) -> str:
-    return keyring.digest(f"{kind} {key}", purpose=_PURPOSE)
-
-
-def _seconds_until(moment: datetime | None) -> int:
-    left = (moment - timezone.now()).total_seconds() if moment else 0
-    return max(1, int(left) + 1)
+def _begun(locks: list[Try], within: Limit | None) -> Guess:
+    if within is None:
+        return Guess(locks, stores.count(locks))
+    by_address = Try(within, client_network())
+    counted = stores.count([by_address, *locks])
+    if counted.refusal:
+        if counted.refusal.refused is by_address:
+            raise TooMany(counted.refusal.seconds)
+        take_by_address(within)  # nothing was counted: who is locked out counts for the address all the same
+    return Guess(locks, counted)
 
 
 def client_network() -> str:

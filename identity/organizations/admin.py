@@ -1,22 +1,78 @@
-"""Organizations, for operators to read."""
+"""Organizations, their members and templates, for operators."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from audit.moments import text
+from identity.core import ids, plain
 from identity.core.admin import Pages, beside, link
-from identity.core.operations import SHOWN, Panel
-from identity.organizations import services
+from identity.core.errors import Invalid
+from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.organizations import forms, services
 from identity.organizations.models import (
     Membership,
     Organization,
     OrganizationPermission,
     OrganizationRole,
 )
+from identity.organizations.serializers import (
+    MemberSerializer,
+    OrganizationPermissionSerializer,
+    OrganizationRoleSerializer,
+    OrganizationSerializer,
+)
+from identity.resources.choices import ScopesForm
 from identity.users.models import User
+
+_MOST_AT_ONCE: Final = 200
+
+
+def _initial(form: Any) -> Any:
+    """Return what reads a row into the fields of a form."""
+    return lambda row: {name: getattr(row, name) for name in form.base_fields}
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row, expected=order.expected)
+    return "The organization is deleted."
+
+
+def _add_members(order: Order) -> str:
+    lines = [line.strip() for line in order.fields["user_ids"].splitlines() if line.strip()]
+    if len(lines) > _MOST_AT_ONCE:
+        raise Invalid("user_ids", f"at most {_MOST_AT_ONCE} at once")
+    found = set(map(_id_of, lines))
+    services.add_members(order.row.pk, sorted(found))
+    return f"Added: {len(found)}."
+
+
+def _id_of(typed: str) -> str:
+    """Return the id of the user whom an operator means."""
+    by_id = ids.parse(typed)
+    users = User.objects.filter(pk=by_id) if by_id else User.objects.known_as(typed)
+    if (pk := users.values_list("pk", flat=True).first()) is None:
+        raise Invalid("user_ids", f"nobody is known as {typed[:100]}")
+    return str(pk)
+
+
+def _change_member(order: Order) -> str:
+    fields = checked(MemberSerializer, order.fields)
+    services.change_member(order.row, is_admin=fields["is_admin"], expected=order.expected)
+    return "The member is changed."
+
+
+def _remove_member(order: Order) -> Done:
+    services.remove_member(order.row, expected=order.expected)
+    return Done("The member is taken out.", order.row.organization)
+
+
+def _set_roles(order: Order) -> str:
+    services.set_member_roles(order.row, order.fields["organization_role_ids"], expected=order.expected)
+    return "The roles of the member are changed."
 
 
 @admin.register(Organization)
@@ -27,6 +83,25 @@ class OrganizationAdmin(Pages):
     list_display = ("name", "description", "members", "created_at")
     search_fields = ("name", "description")
     shown = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
+    operations = (
+        Operation(
+            "change", "Edit", "What applications and people are shown of it.",
+            lambda order: plain.change(OrganizationSerializer, order), form=forms.OrganizationForm,
+            initial=_initial(forms.OrganizationForm),
+        ),
+        Operation(
+            "add-members", "Add members", "All of them or, when one cannot be added, none.", _add_members,
+            form=forms.NewMembersForm,
+        ),
+        Operation(
+            "delete", "Delete", "Its memberships go with it. The people stay.", _remove, grave=True
+        ),
+        Operation(
+            "create", "New organization", "It has no members at first.",
+            lambda order: plain.create(Organization, OrganizationSerializer, order),
+            form=forms.OrganizationForm, row_needed=False,
+        ),
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return organizations, each of whom knows how many belong to it."""
@@ -44,7 +119,7 @@ class OrganizationAdmin(Pages):
         members = list(found.prefetch_related("role_links__role").order_by("-created_at", "-pk")[: SHOWN + 1])
         rows = [
             (
-                link(member.user),
+                link(member, str(member.user)),
                 ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
                 "Yes" if member.is_admin else "No",
                 text(member.created_at),
@@ -65,6 +140,30 @@ class OrganizationRoleAdmin(Pages):
     list_filter = ("type",)
     search_fields = ("name", "description")
     shown = ("id", "name", "type", "description", "created_at", "updated_at")
+    operations = (
+        Operation(
+            "change", "Edit", "Tokens of organizations name roles: applications may look for this name.",
+            lambda order: plain.change(OrganizationRoleSerializer, order), form=forms.NameForm,
+            initial=_initial(forms.NameForm),
+        ),
+        Operation(
+            "permissions", "Choose permissions", "What is not ticked is taken away.",
+            lambda order: plain.assign(services.PERMISSIONS, order, "permission_ids"),
+            form=forms.PermissionsForm,
+            initial=lambda role: {"permission_ids": plain.assigned(services.PERMISSIONS, role)},
+        ),
+        Operation(
+            "scopes", "Choose scopes", "What is not ticked is taken away.",
+            lambda order: plain.assign(services.RESOURCE_SCOPES, order, "scope_ids"), form=ScopesForm,
+            initial=lambda role: {"scope_ids": plain.assigned(services.RESOURCE_SCOPES, role)},
+        ),
+        Operation("delete", "Delete", "Whoever had it has it no more.", plain.remove, grave=True),
+        Operation(
+            "create", "New organization role", "A template: members of any organization can have it.",
+            lambda order: plain.create(OrganizationRole, OrganizationRoleSerializer, order),
+            form=forms.NewRoleForm, row_needed=False,
+        ),
+    )  # fmt: skip
 
     def panels(self, request: Any, row: OrganizationRole) -> list[Panel]:
         """Show what the role holds."""
@@ -86,6 +185,74 @@ class OrganizationPermissionAdmin(Pages):
     list_display = ("name", "description", "created_at")
     search_fields = ("name", "description")
     shown = ("id", "name", "description", "created_at", "updated_at")
+    operations = (
+        Operation(
+            "change", "Edit", "In tokens its name is a scope.",
+            lambda order: plain.change(OrganizationPermissionSerializer, order), form=forms.NameForm,
+            initial=_initial(forms.NameForm),
+        ),
+        Operation("delete", "Delete", "Roles lose it.", plain.remove, grave=True),
+        Operation(
+            "create", "New organization permission", "Nobody has it until a role does.",
+            lambda order: plain.create(OrganizationPermission, OrganizationPermissionSerializer, order),
+            form=forms.NameForm, row_needed=False,
+        ),
+    )  # fmt: skip
+
+
+@admin.register(Membership)
+class MembershipAdmin(Pages):
+    """Who belongs to which organization."""
+
+    section = "Organizations"
+    title = "Members"
+    list_display = ("user", "organization", "is_admin", "created_at")
+    list_filter = ("is_admin",)
+    list_select_related = ("user", "organization")
+    search_fields = ("user__search_text", "organization__name")
+    shown = ("id", "person", "of", "roles", "is_admin", "created_at")
+    operations = (
+        Operation(
+            "roles", "Choose roles", "In this organization, and in no other.", _set_roles,
+            form=forms.MemberRolesForm,
+            initial=lambda member: {"organization_role_ids": plain.assigned(services.MEMBER_ROLES, member)},
+        ),
+        Operation(
+            "change", "Edit", "Administrators of an organization manage its members, in applications.",
+            _change_member, form=forms.MemberForm, initial=_initial(forms.MemberForm),
+        ),
+        Operation(
+            "remove", "Take out", "With the roles held there. The person stays.", _remove_member, grave=True
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return members with whom and what they are members of."""
+        return super().get_queryset(request).select_related("user", "organization")
+
+    def name_of(self, row: Any) -> str:
+        """Return who belongs where."""
+        return f"{row.user} in {row.organization}"
+
+    @admin.display(description="User")
+    def person(self, member: Membership) -> str:
+        """Who it is."""
+        return _linked(member.user)
+
+    @admin.display(description="Organization")
+    def of(self, member: Membership) -> str:
+        """Where."""
+        return _linked(member.organization)
+
+    @admin.display(description="Roles")
+    def roles(self, member: Membership) -> str:
+        """What they are there."""
+        return ", ".join(role.name for role in services.MEMBER_ROLES.of(member.pk)) or "-"
+
+
+def _linked(row: Any) -> str:
+    cell = link(row)
+    return format_html('<a href="{}">{}</a>', cell.href, cell.text)
 
 
 @beside(User)

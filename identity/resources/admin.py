@@ -1,12 +1,75 @@
-"""API resources, for operators to read."""
+"""API resources and their scopes, for operators."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 
-from identity.core.admin import Pages
-from identity.core.operations import SHOWN, Panel
+from identity.core.admin import Pages, link
+from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.resources import services
 from identity.resources.models import Resource, Scope
+from identity.resources.serializers import ResourceSerializer, ScopeSerializer
+
+
+class SettingsForm(forms.Form):
+    """What a resource is called, and its tokens."""
+
+    name = forms.CharField(max_length=256)
+    access_token_ttl = forms.IntegerField(
+        label="Lifetime of access tokens", initial=3600, help_text="In seconds, a minute to 30 days."
+    )
+    is_default = forms.BooleanField(
+        required=False,
+        label="The default",
+        help_text="Requests that name no resource are for this one. Of a tenant's resources one can be it.",
+    )
+
+
+class NewResourceForm(SettingsForm):
+    """A resource to be."""
+
+    indicator = forms.CharField(
+        max_length=2048, help_text="The audience of its tokens, for ever: https://api.example.com"
+    )
+
+    field_order = ("name", "indicator")
+
+
+class ScopeForm(forms.Form):
+    """A scope to be."""
+
+    name = forms.CharField(max_length=256, help_text="As applications ask for it: read:invoices")
+    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+
+
+def _create(order: Order) -> Done:
+    made = services.create(**checked(ResourceSerializer, order.fields))
+    return Done("The API resource is created.", made)
+
+
+def _change(order: Order) -> str:
+    services.change(order.row, checked(ResourceSerializer, order.fields, order.row), expected=order.expected)
+    return "The API resource is changed."
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row, expected=order.expected)
+    return "The API resource is deleted."
+
+
+def _add_scope(order: Order) -> str:
+    scope = services.add_scope(order.row.pk, **checked(ScopeSerializer, order.fields))
+    return f"The scope {scope.name} is added."
+
+
+def _remove_scope(order: Order) -> str:
+    services.remove_scope(order.row, expected=order.expected)
+    return "The scope is deleted."
+
+
+def _is_free(row: Any) -> bool:
+    return not row.is_protected
 
 
 @admin.register(Resource)
@@ -23,11 +86,50 @@ class ResourceAdmin(Pages):
         "updated_at",
     )  # fmt: skip
 
+    operations = (
+        Operation(
+            "change", "Edit", "Tokens that are out keep the lifetime that they have.", _change,
+            form=SettingsForm,
+            initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
+        ),
+        Operation("add-scope", "Add a scope", "Nobody has it until a role does.", _add_scope, form=ScopeForm),
+        Operation(
+            "delete", "Delete", "Its scopes go with it, and roles lose what they held of it.", _remove,
+            possible=_is_free, grave=True,
+        ),
+        Operation(
+            "create", "New API resource", "Applications get tokens for it as soon as a role has its scopes.",
+            _create, form=NewResourceForm, row_needed=False,
+        ),
+    )  # fmt: skip
+
     def panels(self, request: Any, row: Resource) -> list[Panel]:
         """Show the scopes."""
         scopes = list(Scope.objects.filter(resource=row).order_by("name")[: SHOWN + 1])
-        rows = [(scope.name, scope.description) for scope in scopes[:SHOWN]]
+        rows = [(link(scope, scope.name), scope.description) for scope in scopes[:SHOWN]]
         return [
             Panel("Scopes", ("Scope", "Description"), rows, cut=len(scopes) > SHOWN),
             *super().panels(request, row),
         ]
+
+
+@admin.register(Scope)
+class ScopeAdmin(Pages):
+    """The scopes of all resources."""
+
+    section = "Access"
+    list_display = ("name", "resource", "description", "created_at")
+    list_select_related = ("resource",)
+    search_fields = ("name", "description", "resource__name")
+    shown = ("id", "name", "of", "description", "is_protected", "created_at")
+    operations = (
+        Operation(
+            "delete", "Delete", "Roles lose it, and tokens that are asked for from now on.", _remove_scope,
+            possible=_is_free, grave=True,
+        ),
+    )  # fmt: skip
+
+    @admin.display(description="API resource")
+    def of(self, scope: Scope) -> str:
+        """What it is a scope of."""
+        return f"{scope.resource.name} ({scope.resource.indicator})"

@@ -1,15 +1,58 @@
-"""System roles, for operators to read."""
+"""System roles, for operators."""
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 
+from identity.core import plain
 from identity.core.admin import Pages, beside, link
-from identity.core.operations import SHOWN, Panel
+from identity.core.operating import upon
+from identity.core.operations import SHOWN, Operation, Order, Panel, checked
+from identity.resources.choices import ScopesForm
 from identity.resources.models import Scope
 from identity.roles import services
 from identity.roles.models import Role, RoleScope
+from identity.roles.serializers import RoleSerializer
 from identity.users.models import User
+
+
+class NameForm(forms.Form):
+    """What a role is called."""
+
+    name = forms.CharField(max_length=256)
+    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+
+
+class NewRoleForm(NameForm):
+    """A role to be."""
+
+    type = forms.ChoiceField(choices=Role.Type.choices, help_text="Whom it can be given to, for ever.")
+
+    field_order = ("name", "type", "description")
+
+
+def _roles_for_users() -> list[tuple[str, str]]:
+    roles = Role.objects.filter(type=Role.Type.USER).order_by("name")
+    return [(str(pk), name) for pk, name in roles.values_list("pk", "name")]
+
+
+class RolesForm(forms.Form):
+    """The roles of a person."""
+
+    role_ids = forms.MultipleChoiceField(
+        label="Roles", required=False, choices=_roles_for_users, widget=forms.CheckboxSelectMultiple
+    )
+
+
+def _change(order: Order) -> str:
+    services.change(order.row, checked(RoleSerializer, order.fields, order.row), expected=order.expected)
+    return "The role is changed."
+
+
+def _remove(order: Order) -> str:
+    services.remove(order.row, expected=order.expected)
+    return "The role is deleted."
 
 
 @admin.register(Role)
@@ -22,6 +65,27 @@ class RoleAdmin(Pages):
     list_filter = ("type",)
     search_fields = ("name", "description")
     shown = ("id", "name", "type", "description", "is_protected", "created_at", "updated_at")
+
+    operations = (
+        Operation(
+            "change", "Edit", "Tokens name roles: applications may look for this name.", _change,
+            form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
+        ),
+        Operation(
+            "scopes", "Choose scopes",
+            "What is not ticked is taken away. Tokens that are out keep what they have until they expire.",
+            lambda order: plain.assign(services.SCOPES, order, "scope_ids"), form=ScopesForm,
+            initial=lambda role: {"scope_ids": plain.assigned(services.SCOPES, role)},
+        ),
+        Operation(
+            "delete", "Delete", "Whoever had it has it no more.", _remove,
+            possible=lambda role: not role.is_protected, grave=True,
+        ),
+        Operation(
+            "create", "New role", "It holds nothing at first.",
+            lambda order: plain.create(Role, RoleSerializer, order), form=NewRoleForm, row_needed=False,
+        ),
+    )  # fmt: skip
 
     def panels(self, request: Any, row: Role) -> list[Panel]:
         """Show the scopes it holds and the people who have it."""
@@ -47,3 +111,13 @@ def _of_user(user: User) -> list[Panel]:
     roles = list(services.OF_USER.of(user.pk)[: SHOWN + 1])
     rows = [(link(role, role.name), role.description) for role in roles[:SHOWN]]
     return [Panel("Roles", ("Role", "Description"), rows, cut=len(roles) > SHOWN)]
+
+
+upon(
+    User,
+    Operation(
+        "roles", "Choose roles", "What is not ticked is taken away. Tokens that are out keep what they have.",
+        lambda order: plain.assign(services.OF_USER, order, "role_ids"), form=RolesForm,
+        initial=lambda user: {"role_ids": plain.assigned(services.OF_USER, user)}, needs="roles.change_role",
+    ),
+)  # fmt: skip

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.moments import text
-from identity.core.admin import Pages, beside, link, upon
+from identity.core.admin import Pages, beside, link
+from identity.core.operating import upon
 from identity.core.operations import SHOWN, Operation, Order, Panel
 from identity.sessions import services
 from identity.sessions.models import Session
@@ -64,7 +65,7 @@ class SessionAdmin(Pages):
         Operation(
             "end", "End session",
             "The browser is signed out, and access tokens of this session stop working.",
-            _end, possible=lambda session: session.ended_at is None, grave=True,
+            _end, possible=lambda session: session.ended_at is None, grave=True, in_bulk=True,
         ),
     )  # fmt: skip
 
@@ -131,6 +132,6 @@ upon(
         "end-sessions", "End sessions",
         "Every browser of this person is signed out. Applications with offline access keep theirs: "
         "setting a password or suspending ends that too.",
-        _end_all, grave=True,
+        _end_all, grave=True, in_bulk=True,
     ),
 )  # fmt: skip

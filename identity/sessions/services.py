@@ -12,12 +12,18 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from audit import context, log
+from audit.compiled import Insert
 from audit.events import Event
 from identity.core import ids
+from identity.core.compiled import Select, text
 from identity.core.errors import ServiceError
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
+_insert: Final = Insert(Session)
+_live: Final = Select(
+    lambda: Session.objects.live().filter(token_hash=text("token_hash")).select_related("user")[:1]
+)
 _MOST_SHOWN: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
 
@@ -59,12 +65,14 @@ def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tu
     # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
     if replacing and Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
         return Session(pk=replacing.pk, user=user, **facts), token
-    return Session.objects.create(user=user, **facts), token
+    session = Session(user=user, **facts)
+    _insert(session)
+    return session, token
 
 
 def find(token: str) -> Session | None:
     """Return the live session of a cookie, with its user, and note that it was used."""
-    session = Session.objects.live().filter(token_hash=_hash(token)).select_related("user").first()
+    session = _live.first(token_hash=_hash(token))
     if session is not None and timezone.now() - session.last_used_at > TOUCH_AFTER:
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
     return session

@@ -3,6 +3,7 @@
 from django import forms
 from django.contrib import admin
 
+from audit import retention
 from identity.core import tenancy
 from identity.core.admin import Pages
 from identity.core.errors import Invalid
@@ -12,13 +13,18 @@ from identity.tenants.models import Tenant
 from identity.tenants.serializers import TenantSerializer
 
 
-class NameForm(forms.Form):
-    """What a tenant is called."""
+class SettingsForm(forms.Form):
+    """What a tenant is called, and how long its log is kept."""
 
     name = forms.CharField(max_length=256)
+    audit_retention_days = forms.IntegerField(
+        required=False,
+        label="Keep the audit log for",
+        help_text="Days; for ever without a number. What is older is deleted by manage.py purge.",
+    )
 
 
-class NewTenantForm(NameForm):
+class NewTenantForm(SettingsForm):
     """A tenant to be."""
 
     slug = forms.CharField(
@@ -39,10 +45,10 @@ def _create(order: Order) -> str:
     return f"The tenant {tenant.slug} is created."
 
 
-def _rename(order: Order) -> str:
+def _change(order: Order) -> str:
     fields = checked(TenantSerializer, order.fields, order.row)
-    services.rename(order.row, name=fields["name"], expected=order.expected)
-    return "The tenant is renamed."
+    services.change(order.row, fields, expected=order.expected)
+    return "The tenant is changed."
 
 
 def _remove(order: Order) -> str:
@@ -60,11 +66,13 @@ class TenantAdmin(Pages):
     at_root = True
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
-    shown = ("id", "name", "slug", "issuer", "created_at", "updated_at")
+    shown = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
     operations = (
         Operation(
-            "rename", "Rename", "The slug, and with it every address, stays.", _rename, form=NameForm,
-            initial=lambda tenant: {"name": tenant.name},
+            "change", "Edit", "The slug, and with it every address, stays.", _change, form=SettingsForm,
+            initial=lambda tenant: {
+                "name": tenant.name, "audit_retention_days": retention.days_of(tenant.pk)
+            },
         ),
         Operation(
             "delete", "Delete",
@@ -85,3 +93,9 @@ class TenantAdmin(Pages):
     def issuer(self, tenant: Tenant) -> str:
         """The issuer of its tokens."""
         return tenant.activated().issuer
+
+    @admin.display(description="Audit log")
+    def log_kept(self, tenant: Tenant) -> str:
+        """How long its entries are kept."""
+        days = retention.days_of(tenant.pk)
+        return f"Kept for {days} days" if days else "Kept for ever"

@@ -53,16 +53,6 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
     return tenant
 
 
-def rename(tenant: Tenant, *, name: str, expected: frozenset[int] | None = None) -> None:
-    """Give a tenant another name. Its slug stays for ever.
-
-    Raises:
-        records.Stale: it was changed since the caller read it.
-
-    """
-    change(tenant, {"name": name}, expected=expected)
-
-
 @transaction.atomic
 def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None) -> None:
     """Change ``name`` and ``audit_retention_days`` (none: entries are kept for ever).

@@ -94,11 +94,11 @@ class UserAdmin(Pages):
         Operation(
             "suspend", "Suspend",
             "Ends every session and refresh token at once. Nobody signs in to the account until you undo it.",
-            _suspend, possible=lambda user: not user.is_suspended, grave=True,
+            _suspend, possible=lambda user: not user.is_suspended, grave=True, in_bulk=True,
         ),
         Operation(
             "unsuspend", "Let in again", "The person may sign in again.",
-            _unsuspend, possible=lambda user: user.is_suspended,
+            _unsuspend, possible=lambda user: user.is_suspended, in_bulk=True,
         ),
         Operation(
             "password", "Set a password", "Ends every session and refresh token at once.",
@@ -111,7 +111,7 @@ class UserAdmin(Pages):
         Operation(
             "delete", "Delete",
             "Deletes the account with all that is the person's. Only the audit log stays.",
-            _remove, grave=True,
+            _remove, grave=True, in_bulk=True,
         ),
         Operation(
             "create", "New user", "Email and phone stay unverified until the person proves them.",

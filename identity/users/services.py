@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from audit.events import Event
 from identity.core import records
+from identity.core.compiled import Select, Update, number, text, uuid
 from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, imported_hashes, passwords
 from identity.users.identifiers import Kind
@@ -15,6 +16,18 @@ from identity.users.models import User
 
 SHORTEST_PASSWORD: Final = 6
 LONGEST_PASSWORD: Final = 256
+
+
+def _by_key_of(kind: Kind) -> Select[User]:
+    return Select(lambda: User.objects.filter(**{f"{kind}_key": text("key")})[:1])
+
+
+_by_key: Final = {kind: _by_key_of(kind) for kind in Kind}
+_count_sign_in: Final = Update(
+    lambda: User.objects.filter(pk=uuid("pk"), epoch=number("epoch"), is_suspended=False),
+    last_sign_in_at=Now(),
+    login_count=F("login_count") + 1,
+)
 
 
 class InvalidCredentials(ServiceError):
@@ -209,7 +222,8 @@ def authenticate(*, identifier: str, password: str) -> User:
         passwords.Busy: too many sign-ins at this moment.
 
     """
-    user = User.objects.known_as(identifier).first()
+    kind, key = identifiers.key_of(identifier)
+    user = _by_key[kind].first(key=key)
     right, renewed = passwords.verify(password, user.password if user else None)
     if user is None or not right:
         raise InvalidCredentials
@@ -229,8 +243,7 @@ def signed_in(user: User) -> None:
         InvalidCredentials: its password was changed meanwhile.
 
     """
-    unchanged = User.objects.filter(pk=user.pk, epoch=user.epoch, is_suspended=False)
-    if unchanged.update(last_sign_in_at=Now(), login_count=F("login_count") + 1):
+    if _count_sign_in(pk=user.pk, epoch=user.epoch):
         return
     if User.objects.filter(pk=user.pk, is_suspended=True).exists():
         raise Suspended

@@ -1,23 +1,35 @@
-"""Connectors, for operators. Secrets stay hidden."""
+"""Connectors, for operators. Secrets are typed in and stay hidden."""
 
 import json
+from functools import partial
 
-from django import forms
 from django.contrib import admin
 
 from identity.core.admin import Pages
-from identity.core.operations import Operation, Order
-from interaction.connectors import masking, services
+from identity.core.operations import Done, Onward, Operation, Order, checked
+from interaction.connectors import forms, masking, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
+from interaction.connectors.providers.base import Provider
+from interaction.connectors.serializers import ConnectorSerializer
 
 
-class TestForm(forms.Form):
-    """Where the test goes."""
+def _choose(order: Order) -> Onward:
+    return Onward(f"create-{order.fields['connector_id']}")
 
-    to = forms.CharField(
-        required=False, max_length=254, help_text="An email address or a phone number; your own without one."
-    )
+
+def _create(provider: Provider, order: Order) -> Done:
+    config = forms.sent(None, provider, dict(order.fields))
+    given = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
+    made = services.create(**checked(ConnectorSerializer, given))
+    return Done("The connector is created. Test it, and enable it when it works.", made)
+
+
+def _change(order: Order) -> str:
+    config = forms.sent(order.row, registry.find(order.row.connector_id), dict(order.fields))
+    fields = checked(ConnectorSerializer, {"config": config}, order.row)
+    services.change(order.row, fields, expected=order.expected)
+    return "The configuration is changed. Test it."
 
 
 def _enable(order: Order) -> str:
@@ -52,6 +64,11 @@ class ConnectorAdmin(Pages):
     shown = ("id", "connector_id", "provider", "type", "enabled", "configuration", "created_at", "updated_at")
     operations = (
         Operation(
+            "change", "Edit", "The connector works with the new configuration at once, if it is enabled.",
+            _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
+            initial=forms.initial,
+        ),
+        Operation(
             "enable", "Enable",
             "The newest enabled connector of a type carries messages; social ones get a button.",
             _enable, possible=lambda connector: not connector.enabled,
@@ -63,9 +80,21 @@ class ConnectorAdmin(Pages):
         Operation(
             "test", "Test",
             "A test message is sent, or the provider is asked whether it takes this configuration.",
-            _test, form=TestForm,
+            _test, form=forms.TestForm,
         ),
         Operation("delete", "Delete", "Its configuration is gone for good.", _remove, grave=True),
+        Operation(
+            "create", "New connector", "First the provider, then what it wants to know.", _choose,
+            form=forms.ProviderForm, row_needed=False,
+        ),
+        *(
+            Operation(
+                f"create-{provider.connector_id}", f"New connector: {provider.name}",
+                "It is disabled at first, so that it can be tested.", partial(_create, provider),
+                form=forms.config_form(provider, is_new=True), row_needed=False, hidden=True,
+            )
+            for provider in registry.PROVIDERS
+        ),
     )  # fmt: skip
 
     @admin.display(description="Provider")

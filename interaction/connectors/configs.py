@@ -20,6 +20,7 @@ class ConfigRefused(ServiceError):
     reason = "invalid"
 
     def __init__(self, problems: dict[str, str]) -> None:
+        self.problems = problems
         super().__init__("; ".join(f"{path}: {problem}" for path, problem in problems.items()))
 
 

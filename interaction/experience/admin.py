@@ -1,9 +1,9 @@
 """The sign-in experience, for operators."""
 
 import json
+from functools import partial
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
@@ -11,75 +11,64 @@ from django.utils.html import format_html
 
 from identity.core import tenancy
 from identity.core.admin import Pages
-from identity.core.operations import Operation, Order, checked
-from interaction.experience import services
+from identity.core.operations import Onward, Operation, Order, Panel, Preview, checked
+from interaction.experience import forms, services, specimen
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
-
-def _address(label: str) -> forms.CharField:
-    return forms.CharField(required=False, max_length=2048, label=label, help_text="https, or nothing")
-
-
-def _flag(label: str) -> forms.BooleanField:
-    return forms.BooleanField(required=False, label=label)
-
-
-class LookForm(forms.Form):
-    """How the pages look."""
-
-    logo_url = _address("Logo")
-    dark_logo_url = _address("Logo on dark ground")
-    favicon = _address("Icon")
-    primary_color = forms.CharField(required=False, max_length=7, label="Colour", help_text="Such as #0a84ff")
-    dark_primary_color = forms.CharField(required=False, max_length=7, label="Colour on dark ground")
-    terms_of_use_url = _address("Terms of use")
-    privacy_policy_url = _address("Privacy policy")
-
-
-class PasswordsForm(forms.Form):
-    """What a password that people choose must have."""
-
-    min_length = forms.IntegerField(label="Least characters")
-    require_lowercase = _flag("A lower-case letter")
-    require_uppercase = _flag("An upper-case letter")
-    require_numbers = _flag("A digit")
-    require_special_chars = _flag("Something else")
-    reject_common = _flag("Refuse the 20,000 that are guessed first")
-    strength_meter = _flag("Show how strong it is while it is typed")
-
-
-class AccountsForm(forms.Form):
-    """What people may do by themselves."""
-
-    username_change = _flag("Take another username")
-    deletion = _flag("Delete their account")
-    create_users = _flag("Come in by another provider for the first time")
-    automatic_account_linking = _flag("Be linked by an email address that is verified there and here")
-
-
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
 _SOCIAL = ("create_users", "automatic_account_linking")
+_Sent = dict[str, Any]
 
 
-def _save(order: Order, sent: dict[str, Any]) -> str:
-    services.change(checked(ExperienceSerializer, sent, order.row), expected=order.expected)
+def _save(read: Any, order: Order) -> str:
+    fields = checked(ExperienceSerializer, read(order), order.row)
+    services.change(fields, expected=order.expected)
     return "The sign-in experience is changed."
 
 
-def _look(order: Order) -> str:
+def _draw(read: Any, order: Order) -> Preview:
+    fields = checked(ExperienceSerializer, read(order), order.row)
+    return Preview("admin/specimen.html", specimen.of(services.merged(order.row, fields)))
+
+
+def _look(order: Order) -> _Sent:
     branding = {name: value for name, value in order.fields.items() if name not in _LINKS}
-    return _save(order, {"branding": branding, **{name: order.fields[name] for name in _LINKS}})
+    return {"branding": branding, **{name: order.fields[name] for name in _LINKS}}
 
 
-def _passwords(order: Order) -> str:
-    return _save(order, {"password_policy": dict(order.fields)})
+def _ways(order: Order) -> _Sent:
+    return {"sign_in": {"methods": forms.methods(order.row, order.fields)}}
 
 
-def _accounts(order: Order) -> str:
+def _registration(order: Order) -> _Sent:
+    return {"sign_up": dict(order.fields)}
+
+
+def _passwords(order: Order) -> _Sent:
+    return {"password_policy": dict(order.fields)}
+
+
+def _accounts(order: Order) -> _Sent:
     social = {name: order.fields[name] for name in _SOCIAL}
     account = {name: value for name, value in order.fields.items() if name not in _SOCIAL}
-    return _save(order, {"account": account, "social_sign_in": social})
+    return {"account": account, "social_sign_in": social}
+
+
+def _choose_message(order: Order) -> Onward:
+    return Onward(
+        "-".join(("message", *order.fields["message"].split("-"), order.fields["language"] or "any"))
+    )
+
+
+def _message(key: forms.MessageKey, order: Order) -> _Sent:
+    return {"message_templates": forms.templates(order.row, key, order.fields)}
+
+
+def _draw_message(key: forms.MessageKey, order: Order) -> Preview:
+    checked(ExperienceSerializer, _message(key, order), order.row)
+    name = order.row.tenant.name
+    return Preview("admin/message_preview.html", specimen.message(order.fields, name=name))
 
 
 @admin.register(SignInExperience)
@@ -90,21 +79,45 @@ class SignInExperienceAdmin(Pages):
     title = "Sign-in experience"
     shown = (
         "preview", "look", "terms_of_use_url", "privacy_policy_url", "ways", "registration", "passwords",
-        "accounts", "social", "messages", "updated_at",
+        "accounts", "social", "updated_at",
     )  # fmt: skip
     operations = (
         Operation(
-            "look", "Edit the look", "Logo, colours and links of every page people meet.", _look,
-            form=LookForm,
+            "look", "Edit the look", "Logo, colours and links of every page people meet.",
+            partial(_save, _look), form=forms.LookForm, preview=partial(_draw, _look),
             initial=lambda row: {**row.branding, **{name: getattr(row, name) for name in _LINKS}},
         ),
         Operation(
+            "ways", "Edit the ways to sign in", "People who are signed in stay it.", partial(_save, _ways),
+            form=forms.WaysForm, initial=forms.ways_of, preview=partial(_draw, _ways),
+        ),
+        Operation(
+            "registration", "Edit registration",
+            "What somebody new is asked for. Without an identifier nobody can register.",
+            partial(_save, _registration), form=forms.RegistrationForm, initial=lambda row: row.sign_up,
+            preview=partial(_draw, _registration),
+        ),
+        Operation(
             "passwords", "Edit the password policy", "Passwords that people have already stay as they are.",
-            _passwords, form=PasswordsForm, initial=lambda row: row.password_policy,
+            partial(_save, _passwords), form=forms.PasswordsForm, initial=lambda row: row.password_policy,
         ),
         Operation(
             "accounts", "Edit what people may do", "On their account page, and with other providers.",
-            _accounts, form=AccountsForm, initial=lambda row: {**row.account, **row.social_sign_in},
+            partial(_save, _accounts), form=forms.AccountsForm,
+            initial=lambda row: {**row.account, **row.social_sign_in},
+        ),
+        Operation(
+            "message", "Edit a message", "What emails and text messages with codes say, in a language.",
+            _choose_message, form=forms.ChooseMessageForm,
+        ),
+        *(
+            Operation(
+                f"message-{key.name}", f"Edit the message: {key}",
+                "With an empty text, ours is sent. {code} and {name}, the tenant's, are filled in.",
+                partial(_save, partial(_message, key)), form=forms.message_form(key),
+                initial=partial(forms.template_of, key), preview=partial(_draw_message, key), hidden=True,
+            )
+            for key in forms.MESSAGES
         ),
     )  # fmt: skip
 
@@ -159,10 +172,12 @@ class SignInExperienceAdmin(Pages):
         """What becomes of people who come from them."""
         return _lines(row.social_sign_in)
 
-    @admin.display(description="Own message templates")
-    def messages(self, row: SignInExperience) -> int:
-        """How many there are."""
-        return len(row.message_templates)
+    def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
+        """Show the messages that say something of the tenant's own."""
+        own = [(key, forms.template_of(key, row)) for key in forms.MESSAGES]
+        rows = [(str(key), own["subject"] or "-", own["text"][:120]) for key, own in own if own["text"]]
+        empty = "Messages say what ours say, in the person's language."
+        return [Panel("Own messages", ("Message", "Subject", "Text"), rows, empty)]
 
 
 def _lines(settings: dict[str, Any]) -> str:

@@ -1,12 +1,16 @@
 """The tenant's sign-in experience."""
 
-from typing import Any
+from copy import copy
+from typing import Any, Final
 
 from django.db import transaction
 
 from audit.events import Event
 from identity.core import records
+from identity.core.compiled import Select
 from interaction.experience.models import SignInExperience
+
+_current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
 def provision() -> None:
@@ -16,7 +20,10 @@ def provision() -> None:
 
 def current() -> SignInExperience:
     """Return the experience of the active tenant, with the tenant's own row."""
-    return SignInExperience.objects.select_related("tenant").get()
+    experience = _current.first()
+    if experience is None:  # the tenant is being deleted
+        raise SignInExperience.DoesNotExist
+    return experience
 
 
 @transaction.atomic
@@ -29,11 +36,26 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     """
     # Held, so that of two changes to one object neither is lost.
     experience = SignInExperience.objects.select_for_update().get()
-    merged = {
+    records.change(
+        experience,
+        _merged(experience, fields),
+        event=Event.SIGN_IN_EXPERIENCE_UPDATE,
+        expected=expected,
+        shown=sorted(fields),
+    )
+    return experience
+
+
+def merged(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:
+    """Return what ``change`` would make of an experience; nothing is stored."""
+    draft = copy(experience)
+    for name, value in _merged(experience, fields).items():
+        setattr(draft, name, value)
+    return draft
+
+
+def _merged(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, Any]:
+    return {
         name: getattr(experience, name) | value if isinstance(value, dict) else value
         for name, value in fields.items()
     }
-    records.change(
-        experience, merged, event=Event.SIGN_IN_EXPERIENCE_UPDATE, expected=expected, shown=sorted(fields)
-    )
-    return experience

@@ -67,20 +67,21 @@ def with_password(
         passwords.Busy: too many sign-ins at this moment.
 
     """
-    limits.take_by_address(rules.SIGN_INS)
-    with log.attempt(Event.SIGN_IN_PASSWORD, username=identifier) as entry:
+    kind, key = identifiers.key_of(identifier)
+    guessing = limits.guessing(
+        (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
+        (rules.IDENTIFIER, f"{kind} {key}"),
+        failure=users.InvalidCredentials,
+        within=rules.SIGN_INS,
+    )
+    with guessing as guess, log.attempt(Event.SIGN_IN_PASSWORD, username=identifier) as entry:
         entry.application_id = pending.application.pk if pending else None
-        kind, key = identifiers.key_of(identifier)
         if not experience.current().takes_password_for(kind):
             raise MethodOff(kind)
-        with limits.guarded(
-            (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
-            (rules.IDENTIFIER, f"{kind} {key}"),
-            failure=users.InvalidCredentials,
-            locked=Locked,
-        ):
-            user = users.authenticate(identifier=identifier, password=password)
+        guess.check(Locked)
+        user = users.authenticate(identifier=identifier, password=password)
         with transaction.atomic():
+            guess.was_right()
             return start(user, amr=["pwd"], entry=entry, pending=pending, current=current)
 
 

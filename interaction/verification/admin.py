@@ -32,8 +32,17 @@ class OutgoingMessageAdmin(Pages):
     ordering = ("due_at", "pk")
     shown = ("id", "tries", "due_at", "created_at")
     operations = (
-        Operation("retry", "Send now", "It is tried at once, as if for the first time.", _retry),
-        Operation("drop", "Erase", "Nobody gets it. The person can ask for another.", _drop, grave=True),
+        Operation(
+            "retry", "Send now", "It is tried at once, as if for the first time.", _retry, in_bulk=True
+        ),
+        Operation(
+            "drop",
+            "Erase",
+            "Nobody gets it. The person can ask for another.",
+            _drop,
+            grave=True,
+            in_bulk=True,
+        ),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -124,10 +124,10 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
 def _replace_earlier(sent: VerificationCode) -> None:
     """Store a new code, unless too many were sent, and end those that it takes the place of."""
     kind, key = Kind(sent.kind), sent.identifier_key
-    for limit in (rules.CODE_PAUSE, rules.CODES):
-        limits.take(limit, f"{kind} {key}", refusal=SentTooOften)
+    whom = f"{kind} {key}"
+    limits.take((rules.CODE_PAUSE, whom), (rules.CODES, whom), refusal=SentTooOften)
     if kind is Kind.PHONE:
-        limits.take(rules.TEXT_MESSAGES, "")
+        limits.take((rules.TEXT_MESSAGES, ""))
     earlier = VerificationCode.objects.of(
         purpose=Purpose(sent.purpose), kind=kind, key=key, browser=sent.browser
     )

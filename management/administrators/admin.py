@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from identity.core.admin import Pages, link
 from identity.core.operations import SHOWN, Operation, Order, Panel, checked
-from management.administrators import services
+from management.administrators import second_step, services
 from management.administrators.models import Administrator, Role
 from management.administrators.serializers import AdministratorWriteSerializer
 
@@ -66,6 +66,11 @@ def _set_password(order: Order) -> str:
     return "The new password is set; sessions and tokens have ended."
 
 
+def _reset(order: Order) -> str:
+    second_step.reset(order.row, by=order.by)
+    return "The second step is removed; sessions and tokens have ended."
+
+
 def _remove(order: Order) -> str:
     services.remove(order.row, expected=order.expected)
     return "The administrator is deleted."
@@ -83,7 +88,9 @@ class AdministratorAdmin(Pages):
 
     section = "Operation"
     at_root = True
-    list_display = ("username", "email", "role", "is_superuser", "last_login", "created_at")
+    list_display = (
+        "username", "email", "role", "is_superuser", "second_step_since", "last_login", "created_at",
+    )  # fmt: skip
     list_filter = ("role", "is_superuser")
     search_fields = ("username", "email")
     shown = (
@@ -93,6 +100,7 @@ class AdministratorAdmin(Pages):
         "phone",
         "role",
         "is_superuser",
+        "second_step_since",
         "last_login",
         "created_at",
         "updated_at",
@@ -107,6 +115,12 @@ class AdministratorAdmin(Pages):
             _set_password, form=PasswordForm,
         ),
         Operation(
+            "second-step", "Remove the second step",
+            "For somebody who lost it: be sure who asks. The password alone signs in then, until they set it "
+            "up again. Ends the sessions and tokens of the administrator.",
+            _reset, possible=lambda administrator: bool(administrator.second_step_since), grave=True,
+        ),
+        Operation(
             "delete", "Delete", "The sessions and tokens of the administrator are refused at once.",
             _remove, grave=True,
         ),
@@ -118,7 +132,7 @@ class AdministratorAdmin(Pages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return administrators without what proves them."""
-        return super().get_queryset(request).defer("password")
+        return super().get_queryset(request).defer("password", "sealed_totp_secret")
 
     def parsed(self, text: str) -> int | None:
         """Take whole numbers."""

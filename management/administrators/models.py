@@ -48,6 +48,10 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     phone = models.CharField(max_length=32, blank=True)
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True)
+    # The second step of signing in: since when, its secret, and the last time step that counted.
+    second_step_since = models.DateTimeField(null=True, editable=False)
+    sealed_totp_secret = models.CharField(max_length=256, blank=True, editable=False)
+    totp_step = models.BigIntegerField(default=0, editable=False)
 
     USERNAME_FIELD = "username"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -61,9 +65,15 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return self.username
 
     def get_session_auth_hash(self) -> str:
-        """Return what a browser session is tied to: a new password ends it, and so does another standing."""
-        standing = f"{self.password} {self.is_superuser} {self.role}"
+        """Return what a browser session is tied to: other proofs end it, and so does another standing."""
+        standing = f"{self.proofs} {self.is_superuser} {self.role}"
         return salted_hmac("administrator sessions", standing, algorithm="sha256").hexdigest()
+
+    @property
+    def proofs(self) -> str:
+        """What sessions and tokens were given for: they end when it changes."""
+        since = self.second_step_since
+        return f"{self.password} {since.timestamp()}" if since else self.password
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
         """Tell whether the operators' site may show or change a kind of row (``app.verb_model``)."""
@@ -85,3 +95,13 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     def manages_tenant(self) -> bool:
         """Whether this administrator may manage the tenant that ``seen_from`` was asked about."""
         return self.is_superuser or self.lists_tenant  # type: ignore[attr-defined]
+
+
+class RecoveryCode(models.Model):
+    """A code that counts once in place of the authenticator's, as a keyed hash. Used, it is gone."""
+
+    administrator = models.ForeignKey(Administrator, models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=80)
+
+    def __str__(self) -> str:
+        return f"recovery code {self.pk}"

@@ -13,6 +13,12 @@ class AdministratorSignInSerializer(serializers.Serializer[None]):
 
     username = serializers.CharField(max_length=128)
     password = serializers.CharField(max_length=256, trim_whitespace=False)
+    code = Line(
+        max_length=64,
+        required=False,
+        allow_blank=True,
+        help_text="Of the authenticator, or a recovery code: from administrators with a second step",
+    )
 
 
 class AdministratorTokenSerializer(serializers.Serializer[None]):

@@ -10,6 +10,7 @@ from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
 from identity.core import keyring, tenancy
+from management.administrators import second_step
 from management.administrators.models import Administrator
 
 _PURPOSE: Final = "administrator tokens"
@@ -30,7 +31,7 @@ def issue(administrator: Administrator) -> str:
         "sub": str(administrator.pk),
         "iat": now,
         "exp": now + settings.ADMINISTRATOR_TOKEN_SECONDS,
-        # A new password ends the tokens that were issued under the old one.
+        # Another password or second step ends the tokens that were issued before.
         "pwd": _fingerprint(administrator, kid),
     }
     token = JWS(orjson.dumps(claims))
@@ -63,6 +64,8 @@ def administrator_of(token: str) -> Administrator:
     administrator = Administrator.objects.seen_from(tenancy.active_id()).filter(pk=subject).first()
     if outlived or administrator is None or fingerprint != _fingerprint(administrator, kid):
         raise InvalidToken
+    if second_step.is_missing(administrator):
+        raise InvalidToken
     return administrator
 
 
@@ -88,4 +91,4 @@ def _key(kid: str) -> JWK:
 
 
 def _fingerprint(administrator: Administrator, kid: str) -> str:
-    return keyring.mac(administrator.password, purpose="administrator passwords", key=kid).hex()[:16]
+    return keyring.mac(administrator.proofs, purpose="administrator passwords", key=kid).hex()[:16]

@@ -55,11 +55,12 @@ def _sqlite() -> Iterator[CheckMessage]:
 
 def _postgresql() -> Iterator[CheckMessage]:
     room = _setting("max_connections") - _setting("superuser_reserved_connections")
-    needed = settings.WEB_CONCURRENCY * (settings.THREADS + _FOR_MESSAGES)
+    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _FOR_MESSAGES)
     if needed > room:
         yield Warning(
             f"this node may open {needed} connections, and PostgreSQL lets in {room} of everybody's",
-            hint="raise max_connections, or lower WEB_CONCURRENCY or THREADS; count every node",
+            hint="set DATABASE_POOL, lower WEB_CONCURRENCY or THREADS, or raise max_connections; "
+            "count every node",
             id="database.W003",
         )
     apart = abs(float(_value("SELECT extract(epoch FROM clock_timestamp())")) - time.time())

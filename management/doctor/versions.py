@@ -2,7 +2,6 @@
 
 import platform
 import re
-import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from typing import Final
@@ -13,6 +12,7 @@ from django.core.checks import CheckMessage, Info, Warning  # noqa: A004 - Djang
 from django.db import connection
 
 from identity.core.examination import examined, named
+from management.upgrades import presence
 
 _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 
@@ -37,9 +37,8 @@ def packages() -> Iterator[CheckMessage]:
 @examined
 def versions() -> Iterator[CheckMessage]:
     """Say what runs, for a report."""
-    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
     yield Info(
-        f"Gatehouse {project['version']}, Python {platform.python_version()}, Django {django.__version__}, "
+        f"Gatehouse {presence.release()}, Python {platform.python_version()}, Django {django.__version__}, "
         f"{connection.display_name} {'.'.join(map(str, connection.get_database_version()))}",
         id="versions.I001",
     )

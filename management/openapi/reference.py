@@ -68,27 +68,31 @@ def as_html() -> bytes:
         {
             "introduction": paragraphs(described["info"]["description"]),
             "version": described["info"]["version"],
-            "ways_in": [
-                (_WAYS_IN[name], marked(scheme["description"]))
-                for name, scheme in described["components"]["securitySchemes"].items()
-            ],
-            "chapters": _chapters(described),
+            "ways_in": ways_in(),
+            "chapters": chapters(described),
             "base_url": settings.BASE_URL,
         },
     )
     return page.encode()
 
 
-def _chapters(described: Schema) -> list[Chapter]:
-    chapters = {
+def ways_in() -> list[tuple[str, SafeString]]:
+    """Return what a caller may come with, and what each is."""
+    schemes = document()["components"]["securitySchemes"]
+    return [(_WAYS_IN[name], marked(scheme["description"])) for name, scheme in schemes.items()]
+
+
+def chapters(described: Schema) -> list[Chapter]:
+    """Return what the page shows of the operations, by kind of thing."""
+    found = {
         tag["name"]: Chapter(_anchor(tag["name"]), tag["name"], marked(tag["description"]), [])
         for tag in described["tags"]
     }
     reader = _Reader(described)
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            chapters[operation["tags"][0]].operations.append(reader.read(path, method, operation))
-    return list(chapters.values())
+            found[operation["tags"][0]].operations.append(reader.read(path, method, operation))
+    return list(found.values())
 
 
 def _anchor(name: str) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from django.contrib.auth import middleware as authentication
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from audit import context
 from identity.core import tenancy
-from management.site import choice
+from management.site import choice, two_step
 from management.site.paths import is_of_site
 
 
@@ -60,6 +61,8 @@ class OperatorMiddleware:
         tenant = None
         if request.user.is_authenticated:
             context.act_as(administrator_id=request.user.pk)
+            if two_step.has_to_be_set_up(request):
+                return HttpResponseRedirect(reverse("admin:two-step"))
             tenant = choice.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
         with tenancy.using(tenant.activated()) if tenant else tenancy.nowhere():

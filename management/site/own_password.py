@@ -56,7 +56,7 @@ def _change(administrator: Administrator, form: PasswordForm) -> int:
     """Return the status of the answer; a refusal is written into the form."""
     given = form.cleaned_data
     try:
-        services.authenticate(username=administrator.username, password=given["current"])
+        services.prove_again(administrator, password=given["current"])
         with tenancy.using(tenancy.DEFAULT):
             services.change(administrator, {"password": given["password"]})
     except ServiceError as refusal:

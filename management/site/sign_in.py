@@ -1,16 +1,20 @@
 """How administrators come in by browser: the same service, locks and audit entries as by the API."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
-from django.contrib.auth import login
+from django.contrib.auth import REDIRECT_FIELD_NAME, login
 from django.contrib.auth.backends import BaseBackend
-from django.contrib.auth.views import LoginView
+from django.contrib.auth.views import LoginView, RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
 from management.administrators import services
 from management.administrators.models import Administrator
+from management.site import waiting
 
 
 class SessionBackend(BaseBackend):
@@ -41,10 +45,10 @@ class SignInForm(forms.Form):
         given = self.cleaned_data
         if {"username", "password"} <= given.keys():
             try:
-                self.administrator = services.authenticate(**given)
+                self.administrator = services.begin(**given)
             except ServiceError as refusal:
                 self.refusal = refusal
-                raise forms.ValidationError(f"{refusal.message[0].upper()}{refusal.message[1:]}.") from None
+                raise forms.ValidationError(spoken(refusal)) from None
         return given
 
     def get_user(self) -> Administrator | None:
@@ -52,23 +56,80 @@ class SignInForm(forms.Form):
         return self.administrator
 
 
+def spoken(refusal: ServiceError) -> str:
+    """Return a refusal as a sentence of a page."""
+    return f"{refusal.message[0].upper()}{refusal.message[1:]}."
+
+
 class SignIn(LoginView):
-    """The sign-in page. A refusal has the status and the headers that it has in the API."""
+    """The sign-in page, which a second step may follow. Refusals have status and headers as in the API."""
 
     authentication_form = SignInForm  # type: ignore[assignment]
     template_name = "admin/login.html"
 
     def form_valid(self, form: Any) -> HttpResponseRedirect:
-        """Begin a session under a new key, and forget those that are over."""
+        """Begin a session under a new key, or ask for the second step; forget sessions that are over."""
         self.request.session.clear_expired()
-        login(self.request, form.get_user())
+        administrator = form.get_user()
+        if administrator.second_step_since:
+            waiting.begin(self.request, administrator)
+            wanted = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
+            return HttpResponseRedirect(f"{reverse('admin:second-step')}?{wanted}")
+        login(self.request, administrator)
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show the form again."""
-        response = super().form_invalid(form)
-        refusal = form.refusal
-        response.status_code = refusal.status if refusal else 400
-        for name, value in (refusal.headers if refusal else {}).items():
-            response[name] = value
-        return response
+        return answered(super().form_invalid(form), form.refusal)
+
+
+class CodeForm(forms.Form):
+    """A code of the authenticator, or one that was written down."""
+
+    code = forms.CharField(
+        max_length=64,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}),
+    )
+
+
+class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # generic for type checkers alone
+    """The page after it, for those who have set up a second step."""
+
+    form_class = CodeForm
+    template_name = "admin/second_step.html"
+    next_page = "admin:index"
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Lead back to the first step who has not taken it, or too long ago."""
+        self.administrator = waiting.administrator_of(request)
+        if self.administrator is None:
+            return HttpResponseRedirect(reverse("admin:login"))
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: CodeForm) -> HttpResponse:
+        """Begin a session, once the code was proven."""
+        assert self.administrator is not None  # noqa: S101 - dispatch saw to it
+        try:
+            services.complete(self.administrator, code=form.cleaned_data["code"])
+        except ServiceError as refusal:
+            form.add_error(None, spoken(refusal))
+            return answered(self.render_to_response(self.get_context_data(form=form)), refusal)
+        waiting.end(self.request)
+        login(self.request, self.administrator)
+        return HttpResponseRedirect(self.get_success_url())
+
+    def form_invalid(self, form: CodeForm) -> HttpResponse:
+        """Show the form again."""
+        return answered(super().form_invalid(form), None)
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        """Return what the page shows."""
+        return super().get_context_data(next=self.get_redirect_url(), **more)
+
+
+def answered(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
+    """Give a page the status and the headers of the refusal it tells of."""
+    response.status_code = refusal.status if refusal else 400
+    for name, value in (refusal.headers if refusal else {}).items():
+        response[name] = value
+    return response

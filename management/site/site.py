@@ -13,8 +13,10 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from management.site import choice, dashboard, own_password, why
-from management.site.sign_in import SignIn
+from management.administrators import services
+from management.administrators.models import Administrator
+from management.site import choice, dashboard, own_password, two_step, why
+from management.site.sign_in import SecondStep, SignIn
 
 # In the order in which operators meet them.
 _SECTIONS: Final = ("People", "Organizations", "Access", "Applications", "Signing in", "Operation")
@@ -43,13 +45,19 @@ class OperatorSite(AdminSite):
         return [
             path("tenant/", super().admin_view(_choose), name="choose-tenant"),
             path("password/", super().admin_view(own_password.own_password), name="own-password"),
+            path("login/code/", self.second_step, name="second-step"),
+            path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
+            path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
+            path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
             path("why/", self.admin_view(why.why), name="why"),
             *theirs,
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Ask for a tenant before anything else."""
+        """Ask for a tenant before anything else but leaving."""
         inner = super().admin_view(view, cacheable)
+        if view == self.logout:
+            return inner
 
         @wraps(inner)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -67,9 +75,16 @@ class OperatorSite(AdminSite):
         context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 
+    def second_step(self, request: HttpRequest) -> Any:
+        """Ask for the second step, once the first was taken."""
+        context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
+        return never_cache(SecondStep.as_view(extra_context=context))(request)
+
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """End the session, here and for every copy of its cookie."""
         if request.method == "POST":
+            if isinstance(request.user, Administrator):
+                services.signed_out(request.user)
             logout(request)
             messages.success(request, "You are signed out.")
         return HttpResponseRedirect(reverse("admin:login"))

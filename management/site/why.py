@@ -1,7 +1,6 @@
 """Why was this refused? The reference of an error page, answered from the audit log."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from django.contrib.admin import site
@@ -9,42 +8,35 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from audit import ids
 from audit.models import Entry
-from identity.core import tenancy
-from management.site import words
+from identity.tenants.models import Tenant
+from management.site import choice, words
 
 _MOST: Final = 100
-# A reference says when its request came; a request, and what it leaves to do, is over soon after.
-_BEFORE: Final = timedelta(minutes=1)
-_AFTER: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An entry, and what it says."""
+    """An entry, what it says, and the tenant it is of where that is not the chosen one."""
 
     entry: Entry
     sentence: str
+    tenant: Tenant | None = None
 
 
 @require_safe
 def why(request: HttpRequest) -> HttpResponse:
-    """Show everything that one request left in the tenant's log, in the order in which it happened."""
+    """Show everything that one request left in the logs that the administrator may see, in order."""
     reference = request.GET.get("reference", "").strip().lower()
-    found = of_request(reference) if reference else []
-    told = [Told(entry, words.sentence(entry)) for entry in found]
+    told = _told(request, reference) if reference else []
     context = {"title": "Why was this refused?", "reference": reference, "told": told}
     return render(request, "admin/why.html", {**site.each_context(request), **context})
 
 
-def of_request(reference: str) -> list[Entry]:
-    """Return the entries of a request in the active tenant, by the index that is there: by time."""
-    pk = ids.parse(reference)
-    moment = ids.made_at(pk) if pk else None
-    if moment is None:
-        return []
-    around = Entry.objects.filter(
-        tenant_id=tenancy.active_id(), created_at__gte=moment - _BEFORE, created_at__lte=moment + _AFTER
-    )
-    return list(around.filter(request_id=reference).order_by("created_at", "id")[:_MOST])
+def _told(request: HttpRequest, reference: str) -> list[Told]:
+    managed = choice.managed_by(request.user)  # type: ignore[arg-type]
+    entries = Entry.objects.filter(tenant_id__in=managed.order_by().values("pk")).of_request(reference)
+    found = list(entries.order_by("created_at", "id")[:_MOST])
+    chosen = request.tenant.pk  # type: ignore[attr-defined]
+    others = Tenant.objects.in_bulk({entry.tenant_id for entry in found} - {chosen})
+    return [Told(entry, words.sentence(entry), others.get(entry.tenant_id)) for entry in found]

@@ -27,6 +27,9 @@ _DONE: Final[dict[str, str]] = {
     Event.CONSENT_REVOKE: "taking consent back",
     Event.PASSWORD_VERIFY: "proving the password again",
     Event.ADMIN_SIGN_IN: "sign-in of an administrator",
+    Event.ADMIN_PASSWORD_VERIFY: "the first step of an administrator's sign-in, the password,",
+    Event.ADMIN_SIGN_OUT: "sign-out of an administrator",
+    Event.RECOVERY_CODE_USE: "signing in with a recovery code",
     Event.CONNECTOR_TEST: "the test of a connector",
 }
 _PAST: Final = {

@@ -10,8 +10,9 @@ from django.db import DatabaseError, NotSupportedError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 
-from management.upgrades import pending
+from management.upgrades import pending, rights, serving
 from management.upgrades.pending import Name, Pending
+from management.upgrades.serving import Serving
 
 _OLDEST_POSTGRESQL: Final = 14
 _LONG: Final = 60  # seconds that a transaction may be open before it is worth a word
@@ -26,10 +27,15 @@ class Findings:
     refusals: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     pending: Pending | None = None
+    nodes: list[Serving] = field(default_factory=list)
 
 
-def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False) -> Findings:
-    """Look at a database. ``confirmed`` says that no node of an earlier release runs."""
+def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bool = False) -> Findings:
+    """Look at a database.
+
+    ``confirmed`` says that no node of an earlier release runs; ``forced``, that those that were
+    seen a moment ago do not count.
+    """
     findings = Findings()
     try:
         connection.ensure_connection()
@@ -40,7 +46,12 @@ def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False) -> Finding
         findings.refusals.append(f"the database does not answer: {error}")
         return findings
     found = findings.pending = pending.of(connection)
+    findings.nodes = serving.nodes(connection, found.contract)
     findings.refusals += _refusals(connection, found, confirmed=confirmed)
+    if confirmed and not forced:
+        findings.refusals += _needed_still(findings.nodes)
+    if found.expand or found.contract:
+        findings.refusals += rights.lacking(connection, _tables(found.expand + found.contract))
     if (found.expand or found.contract) and not found.fresh:
         findings.warnings += (_on_postgresql if connection.vendor == "postgresql" else _on_sqlite)(
             connection, found
@@ -66,6 +77,16 @@ def _refusals(connection: BaseDatabaseWrapper, found: Pending, *, confirmed: boo
     return said
 
 
+def _needed_still(nodes: list[Serving]) -> list[str]:
+    return [
+        f"{node.name} of release {node.release} was seen {node.seconds} seconds ago and needs what "
+        f"{_listed(node.needs)} takes away: replace it first. If it is gone for good, repeat in three "
+        "minutes, or with --force"
+        for node in nodes
+        if node.needs
+    ]
+
+
 def is_too_old(version: int) -> bool:
     """Tell whether a version of PostgreSQL, as its library numbers them, is too old."""
     return version // 10_000 < _OLDEST_POSTGRESQL
@@ -84,7 +105,7 @@ def _on_postgresql(connection: BaseDatabaseWrapper, found: Pending) -> list[str]
         if number:
             said.append(
                 f"{number} transactions are open, the oldest for {oldest} seconds: "
-                "a migration waits for them and gives up after --lock-timeout"
+                "a migration that needs their tables tries again and again, and gives up after --patience"
             )
         for table in sorted(_tables(found.expand + found.contract)):
             cursor.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table])

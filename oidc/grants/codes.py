@@ -3,16 +3,46 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
+from audit.compiled import Insert
+from identity.core.compiled import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants import families, revoked
 from oidc.grants.models import AuthorizationCode
+
+_LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
+_insert: Final = Insert(AuthorizationCode, expires_at=Now() + _LIFETIME)
+_of_application: Final = Select(
+    lambda: (
+        AuthorizationCode.objects.filter(code_hash=text("code_hash"), application=uuid("application_id"))
+        .select_related("user", "session")
+        .annotate(
+            is_live=ExpressionWrapper(
+                Q(
+                    expires_at__gt=Now(),
+                    session__ended_at=None,
+                    user__is_suspended=False,
+                    user__epoch=F("session__epoch"),
+                ),
+                output_field=BooleanField(),
+            )
+        )[:1]
+    )
+)
+_consume: Final = Update(
+    lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
+    consumed_at=Now(),
+    family_id=uuid("family_id"),
+    access_token_id=text("access_token_id"),
+    access_token_expires_at=moment("access_token_expires_at"),
+)
 
 
 def _hash(code: str) -> str:
@@ -33,7 +63,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
 ) -> str:
     """Issue a code of 256 random bits, bound to all that is given."""
     code = secrets.token_urlsafe(32)
-    AuthorizationCode.objects.create(
+    row = AuthorizationCode(
         code_hash=_hash(code),
         application=application,
         user=session.user,
@@ -45,8 +75,8 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         organization_id=organization_id,
         nonce=nonce,
         code_challenge=code_challenge,
-        expires_at=Now() + timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS),
     )
+    _insert(row)
     return code
 
 
@@ -55,22 +85,7 @@ def find(code: str, application: Application) -> AuthorizationCode | None:
 
     ``is_live`` on it says whether the code is in time and its session still counts.
     """
-    return (
-        AuthorizationCode.objects.filter(code_hash=_hash(code), application=application)
-        .select_related("user", "session")
-        .annotate(
-            is_live=ExpressionWrapper(
-                Q(
-                    expires_at__gt=Now(),
-                    session__ended_at=None,
-                    user__is_suspended=False,
-                    user__epoch=F("session__epoch"),
-                ),
-                output_field=BooleanField(),
-            )
-        )
-        .first()
-    )
+    return _of_application.first(code_hash=_hash(code), application_id=application.pk)
 
 
 def consume(
@@ -82,8 +97,8 @@ def consume(
 ) -> bool:
     """Use a code up, noting what it buys. False when it was used before, by however little."""
     return bool(
-        AuthorizationCode.objects.filter(pk=code.pk, consumed_at=None).update(
-            consumed_at=Now(),
+        _consume(
+            pk=code.pk,
             family_id=family_id,
             access_token_id=access_token_id,
             access_token_expires_at=access_token_expires_at,

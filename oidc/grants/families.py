@@ -19,8 +19,10 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from audit import log
+from audit.compiled import Insert
 from audit.events import Event
 from identity.core import ids, keyring
+from identity.core.compiled import Select, Update, number, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
@@ -28,6 +30,38 @@ from oidc.keys import jws
 
 _PURPOSE: Final = "refresh tokens"
 _TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})\.([A-Za-z0-9_-]{43})")
+_IDLE: Final = timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS)
+_ABSOLUTE: Final = timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS)
+_GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
+
+
+def _in_time() -> Q:
+    return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
+
+
+_insert: Final = Insert(RefreshFamily, idle_expires_at=Now() + _IDLE, expires_at=Now() + _ABSOLUTE)
+_of_application: Final = Select(
+    lambda: (
+        RefreshFamily.objects.filter(pk=uuid("pk"), application=uuid("application_id"))
+        .select_related("user")
+        .annotate(
+            is_live=ExpressionWrapper(
+                _in_time() & Q(user__is_suspended=False, user__epoch=F("epoch")), output_field=BooleanField()
+            ),
+            in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - _GRACE), output_field=BooleanField()),
+        )[:1]
+    )
+)
+# It names one table only. Across a join (to the user, as ``live`` has) Django asks for the ids in a
+# subquery, which PostgreSQL does not run again after it waited for another rotation: two would
+# succeed, and skip a generation.
+_move_on: Final = Update(
+    lambda: RefreshFamily.objects.filter(_in_time(), pk=uuid("pk"), generation=number("generation")),
+    generation=F("generation") + 1,
+    key_id=text("key_id"),
+    rotated_at=Now(),
+    idle_expires_at=Now() + _IDLE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +119,7 @@ def start(
     claims: dict[str, list[str]],
 ) -> RefreshFamily:
     """Begin a family for a code that granted ``offline_access``."""
-    return RefreshFamily.objects.create(
+    family = RefreshFamily(
         pk=family_id,
         application=application,
         user_id=session.user_id,
@@ -93,35 +127,17 @@ def start(
         scope=scope,
         claims=claims,
         key_id=keyring.current(),
-        idle_expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS),
-        expires_at=Now() + timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS),
         session_id=session.pk,
         auth_time=session.auth_time,
         amr=session.amr,
     )
+    _insert(family)
+    return family
 
 
 def find(family_id: UUID, *, application_id: UUID) -> RefreshFamily | None:
     """Return a family of this application with its user; ``is_live`` and ``in_grace`` are set on it."""
-    grace = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
-    return (
-        RefreshFamily.objects.filter(pk=family_id, application=application_id)
-        .select_related("user")
-        .annotate(
-            is_live=ExpressionWrapper(
-                Q(
-                    ended_at=None,
-                    idle_expires_at__gt=Now(),
-                    expires_at__gt=Now(),
-                    user__is_suspended=False,
-                    user__epoch=F("epoch"),
-                ),
-                output_field=BooleanField(),
-            ),
-            in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - grace), output_field=BooleanField()),
-        )
-        .first()
-    )
+    return _of_application.first(pk=family_id, application_id=application_id)
 
 
 def advance(family: RefreshFamily, generation: int) -> tuple[Outcome, RefreshFamily]:
@@ -149,26 +165,9 @@ def advance(family: RefreshFamily, generation: int) -> tuple[Outcome, RefreshFam
 
 
 def _rotate(family: RefreshFamily) -> bool:
-    """Move to the next generation unless somebody else just did: one UPDATE decides.
-
-    It names one table only. Across a join (to the user, as ``live`` has) Django asks for the
-    ids in a subquery, which PostgreSQL does not run again after it waited for another
-    rotation: two would succeed, and skip a generation.
-    """
+    """Move to the next generation unless somebody else just did: one UPDATE decides."""
     key_id = keyring.current()
-    now = Now()
-    moved = RefreshFamily.objects.filter(
-        pk=family.pk,
-        generation=family.generation,
-        ended_at=None,
-        idle_expires_at__gt=now,
-        expires_at__gt=now,
-    ).update(
-        generation=F("generation") + 1,
-        key_id=key_id,
-        rotated_at=now,
-        idle_expires_at=now + timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS),
-    )
+    moved = _move_on(pk=family.pk, generation=family.generation, key_id=key_id)
     if moved:
         family.generation += 1
         family.key_id = key_id

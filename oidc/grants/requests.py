@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
-from django.utils import timezone
 
+from audit.compiled import Insert
+from identity.core.compiled import Delete, Select, Update, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
@@ -17,37 +17,48 @@ _LIFETIME: Final = timedelta(hours=1)
 _MOST_PER_BROWSER: Final = 20
 
 
-@transaction.atomic
-def park(*, request_id: UUID, browser: str, application: Application, query: str) -> AuthorizationRequest:
-    """Keep a request for a browser, and drop the oldest beyond twenty."""
-    excess = AuthorizationRequest.objects.filter(browser=browser).order_by("-created_at", "-pk")
-    stale = list(excess.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :])
-    if stale:
-        AuthorizationRequest.objects.filter(pk__in=stale).delete()
-    return AuthorizationRequest.objects.create(
-        pk=request_id,
-        browser=browser,
-        application=application,
-        query=query,
-        expires_at=timezone.now() + _LIFETIME,
-    )
+def _of_browser() -> QuerySet[AuthorizationRequest]:
+    return AuthorizationRequest.objects.filter(browser=text("browser")).order_by("-created_at", "-pk")
+
+
+def _waiting() -> QuerySet[AuthorizationRequest]:
+    return _of_browser().filter(expires_at__gt=Now()).select_related("application")
+
+
+_insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
+_beyond_the_most: Final = Select(lambda: _of_browser().only("pk")[_MOST_PER_BROWSER : 2 * _MOST_PER_BROWSER])
+_newest: Final = Select(lambda: _waiting()[:1])
+_named: Final = Select(lambda: _waiting().filter(pk=uuid("pk"))[:1])
+_signed_in: Final = Update(
+    lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")),
+    session_id=uuid("session_id"),
+    signed_in_at=Now(),
+    account_chosen_at=Now(),
+    consented_at=None,
+)
+_finish: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
+
+
+def park(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
+    """Keep a request for a browser, and drop the oldest beyond twenty, which one that ``is_new`` has not."""
+    request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
+    _insert(request)
+    if not is_new and (stale := _beyond_the_most.all(browser=browser)):
+        AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
 
 def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
     """Return that request of this browser, or its newest when none is named."""
     if not browser:
         return None
-    waiting = AuthorizationRequest.objects.filter(browser=browser, expires_at__gt=Now())
     if request_id is not None:
-        waiting = waiting.filter(pk=request_id)
-    return waiting.select_related("application").order_by("-created_at", "-pk").first()
+        return _named.first(browser=browser, pk=request_id)
+    return _newest.first(browser=browser)
 
 
 def note_sign_in(request: AuthorizationRequest, session: Session) -> None:
     """Remember that the person signed in for this request; what another agreed to is void."""
-    AuthorizationRequest.objects.filter(pk=request.pk).update(
-        session=session, signed_in_at=Now(), account_chosen_at=Now(), consented_at=None
-    )
+    _signed_in(pk=request.pk, session_id=session.pk)
 
 
 def note_account(request: AuthorizationRequest, session: Session) -> bool:
@@ -72,5 +83,4 @@ def note_language(request: AuthorizationRequest, language: str) -> None:
 
 def finish(request: AuthorizationRequest) -> bool:
     """Forget a request that was answered; false when it was answered before."""
-    deleted, _ = AuthorizationRequest.objects.filter(pk=request.pk).delete()
-    return bool(deleted)
+    return bool(_finish(pk=request.pk))

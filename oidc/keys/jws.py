@@ -6,7 +6,9 @@ Parsing is strict: one algorithm, one type, no ``crit``, nothing fetched from a 
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
@@ -27,11 +29,14 @@ class InvalidToken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A token taken apart. Nothing of it is proven before ``verify`` said so."""
+    """A token taken apart. Nothing of it is proven before ``verify`` said so.
+
+    Requests share it: nobody changes its claims.
+    """
 
     kid: str
     typ: str
-    claims: dict[str, Any]
+    claims: Mapping[str, Any]
     signing_input: bytes
     signature: bytes
 
@@ -84,7 +89,7 @@ def parse(token: str) -> Parsed:
     kid, typ = header.get("kid"), header.get("typ")
     if not isinstance(kid, str) or not isinstance(typ, str):
         raise InvalidToken("no kid or typ")
-    return Parsed(kid, typ, claims, signing_input.encode(), decode(signature))
+    return Parsed(kid, typ, MappingProxyType(claims), signing_input.encode(), decode(signature))
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -60,19 +60,28 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
 def verify(token: str, *, typ: str) -> Parsed:
     """Return a token of that type whose signature a key of the active tenant made.
 
-    It does **not** check that the key still exists (a loaded key is remembered), nor any
-    claim: callers ask ``SigningKey.objects.filter(pk=kid)`` with what else they look up.
+    It does **not** check that the key still exists (a loaded key and what it signed are remembered),
+    nor any claim: callers ask ``SigningKey.objects.filter(pk=kid)`` with what else they look up.
 
     Raises:
         InvalidToken: no key of this tenant signed it, or it is of another type.
 
     """
+    parsed = _verified(tenancy.active_id(), token)
+    if parsed.typ != typ:
+        raise InvalidToken("another type of token")
+    return parsed
+
+
+@lru_cache(maxsize=1024)
+def _verified(tenant_id: str, token: str) -> Parsed:
+    """Verify a signature once: the same bytes under the same key stay proven. Refusals are not kept."""
     parsed = jws.parse(token)
     kid = ids.parse(parsed.kid)
-    if parsed.typ != typ or kid is None:
-        raise InvalidToken("another type of token, or no key of ours")
+    if kid is None:
+        raise InvalidToken("no key of ours")
     try:
-        key = _public(tenancy.active_id(), kid)
+        key = _public(tenant_id, kid)
     except SigningKey.DoesNotExist:
         raise InvalidToken("no such key") from None
     jws.verify(parsed, key)

@@ -1,13 +1,15 @@
 """From the text of an access token to the user and application behind it (RFC 6750)."""
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from identity.core import ids, tenancy
+from identity.core.compiled import Select, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application
@@ -33,7 +35,7 @@ class Principal:
 
     user: User
     application_id: UUID
-    claims: dict[str, Any]
+    claims: Mapping[str, Any]
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ def end_user(token: str) -> Principal:
     return Principal(user, user.application_key, parsed.claims)  # type: ignore[attr-defined]
 
 
-def check_times_and_issuer(claims: dict[str, Any]) -> None:
+def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
     """Check what every access token of ours has.
 
     Raises:
@@ -77,21 +79,13 @@ def check_times_and_issuer(claims: dict[str, Any]) -> None:
         raise InvalidBearer("The access token was issued by somebody else.")
 
 
-def _live_user(kid: str, claims: dict[str, Any]) -> User:
+def _live_user(kid: str, claims: Mapping[str, Any]) -> User:
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise InvalidBearer("The access token has no subject.")
-    user = (
-        User.objects.filter(pk=subject)
-        .annotate(
-            key_is_listed=Exists(SigningKey.objects.filter(pk=kid)),
-            application_key=Subquery(
-                Application.objects.filter(client_id=claims["client_id"]).values("pk")[:1]
-            ),
-            grant_is_live=_grant_is_live(claims),
-            is_revoked=Exists(RevokedToken.objects.filter(token_id=claims["jti"])),
-        )
-        .first()
+    query, grant_id = _grant_behind(claims)
+    user = query.first(
+        subject=subject, kid=kid, client_id=claims["client_id"], token_id=claims["jti"], grant_id=grant_id
     )
     if user is None:
         raise _why_nobody(kid, claims)
@@ -106,7 +100,7 @@ def _live_user(kid: str, claims: dict[str, Any]) -> User:
     return user
 
 
-def _why_nobody(kid: str, claims: dict[str, Any]) -> InvalidBearer:
+def _why_nobody(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
     """Return the refusal of a token without a user: an application that is gone comes first."""
     listed = SigningKey.objects.filter(pk=kid).exists()
     if listed and not Application.objects.filter(client_id=claims.get("client_id")).exists():
@@ -114,12 +108,27 @@ def _why_nobody(kid: str, claims: dict[str, Any]) -> InvalidBearer:
     return InvalidBearer("The user is gone.")
 
 
-def _grant_is_live(claims: dict[str, Any]) -> Exists:
-    """Ask for the refresh family behind a token or, without one, for the browser session."""
+def _grant_behind(claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
+    """Return which query asks for the refresh family or, without one, the browser session; and its id."""
     family = ids.parse(str(claims.get("family_id")))
     if family is not None:
-        return Exists(RefreshFamily.objects.live().filter(pk=family, user=OuterRef("pk")))
+        return _by_family, family
     session = ids.parse(str(claims.get("sid")))
     if session is None:
         raise InvalidBearer("The access token names neither a family nor a session.")
-    return Exists(Session.objects.live().filter(pk=session, user=OuterRef("pk")))
+    return _by_session, session
+
+
+def _holder(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+    """Return the user of a token, and all that has to be true of it."""
+    behind = grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
+    return User.objects.filter(pk=uuid("subject")).annotate(
+        key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
+        application_key=Subquery(Application.objects.filter(client_id=text("client_id")).values("pk")[:1]),
+        grant_is_live=Exists(behind),
+        is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
+    )[:1]
+
+
+_by_family: Final = Select(lambda: _holder(RefreshFamily.objects.live))
+_by_session: Final = Select(lambda: _holder(Session.objects.live))

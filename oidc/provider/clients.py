@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
 
+from identity.core.compiled import Select, text
 from identity.limits import rules
 from identity.limits import services as limits
 from oidc.applications import services as applications
@@ -26,18 +27,19 @@ class Presented:
     secret: str
 
 
+_BY_CLIENT_ID: Final = Select(
+    lambda: Application.objects.filter(client_id=text("client_id")).annotate(
+        active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
+        has_roles=Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))),
+    )[:1]
+)
+
+
 def find(client_id: str) -> Application | None:
     """Return the application of a client id, with ``active_key_id`` and ``has_roles``, in one query."""
     if not client_id.isascii() or not client_id.isprintable():
         return None
-    return (
-        Application.objects.filter(client_id=client_id)
-        .annotate(
-            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
-            has_roles=Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))),
-        )
-        .first()
-    )
+    return _BY_CLIENT_ID.first(client_id=client_id)
 
 
 def authenticate(request: Request) -> bool:
@@ -63,7 +65,7 @@ def count_failure(client_id: str) -> None:
         limits.TooMany: there were too many lately.
 
     """
-    limits.take(rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}")
+    limits.take((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))
 
 
 def _presented(request: Request) -> Presented:

@@ -13,7 +13,7 @@ from oidc.keys.models import SigningKey
 from oidc.provider import tokens
 from oidc.provider.bearer import InvalidBearer, check_times_and_issuer
 
-Claims = dict[str, Any]
+Claims = Mapping[str, Any]
 # From a token's claims, as yet unproven, to what shall be asked of its application, by name.
 Questions = Callable[[Claims], Mapping[str, Exists]]
 

@@ -1,6 +1,7 @@
 """Access and ID tokens from a grant context."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 from oidc.keys import jws, signing
@@ -60,7 +61,7 @@ def read_access_token(token: str) -> Parsed:
     return parsed
 
 
-def requested_of(said: dict[str, Any]) -> set[str]:
+def requested_of(said: Mapping[str, Any]) -> set[str]:
     """Return the claims that an access token releases besides those of its scopes."""
     names = said.get(_REQUESTED)
     if not isinstance(names, list):
@@ -68,7 +69,7 @@ def requested_of(said: dict[str, Any]) -> set[str]:
     return {name for name in names if isinstance(name, str) and name in claims.SCOPE_OF}
 
 
-def audiences_of(claims: dict[str, Any]) -> list[Any]:
+def audiences_of(claims: Mapping[str, Any]) -> list[Any]:
     """Return whom a token is for, be it one or several (RFC 7519 section 4.1.3)."""
     audience = claims.get("aud")
     return audience if isinstance(audience, list) else [audience]

@@ -45,6 +45,8 @@ def _steps(page: Page, acme: World) -> Iterator[str]:
     yield "dashboard"
     page.goto(f"{root}/admin/why/?reference=x")
     yield "why"
+    page.goto(f"{root}/admin/two-step/")
+    yield "two-step"
     for kind in pages():
         page.goto(f"{root}{address_of(kind)}")
         yield f"{kind}"

@@ -17,12 +17,12 @@ from django.test import Client
 from django.utils import timezone
 from zeal import zeal_context
 
-from audit import context, log
+from audit import context, log, retention
 from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
 from identity.limits import rules
-from identity.limits.services import Lock
+from identity.limits.rules import Lock
 from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
 from identity.sessions import services as sessions
 from identity.tenants.models import Tenant
@@ -408,6 +408,21 @@ class TestOperations:
         assert answer.status_code == 412
         assert "it was changed since you read it" in answer.text
 
+    def test_a_tenant_is_told_how_long_to_keep_its_log(self, acme, operator):
+        refused = operate(
+            operator, "tenants/tenant", acme.tenant, "change", name="Acme", audit_retention_days="5"
+        )
+        operate(operator, "tenants/tenant", acme.tenant, "change", name="Acme 2", audit_retention_days="90")
+        shown = operator.get(f"/admin/tenants/tenant/{acme.tenant.pk}/change/").text
+        kept = retention.days_of(acme.tenant.pk)
+        acme.tenant.refresh_from_db()
+        operate(operator, "tenants/tenant", acme.tenant, "change", name="Acme 2", audit_retention_days="")
+
+        assert refused.status_code == 400
+        assert (acme.tenant.name, kept) == ("Acme 2", 90)
+        assert "Kept for 90 days" in shown
+        assert retention.days_of(acme.tenant.pk) is None
+
     def test_all_sessions_of_a_person_end(self, acme, operator):
         user = acme.user()
         with acme.active():
@@ -549,22 +564,37 @@ class TestAudit:
         assert "invalid_credentials" in failed
         assert of_user.count('class="field-key"') == 1
 
-    def test_a_reference_explains_a_refusal(self, acme, rival, operator):
+    def test_a_reference_explains_a_refusal_in_whatever_tenant_it_was(self, acme, rival, operator):
         answer = acme.browser().sign_in(acme.user("ada"), "wrong")
         reference = answer.headers["X-Request-Id"]
 
         told = operator.get("/admin/why/", params={"reference": reference}).text
         elsewhere = operators.at(rival).get("/admin/why/", params={"reference": reference}).text
+        limited = operators.at(rival, administrator(tenants=[rival.tenant.slug]))
+        unseen = limited.get("/admin/why/", params={"reference": reference}).text
 
-        assert "Sign-in with a password failed: the identifier or the password is wrong." in told
-        assert "has nothing by this reference" in elsewhere
+        sentence = "Sign-in with a password failed: the identifier or the password is wrong."
+        assert sentence in told
+        assert "Work there" not in told
+        assert sentence in elsewhere
+        assert f"In the log of <strong>{acme.tenant.name}</strong>" in elsewhere
+        assert "has anything by this reference" in unseen
 
-    @pytest.mark.parametrize("reference", ["x", "\0", "ffffffff-ffff-7fff-bfff-ffffffffffff", "1" * 500])
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            "x",
+            "\0",
+            "ffffffff-ffff-7fff-bfff-ffffffffffff",
+            "00000000-0000-7000-8000-000000000000",
+            "1" * 500,
+        ],
+    )
     def test_a_reference_that_is_none_finds_nothing(self, operator, reference):
         answer = operator.get("/admin/why/", params={"reference": reference})
 
         assert answer.status_code == 200
-        assert "has nothing by this reference" in answer.text
+        assert "has anything by this reference" in answer.text
 
     def test_is_taken_along_as_a_table_of_this_tenant(self, acme, rival, operator):
         acme.user("=1+1")

@@ -181,6 +181,17 @@ class TestLogs:
         assert result_of(admin.get("/logs", end_time="2999-01-01T00:00:00Z"))["total"] > 0
         assert "start_time" in refusal_of(admin.get("/logs", start_time="yesterday"), 400)
 
+    def test_log_is_narrowed_to_one_request(self, acme, rival, admin):
+        reference = admin.post("/roles", name="Clerk", type="User").headers["X-Request-Id"]
+        admin.post("/roles", name="Another", type="User")
+
+        found = result_of(admin.get("/logs", request_id=reference))
+
+        assert [entry["key"] for entry in found["data"]] == ["Role.Create"]
+        for none in ("x", "%00", "00000000-0000-7000-8000-000000000000", reference.upper()):
+            assert result_of(admin.get("/logs", request_id=none))["data"] == []
+        assert result_of(management.superuser(rival).get("/logs", request_id=reference))["data"] == []
+
     @pytest.mark.parametrize(
         ("time", "status"),
         [

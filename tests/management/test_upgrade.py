@@ -2,10 +2,10 @@
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +17,14 @@ import pytest
 from django.conf import settings
 from django.db import NotSupportedError, OperationalError, connection, connections
 
-from management.upgrades import pending, preflight
+from management.upgrades import pending, preflight, rights
 from management.upgrades.pending import Pending
 from tests.support import second, server
-from tests.support.threads import THOROUGH
+from tests.support.threads import THOROUGH, wait_until
 
 _SETTINGS = """
 from config.settings import *
-INSTALLED_APPS = ["management", "shop"]
+INSTALLED_APPS = ["management", "management.upgrades", "shop"]
 ROOT_URLCONF, MIDDLEWARE, TEMPLATES = "shop.models", [], []
 CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
 """
@@ -51,6 +51,14 @@ _INDEX = """
     kind, atomic = "expand", False
     dependencies = [("shop", "0001_initial")]
     operations = [AddIndexOnline("good", models.Index(fields=["name"], name="good_name"))]
+"""
+_SLOW = """
+    kind = "expand"
+    dependencies = [("shop", "0001_initial")]
+    operations = [
+        migrations.CreateModel("Shelf", [("id", models.BigAutoField(primary_key=True))]),
+        migrations.RunSQL("SELECT pg_sleep(60)", migrations.RunSQL.noop),
+    ]
 """
 _CONTRACT = """
     kind, completes = "contract", [("shop", "0001_initial")]
@@ -80,7 +88,13 @@ class Shop:
         (self.folder / "shop" / "migrations" / f"{name}.py").unlink()
 
     def manage(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        process = self.begin(*command)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    def begin(self, *command: str) -> "subprocess.Popen[str]":
+        """Start a command, and do not wait for its end."""
+        return subprocess.Popen(
             [sys.executable, str(settings.BASE_DIR / "manage.py"), *command],
             env=os.environ
             | {
@@ -90,10 +104,15 @@ class Shop:
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
             cwd=self.folder,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
+
+    def index_is_valid(self) -> bool:
+        with psycopg.connect(self.url) as reader:
+            query = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'good_name'::regclass"
+            return reader.execute(query).fetchone() == (True,)
 
     def applied(self) -> dict[str, bool]:
         """The migrations that there are, and which of them are applied."""
@@ -153,6 +172,28 @@ def test_decision_R3_an_upgrade_goes_migrate_then_nodes_then_contract(shop):
     assert "Nothing to do" in shop.manage("preflight").stdout
 
 
+def test_decision_R3_nothing_is_taken_away_from_a_node_that_was_seen_a_moment_ago(shop):
+    announce = ["shell", "--no-imports", "-c", "from management.upgrades import presence as p; p.announce()"]
+    shop.manage("migrate")
+    said = shop.manage(*announce)
+    assert said.returncode == 0, said.stderr
+    shop.has(_0002_index=_INDEX, _0003_contract=_CONTRACT.replace('0001_initial")]\n', '0002_index")]\n', 1))
+    assert shop.manage("migrate").returncode == 0, "what only adds does not mind"
+
+    refused = shop.manage("migrate", "--yes")
+
+    assert refused.returncode == 1
+    assert "of release 0.1" in refused.stderr
+    assert "needs what shop.0003_contract takes away" in refused.stderr
+    assert shop.applied()["0003_contract"] is False
+    assert "Serves:" in shop.manage("preflight").stdout
+    [node] = shop.preflight("--yes")[1]["nodes"]
+    assert node["needs"] == [["shop", "0003_contract"]]
+    shop.manage(*announce)  # the node was replaced by one of this release
+    assert shop.manage("migrate", "--yes").returncode == 0
+    assert all(shop.applied().values())
+
+
 thorough = pytest.mark.skipif(not THOROUGH, reason="starts many commands: only with GATEHOUSE_THOROUGH=1")
 
 
@@ -205,12 +246,35 @@ class TestOnPostgreSQL:
 
         with psycopg.connect(shop.url) as holder:
             holder.execute("LOCK TABLE shop_good IN ACCESS SHARE MODE")
-            refused = shop.manage("migrate", "--lock-timeout", "1")
+            refused = shop.manage("migrate", "--patience", "1")
 
         assert refused.returncode == 1
         assert "was not to be had within 1 seconds" in refused.stderr
         assert shop.applied()["0002_next"] is False
         assert shop.manage("migrate").returncode == 0
+
+    def test_a_table_that_others_hold_for_a_while_is_asked_for_again_and_nobody_waits_behind_it(self, shop):
+        """The holder reads for seconds; whoever writes meanwhile waits as long as --lock-timeout says."""
+        shop.manage("migrate")
+        shop.has(_0002_next=_NEXT.replace("0003_contract", "0001_initial"))
+
+        with (
+            psycopg.connect(shop.url) as holder,
+            psycopg.connect(shop.url, autocommit=True) as writer,
+            psycopg.connect(shop.url, autocommit=True) as watch,
+        ):
+            holder.execute("LOCK TABLE shop_good IN ACCESS SHARE MODE")
+            migrating = shop.begin("migrate")
+            for _ in range(2):
+                waits_for(watch, "ALTER TABLE%")
+                writer.execute("SET statement_timeout = '1500ms'")
+                writer.execute("INSERT INTO shop_good (name) VALUES ('not held up')")
+            holder.rollback()
+
+        said = migrating.communicate(timeout=30)
+        assert migrating.returncode == 0, said
+        assert "trying again" in said[1]
+        assert shop.applied()["0002_next"] is True
 
     def test_an_index_is_built_while_somebody_writes_and_an_interrupted_build_is_repeated(self, shop):
         shop.manage("migrate")
@@ -220,19 +284,71 @@ class TestOnPostgreSQL:
             other.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'good_name'::regclass")
         with psycopg.connect(shop.url) as writer:
             writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
-            ended: list[subprocess.CompletedProcess[str]] = []
-            thread = threading.Thread(
-                target=lambda: ended.append(shop.manage("migrate", "--lock-timeout", "1"))
-            )
-            thread.start()
+            migrating = shop.begin("migrate")
             writer.execute("SELECT pg_sleep(4)")
             writer.execute("INSERT INTO shop_good (name) VALUES ('and once more')")
-        thread.join()
 
-        assert ended[0].returncode == 0, ended[0].stderr
-        with psycopg.connect(shop.url) as reader:
-            valid = reader.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = 'good_name'::regclass")
-            assert valid.fetchone() == (True,)
+        said = migrating.communicate(timeout=30)
+        assert migrating.returncode == 0, said
+        assert shop.index_is_valid()
+
+    def test_two_at_once_take_turns_even_while_an_index_is_built(self, shop):
+        """Who builds an index waits for older statements, and one that waited for its turn would be one."""
+        shop.manage("migrate")
+        shop.has(_0002_index=_INDEX)
+        with psycopg.connect(shop.url) as writer, psycopg.connect(shop.url, autocommit=True) as watch:
+            writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
+            both = [shop.begin("migrate"), shop.begin("migrate")]
+            waits_for(watch, "CREATE INDEX%")
+            writer.execute("SELECT pg_sleep(4)")
+
+        said = [migrating.communicate(timeout=30) for migrating in both]
+        assert [migrating.returncode for migrating in both] == [0, 0], said
+        assert sorted("Applying shop.0002_index" in out for out, _ in said) == [False, True]
+        assert shop.index_is_valid()
+
+    @pytest.mark.parametrize(
+        ("name", "body", "statement"),
+        [
+            ("0002_index", _INDEX, "CREATE INDEX%"),
+            ("0002_slow", _SLOW, "SELECT pg_sleep%"),
+        ],
+    )
+    def test_one_that_is_killed_stops_at_once_and_is_repeated(self, shop, name, body, statement):
+        shop.manage("migrate")
+        shop.has(**{name: body})
+        with psycopg.connect(shop.url) as writer, psycopg.connect(shop.url, autocommit=True) as watch:
+            writer.execute("INSERT INTO shop_good (name) VALUES ('written meanwhile')")
+            killed = shop.begin("migrate")
+            at_work = waits_for(watch, statement)
+            killed.kill()
+            killed.communicate()
+            ended = wait_until(
+                lambda: not watch.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [at_work]).rowcount
+            )
+            assert ended, "its statement goes on, and keeps the next migration out"
+
+        assert shop.applied()[name] is False
+        shop.has(**{name: body.replace("pg_sleep(60)", "1")})
+        again = shop.manage("migrate")
+        assert again.returncode == 0, again.stderr
+        assert shop.applied()[name] is True
+
+
+def waits_for(watch: psycopg.Connection, statement: str) -> int:
+    """The backend that is at such a statement, once there is one."""
+    found: list[int] = []
+
+    def look() -> bool:
+        query = (
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() "
+            "AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE %s"
+        )
+        found[:] = [pid for (pid,) in watch.execute(query, [statement])]
+        return bool(found)
+
+    assert wait_until(look), f"nobody came to {statement}"
+    return found[0]
 
 
 def test_what_to_look_at_first_is_told(database, monkeypatch):
@@ -253,6 +369,29 @@ def test_what_to_look_at_first_is_told(database, monkeypatch):
         said = preflight._on_postgresql(connection, found)
     assert "transactions are open" in said[0]
     assert any(line.startswith("users_user has") for line in said)
+
+
+def test_what_the_role_may_not_change_is_told_before_anything_is_changed(database, monkeypatch):
+    assert rights.lacking(connection, {"users_user"}) == []
+    if connection.vendor == "sqlite":
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        assert "cannot be written by this user" in rights.lacking(connection, {"users_user"})[0]
+        return
+    role = f"gatehouse_{secrets.token_hex(4)}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {role}")
+        try:
+            cursor.execute(f"SET ROLE {role}")
+            said = rights.lacking(connection, {"users_user", "is_no_table"})
+            cursor.execute("SET default_transaction_read_only = on")
+            standby = rights.lacking(connection, {"users_user"})
+        finally:
+            cursor.execute("RESET ALL; RESET ROLE")
+            cursor.execute(f"DROP ROLE {role}")
+    assert f"{role} may not make tables" in said[0]
+    assert "users_user belongs to " in said[1]
+    assert len(said) == 2
+    assert "takes no writes" in standby[0]
 
 
 def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):

@@ -23,10 +23,12 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
+from redis import Redis
 
 from audit import log, triggers
 from audit.context import request
 from audit.events import Event
+from identity.core import shared
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.verification.models import OutgoingMessage
@@ -35,7 +37,7 @@ from management.doctor import examination
 from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
-from tests.support import second, stage, tls
+from tests.support import redis_server, second, stage, tls
 from tests.support.cast import World
 from tests.support.codes import experience
 
@@ -254,9 +256,28 @@ class TestFaults:
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"
     )
     def test_more_threads_than_postgresql_lets_in(self, database, settings):
-        settings.WEB_CONCURRENCY = 256
+        settings.WEB_CONCURRENCY = 32
+        assert "576 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
 
-        assert "PostgreSQL lets in" in message(examined(), "database.W003")
+        settings.DATABASE_POOL = 2
+        assert "database.W003" not in examined()
+
+        settings.DATABASE_POOL = 16
+        assert "512 connections, and PostgreSQL lets in" in message(examined(), "database.W003")
+
+    def test_a_redis_that_drops_counts_when_it_is_full(self, address, settings):
+        with redis_server.running() as server, Redis.from_url(server.url) as redis:
+            settings.CACHE_URL = server.url
+            shared.redis.cache_clear()
+            redis.config_set("maxmemory", "64mb")
+            before = examined()
+            redis.config_set("maxmemory-policy", "allkeys-lru")
+
+            found = examined()
+
+        shared.redis.cache_clear()
+        assert "cache.W002" not in before
+        assert "drops any key" in message(found, "cache.W002")
 
     def test_clocks_that_are_apart(self, address):
         with time_machine.travel(timezone.now() + timedelta(minutes=7)):

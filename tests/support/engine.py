@@ -26,6 +26,9 @@ _ONCE = {
         "audit/test_origin.py",
         "browser/test_accessibility.py",
         "browser/test_first_start.py",
+        "docs/test_links.py",
+        "docs/test_quotations.py",
+        "docs/test_resource_server.py",
         "identity/test_identifiers.py",
         "identity/test_imported_hashes.py",
         "interaction/test_connector_providers.py",
@@ -64,6 +67,7 @@ _ONCE = {
         "operations/test_doctor.py",
         "operations/test_health.py",
         "operations/test_metrics.py",
+        "operations/test_shared_cache.py",
         "operations/test_tracing.py",
     ),
 }

@@ -72,12 +72,24 @@ def _after_a_contract(name: Name, history: History) -> Iterator[str]:
 
 
 def _breaks(app: str, migration: Migration, before: ProjectState) -> Iterator[str]:
+    yield from _half_done(migration)
     state, new = before.clone(), set[str]()
     for operation in migration.operations:
         yield from _break(app, operation, state, new, migration)
         if isinstance(operation, operations.CreateModel):
             new.add(operation.name_lower)
         operation.state_forwards(app, state)
+
+
+def _half_done(migration: Migration) -> Iterator[str]:
+    if migration.atomic:
+        return
+    for operation in migration.operations:
+        if not isinstance(operation, AddIndexOnline | operations.RunPython):
+            yield (
+                f"{type(operation).__name__} with atomic = False cannot be repeated when it was interrupted: "
+                "give it a migration of its own"
+            )
 
 
 def _break(
@@ -136,16 +148,16 @@ def _altered(operation: operations.AlterField, before: Any) -> Iterator[str]:
         yield f"{said}: the release before may rely on its db_default"
     if before.db_column != after.db_column:
         yield f"{said}: the release before knows another column"
-    if not _is_no_narrower(before, after):
-        yield f"{said} narrows its type, or rewrites the table"
+    if _type(before) != _type(after):
+        yield f"{said} changes its type, under statements that older nodes have prepared"
 
 
-def _is_no_narrower(before: Any, after: Any) -> bool:
-    """Whether all that was there fits, and PostgreSQL has no row to rewrite."""
-    types = before.get_internal_type(), after.get_internal_type()
-    if types[0] == types[1]:
-        return after.max_length is None or (before.max_length or 0) <= after.max_length
-    return types == ("CharField", "TextField")
+def _type(column: Any) -> tuple[Any, ...]:
+    return (
+        column.get_internal_type(),
+        column.max_length,
+        *(getattr(column, name, None) for name in ("max_digits", "decimal_places")),
+    )
 
 
 def made(*done: Operation, **attributes: Any) -> Migration:

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -21,81 +21,121 @@ from tests.support import second, server
 PROXY = "127.0.0.1"
 
 
-@dataclass(frozen=True)
+class Proxy:
+    """nginx before nodes, each by its address."""
+
+    def __init__(self, program: str, folder: Path, authority: trustme.CA) -> None:
+        self.port, self._plain_port = second.free_port(), second.free_port()
+        self.address = f"https://localhost:{self.port}"
+        self._folder = folder
+        self._line = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
+        certificate = authority.issue_cert("localhost").private_key_and_cert_chain_pem
+        certificate.write_to_path(folder / "tls.pem")
+
+    @contextmanager
+    def running(self, nodes: list[str]) -> Iterator[None]:
+        self._nodes = nodes
+        self._configure()
+        self._process = subprocess.Popen(self._line)
+        try:
+            yield
+        finally:
+            self._process.terminate()
+            self._process.wait(10)
+
+    def leave_out(self, node: str | None) -> None:
+        """Send nobody to a node any more, and return when all have left it; None: ask all of them again."""
+        self._configure(node)
+        before = _children(self._process.pid)
+        self._process.send_signal(signal.SIGHUP)
+        _wait_until(lambda: not before & _children(self._process.pid))
+
+    def _configure(self, left_out: str | None = None) -> None:
+        """Write the documented configuration with the places, hosts and ports of a test."""
+        text = (settings.BASE_DIR / "docs/deployment/nginx.conf").read_text()
+        changes = {
+            "pid /tmp/nginx.pid": f"pid {self._folder}/nginx.pid",
+            "/etc/nginx/tls/fullchain.pem": f"{self._folder}/tls.pem",
+            "/etc/nginx/tls/privkey.pem": f"{self._folder}/tls.pem",
+            "listen 443 ": f"listen {self.port} ",
+            "listen 80 ": f"listen {self._plain_port} ",
+            # One worker takes the nodes in turn, and says which it took.
+            "worker_processes auto": "worker_processes 1",
+            "proxy_redirect off;": "proxy_redirect off; add_header X-Served-By $upstream_addr always;",
+        }
+        for number, node in enumerate(self._nodes, start=1):
+            documented = f"server node-{number}:8000"
+            changes[documented] = f"server {node} down" if node == left_out else f"server {node}"
+        for documented, here in changes.items():
+            assert documented in text
+            text = text.replace(documented, here)
+        (self._folder / "nginx.conf").write_text(text)
+
+
+@dataclass
 class Cluster:
     """``address`` is nginx's, ``nodes`` the processes behind it by their own addresses."""
 
-    address: str
-    nodes: dict[str, "subprocess.Popen[bytes]"]
+    proxy: Proxy
     trust: ssl.SSLContext
+    environment: dict[str, str]
+    running: ExitStack
+    nodes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return self.proxy.address
 
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.address, verify=self.trust)
 
+    def start(self, node: str, code: Path = settings.BASE_DIR) -> None:
+        """Serve at an address, with the code of a folder, and with what that code made there."""
+        own = {} if code == settings.BASE_DIR else {"VAR_DIR": str(code / "var")}
+        environment = self.environment | own | {"PORT": node.rpartition(":")[2]}
+        self.nodes[node] = self.running.enter_context(server.process(code, **environment))
+
+    def replace(self, node: str, code: Path) -> None:
+        """Put other code in the place of a node, as docs/upgrades.md says."""
+        self.proxy.leave_out(node)
+        self.nodes[node].terminate()
+        self.nodes[node].wait(40)
+        self.start(node, code)
+        _wait_until(lambda: httpx.get(f"http://{node}/readyz").status_code == 200)
+        self.proxy.leave_out(None)
+
     def kill(self, node: str) -> None:
         """End a node as a power cut does, workers and all."""
         process = self.nodes[node]
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        for pid in (process.pid, *map(int, children)):
+        for pid in (process.pid, *_children(process.pid)):
             os.kill(pid, signal.SIGKILL)
         process.wait()
 
 
 @contextmanager
-def cluster(folder: Path, number: int = 2) -> Iterator[Cluster]:
-    """Serve with so many nodes on the database of the run."""
+def cluster(
+    folder: Path, number: int = 2, *, code: Path = settings.BASE_DIR, **environment: str
+) -> Iterator[Cluster]:
+    """Serve with so many nodes on the database of the run, or as the environment says."""
     nginx = shutil.which("nginx") or "/usr/sbin/nginx"
     if not Path(nginx).exists():
         pytest.skip("nginx is not there (Debian: apt install nginx-light)")
     authority = trustme.CA()
-    port = second.free_port()
-    address = f"https://localhost:{port}"
+    trust = ssl.create_default_context()
+    authority.configure_trust(trust)
+    proxy = Proxy(nginx, folder, authority)
+    environment |= {"BASE_URL": proxy.address, "WEB_CONCURRENCY": "1", "TRUSTED_PROXIES": PROXY}
     with ExitStack() as running:
-        nodes = {}
+        made = Cluster(proxy, trust, environment, running)
         for _ in range(number):
-            own = f"{PROXY}:{second.free_port()}"
-            environment = {"PORT": own.rpartition(":")[2], "WEB_CONCURRENCY": "1", "TRUSTED_PROXIES": PROXY}
-            nodes[own] = running.enter_context(server.process(BASE_URL=address, **environment))
-        trust = ssl.create_default_context()
-        authority.configure_trust(trust)
-        running.enter_context(_nginx(nginx, folder, authority, port, list(nodes)))
-        _wait_until(lambda: httpx.get(f"{address}/healthz", verify=trust).status_code == 200)
-        yield Cluster(address, nodes, trust)
+            made.start(f"{PROXY}:{second.free_port()}", code)
+        running.enter_context(proxy.running(list(made.nodes)))
+        _wait_until(lambda: httpx.get(f"{proxy.address}/healthz", verify=trust).status_code == 200)
+        yield made
 
 
-@contextmanager
-def _nginx(program: str, folder: Path, authority: trustme.CA, port: int, nodes: list[str]) -> Iterator[None]:
-    authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(folder / "tls.pem")
-    (folder / "nginx.conf").write_text(_configuration(folder, port, nodes))
-    process = subprocess.Popen(
-        [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
-    )
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _configuration(folder: Path, port: int, nodes: list[str]) -> str:
-    """Return the documented configuration with the places, hosts and ports of a test."""
-    text = (settings.BASE_DIR / "docs/deployment/nginx.conf").read_text()
-    for number, node in enumerate(nodes, start=1):
-        text = text.replace(f"node-{number}:8000", node)
-    changes = {
-        "pid /tmp/nginx.pid": f"pid {folder}/nginx.pid",
-        "/etc/nginx/tls/fullchain.pem": f"{folder}/tls.pem",
-        "/etc/nginx/tls/privkey.pem": f"{folder}/tls.pem",
-        "listen 443 ": f"listen {port} ",
-        "listen 80 ": f"listen {second.free_port()} ",
-        # One worker takes the nodes in turn, and says which it took.
-        "worker_processes auto": "worker_processes 1",
-        "proxy_redirect off;": "proxy_redirect off; add_header X-Served-By $upstream_addr always;",
-    }
-    for documented, here in changes.items():
-        assert documented in text
-        text = text.replace(documented, here)
-    return text
+def _children(pid: int) -> set[int]:
+    return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
 def _wait_until(ready: Callable[[], bool]) -> None:
@@ -107,4 +147,4 @@ def _wait_until(ready: Callable[[], bool]) -> None:
         except httpx.TransportError:
             pass
         time.sleep(0.05)
-    raise RuntimeError("nginx does not answer")
+    raise RuntimeError("nginx or a node is not as it should be by now")

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import psycopg
@@ -53,19 +54,19 @@ def prepare() -> None:
 @contextmanager
 def running(**environment: str) -> Iterator[str]:
     """Serve with gunicorn as production does, and yield the address."""
-    with process(**environment):
+    with process(settings.BASE_DIR, **environment):
         yield environment.get("BASE_URL", settings.BASE_URL)
 
 
 @contextmanager
-def process(**environment: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Serve, and yield the process that does, once it answers."""
+def process(code: Path = settings.BASE_DIR, /, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Serve, with the code of a folder, and yield the process that does, once it answers."""
     log_path = settings.VAR / "server.log"
     with log_path.open("ab") as log:
         served = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"],
             env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
-            cwd=settings.BASE_DIR,
+            cwd=code,
             stdout=log,
             stderr=log,
         )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -23,7 +24,7 @@ def _free_port() -> int:
 def alone() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the address of the server, and the environment that its commands need."""
     port = _free_port()
-    with _database(port) as url:
+    with database(f"alone_{port}") as url:
         environment = {
             "PORT": str(port),
             "BASE_URL": f"http://127.0.0.1:{port}",
@@ -36,26 +37,27 @@ def alone() -> Iterator[tuple[str, dict[str, str]]]:
             yield address, environment
 
 
-def manage(environment: dict[str, str], *command: str) -> str:
+def manage(environment: dict[str, str], *command: str, code: Path = settings.BASE_DIR) -> str:
     """Run a command of the project there, and return what it says."""
     done = subprocess.run(
         [sys.executable, "manage.py", *command],
         env=os.environ | environment,
-        cwd=settings.BASE_DIR,
+        cwd=code,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @contextmanager
-def _database(port: int) -> Iterator[str]:
+def database(name: str) -> Iterator[str]:
+    """Yield the address of an empty database, which is dropped at the end."""
     if connection.vendor == "sqlite":
-        yield f"sqlite:///{settings.VAR}/alone-{port}.sqlite3"
+        yield f"sqlite:///{settings.VAR}/{name}.sqlite3"
         return
-    name = f"gatehouse_alone_{port}"
+    name = f"gatehouse_{name}"
     with server.maintenance() as postgres:
         postgres.execute(f'CREATE DATABASE "{name}"')
     try:

@@ -1,6 +1,7 @@
 """The same thing at the same moment, in real threads with connections of their own."""
 
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -31,3 +32,13 @@ def at_once(number: int, work: Callable[[int], T]) -> list[T]:
     with ThreadPoolExecutor(number) as pool:
         futures = [pool.submit(one, index) for index in range(number)]
     return [future.result() for future in futures]
+
+
+def wait_until(happened: Callable[[], bool]) -> bool:
+    """Whether something came to be true within twenty seconds."""
+    deadline = time.monotonic() + 20
+    while not happened():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

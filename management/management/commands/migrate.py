@@ -1,5 +1,6 @@
 """``manage.py migrate``: Django's, which looks first whether it may, and leaves some for later."""
 
+from functools import partial
 from typing import Any, Final
 
 from django.core.management.base import CommandError, CommandParser
@@ -28,11 +29,24 @@ class Command(migrate.Command):
             "--yes", action="store_true", help="apply contracts too: no node of an earlier release runs"
         )
         parser.add_argument(
+            "--force",
+            action="store_true",
+            help="with --yes: although nodes that need what contracts take away were seen a moment ago",
+        )
+        parser.add_argument(
             "--lock-timeout",
-            type=int,
-            default=5,
+            type=float,
+            default=0.5,
             metavar="SECONDS",
-            help="give up when a table is held by others for longer (default: %(default)s)",
+            help="wait for a table no longer than this at a time, since others wait meanwhile "
+            "(default: %(default)s)",
+        )
+        parser.add_argument(
+            "--patience",
+            type=float,
+            default=120,
+            metavar="SECONDS",
+            help="give up when tables or another migration are in the way for longer (default: %(default)s)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,13 +55,19 @@ class Command(migrate.Command):
         if any(options.get(name) for name in _SPECIAL):
             super().handle(*args, **options)
             return
-        with turn.taken(connection, lock_timeout=options["lock_timeout"]):
-            findings = preflight.look(connection, confirmed=options["yes"])
+        with turn.taken(connection, patience=options["patience"]):
+            findings = preflight.look(connection, confirmed=options["yes"], forced=options["force"])
             if findings.refusals or findings.pending is None:
                 raise CommandError("\n".join(findings.refusals))
             for warning in findings.warnings if options["verbosity"] else ():
                 self.stderr.write(f"Note: {warning}")
-            self._migrate(findings.pending, *args, **options)
+            turn.insist(
+                connection,
+                partial(self._migrate, findings.pending, *args, **options),
+                lock_timeout=options["lock_timeout"],
+                patience=options["patience"],
+                say=lambda said: self.stderr.write(f"Note: {said}"),
+            )
 
     def _migrate(self, found: Pending, *args: Any, **options: Any) -> None:
         if options["yes"] or found.fresh or not found.contract:

@@ -38,6 +38,10 @@ def _lines(findings: Findings) -> list[str]:
     found = findings.pending
     lines = [f"Refused: {refusal}" for refusal in findings.refusals]
     lines += [f"Note: {warning}" for warning in findings.warnings]
+    lines += [
+        f"Serves:  {node.name} of release {node.release}, seen {node.seconds} seconds ago"
+        for node in findings.nodes
+    ]
     if found is not None:
         lines += [f"Now:     {app}.{name}" for app, name in found.expand]
         lines += [f"{'Now' if found.fresh else '--yes'}:   {app}.{name}" for app, name in found.contract]

@@ -171,8 +171,14 @@ def _refusal(asked: Authorization, step: Step) -> str:
 def _park(request: HttpRequest, asked: Authorization, query: str, step: Step) -> HttpResponse:
     request_id = ids.new()
     response = redirect(_page(step, request_id))
-    browser = cookies.browser_of(request) or cookies.new_browser(response)
-    requests.park(request_id=request_id, browser=browser, application=asked.application, query=query)
+    known = cookies.browser_of(request)
+    requests.park(
+        request_id=request_id,
+        browser=known or cookies.new_browser(response),
+        is_new=not known,
+        application=asked.application,
+        query=query,
+    )
     return response
 
 

@@ -1,0 +1,158 @@
+"""Statements of hot paths on the rows of a tenant: see ``audit.compiled``.
+
+What ``build`` returns is written once, for whichever tenant is active when it runs. It must not depend
+on the moment otherwise: what is now, the database says (``Now()``), and all else is ``Given``.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+from django.db import DEFAULT_DB_ALIAS, models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.query import get_related_populators
+from django.db.models.sql import DeleteQuery, UpdateQuery
+
+from audit.compiled import Given, Prepared, Statement, Values
+from identity.core import tenancy
+
+M = TypeVar("M", bound=models.Model)
+
+_populators: Final[Any] = get_related_populators  # the stubs describe a later Django
+_TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
+
+
+def text(name: str) -> Given:
+    """Expect a text."""
+    return Given(name, models.CharField())
+
+
+def number(name: str) -> Given:
+    """Expect an integer."""
+    return Given(name, models.IntegerField())
+
+
+def uuid(name: str) -> Given:
+    """Expect a UUID."""
+    return Given(name, models.UUIDField())
+
+
+def moment(name: str) -> Given:
+    """Expect a datetime, UTC."""
+    return Given(name, models.DateTimeField())
+
+
+def duration(name: str) -> Given:
+    """Expect a timedelta."""
+    return Given(name, models.DurationField())
+
+
+class _OfTenant(Prepared):
+    """A statement on the rows of the tenant that is active when it runs.
+
+    Raises (when it runs):
+        NoActiveTenant: no tenant is active, or all are.
+
+    """
+
+    def filled(self, param: Any, values: Values) -> Any:
+        if param == _TENANT.id:
+            return tenancy.active_id()
+        return super().filled(param, values)
+
+
+class _Rows(_OfTenant, Generic[M]):
+    """A SELECT, and how its rows become objects."""
+
+    def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
+        compiler: Any = queryset.query.get_compiler(connection=database)
+        sql, params = compiler.as_sql()
+        super().__init__(sql, params, database)
+        columns = [selected[0] for selected in compiler.select]
+        places = compiler.klass_info["select_fields"]
+        self.compiler: Final = compiler
+        self.converters: Final = compiler.get_converters(columns)
+        self.own: Final = slice(places[0], places[-1] + 1)
+        self.names: Final = [column.target.attname for column in columns[self.own]]
+        self.related: Final = _populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
+        self.annotations: Final = list(compiler.annotation_col_map.items())
+        self.model: Final = queryset.model
+
+    def fetch(self, values: Values) -> list[M]:
+        with self.database.cursor() as cursor:
+            self.execute(cursor, values)
+            rows = cursor.fetchall()
+        if self.converters:
+            rows = list(self.compiler.apply_converters(rows, self.converters))
+        return [self._object(row) for row in rows]
+
+    def _object(self, row: tuple[Any, ...]) -> M:
+        found = self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.own])
+        for populator in self.related:
+            populator.populate(row, found)
+        for name, place in self.annotations:
+            setattr(found, name, row[place])
+        return found
+
+
+class Select(Statement[_Rows[M]]):
+    """A query for rows."""
+
+    def __init__(self, build: Callable[[], models.QuerySet[M]]) -> None:
+        super().__init__()
+        self.build: Final = build
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _Rows[M]:
+        """Put it into SQL."""
+        with tenancy.using(_TENANT):
+            return _Rows(self.build(), database)
+
+    def first(self, **values: object) -> M | None:
+        """Return the first row that it finds now, or nothing; a query for one should end with ``[:1]``."""
+        return next(iter(self.prepared().fetch(values)), None)
+
+    def all(self, **values: object) -> list[M]:
+        """Return what it finds now."""
+        return self.prepared().fetch(values)
+
+
+class _Change(Statement[_OfTenant]):
+    """A statement that says how many rows it changed."""
+
+    def __call__(self, **values: object) -> int:
+        """Run it and return how many rows it changed."""
+        prepared = self.prepared()
+        with prepared.database.cursor() as cursor:
+            prepared.execute(cursor, values)
+            return int(cursor.rowcount)
+
+
+class Update(_Change):
+    """An UPDATE of rows of one table."""
+
+    def __init__(self, build: Callable[[], models.QuerySet[Any]], **changes: object) -> None:
+        super().__init__()
+        self.build: Final = build
+        self.changes: Final = changes
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+        """Put it into SQL."""
+        with tenancy.using(_TENANT):
+            query: Any = self.build().query.chain(UpdateQuery)
+            query.add_update_values(self.changes)
+            sql, params = query.get_compiler(connection=database).as_sql()
+        return _OfTenant(sql, params, database)
+
+
+class Delete(_Change):
+    """A DELETE of rows of one table, to which no other row points."""
+
+    def __init__(self, build: Callable[[], models.QuerySet[Any]]) -> None:
+        super().__init__()
+        self.build: Final = build
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+        """Put it into SQL."""
+        with tenancy.using(_TENANT):
+            query: Any = self.build().query.chain(DeleteQuery)
+            sql, params = query.get_compiler(connection=database).as_sql()
+        return _OfTenant(sql, params, database)

@@ -1,0 +1,111 @@
+"""The Redis or Valkey of CACHE_URL, which all nodes share, and whether it is worth asking at this moment.
+
+It is asked with little patience, because a person waits behind each question. When it does not
+answer, nobody asks it for some seconds; then one does, and the others once that went well.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+from django.conf import settings
+from django.core.cache.backends.redis import RedisCache
+from prometheus_client import Counter
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+T = TypeVar("T")
+
+_PATIENCE: Final[dict[str, Any]] = {
+    "socket_connect_timeout": 0.1,
+    "socket_timeout": 0.1,
+    "retry": Retry(NoBackoff(), 0),
+    "max_connections": 10_000,  # never in the way: there is one for a thread at most
+}
+_PAUSE: Final = 5  # seconds
+_FAILURES: Final = Counter(
+    "gatehouse_shared_cache_failures", "Questions that the Redis of CACHE_URL did not answer."
+)
+_logger: Final = logging.getLogger(__name__)
+
+
+class Away(Exception):
+    """It does not answer, or did not a moment ago."""
+
+
+class Shared:
+    """A Redis that may be away."""
+
+    def __init__(self, url: str) -> None:
+        self._client = Redis.from_url(url, **_PATIENCE)
+        self._lock = Lock()
+        self._is_away = False
+        self._asked_again_at = 0.0
+
+    def ask(self, question: Callable[[Redis], T]) -> T:
+        """Return what it answers.
+
+        Raises:
+            Away: it did not answer within 0.1 seconds, now or within the last five.
+
+        """
+        if self._is_away and not self._is_due():
+            raise Away
+        try:
+            answer = question(self._client)
+        except RedisError as failure:
+            self._note(type(failure).__name__)
+            raise Away from None
+        if self._is_away:
+            self._note("")
+        return answer
+
+    def _is_due(self) -> bool:
+        with self._lock:
+            now = time.monotonic()
+            due = now >= self._asked_again_at
+            if due:
+                self._asked_again_at = now + _PAUSE
+            return due
+
+    def _note(self, failure: str) -> None:
+        with self._lock:
+            was_away, self._is_away = self._is_away, bool(failure)
+            if failure:
+                _FAILURES.inc()
+                self._asked_again_at = time.monotonic() + _PAUSE
+        if failure and not was_away:
+            _logger.warning("the shared cache is away (%s): limits are counted in the database", failure)
+        elif was_away and not failure:
+            _logger.warning("the shared cache is back: limits are counted there")
+
+
+@cache
+def redis() -> Shared:
+    """Return the one of CACHE_URL, which has to be set."""
+    return Shared(settings.CACHE_URL)
+
+
+class SharedCache(RedisCache):
+    """Django's cache in it, which has nothing and keeps nothing while it is away."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params | {"OPTIONS": _PATIENCE})
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        """Return what is kept, or the default."""
+        try:
+            return redis().ask(lambda _: super(SharedCache, self).get(key, default, version))
+        except Away:
+            return default
+
+    def set(self, key: Any, value: Any, *options: Any, **more: Any) -> None:
+        """Keep it, if that can be done."""
+        try:
+            redis().ask(lambda _: super(SharedCache, self).set(key, value, *options, **more))
+        except Away:
+            return

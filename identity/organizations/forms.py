@@ -1,0 +1,79 @@
+"""What operators fill in about organizations."""
+
+from django import forms
+
+from identity.organizations.models import OrganizationPermission, OrganizationRole
+
+_LONG = forms.Textarea({"rows": 2})
+
+
+class NameForm(forms.Form):
+    """What something is called."""
+
+    name = forms.CharField(max_length=256)
+    description = forms.CharField(required=False, max_length=1024, widget=_LONG)
+
+
+class OrganizationForm(NameForm):
+    """What an organization is called, and what applications keep with it."""
+
+    logo_url = forms.CharField(label="Logo", required=False, max_length=2048, help_text="https, or nothing")
+    metadata = forms.JSONField(
+        required=False, initial=dict, help_text="A JSON object, for applications.",
+        widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
+    )  # fmt: skip
+
+    def clean_metadata(self) -> object:
+        """Take nothing for an empty object."""
+        return self.cleaned_data["metadata"] or {}
+
+
+class NewRoleForm(NameForm):
+    """A role template to be."""
+
+    type = forms.ChoiceField(
+        choices=OrganizationRole.Type.choices, help_text="Whom it can be given to, for ever."
+    )
+
+    field_order = ("name", "type", "description")
+
+
+class NewMembersForm(forms.Form):
+    """People to be members."""
+
+    user_ids = forms.CharField(
+        label="People", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        help_text="A username, email, phone or id a line, 200 at most.",
+    )  # fmt: skip
+
+
+class MemberForm(forms.Form):
+    """What a member may do there."""
+
+    is_admin = forms.BooleanField(required=False, label="Administrator of the organization")
+
+
+def _permissions() -> list[tuple[str, str]]:
+    found = OrganizationPermission.objects.order_by("name").values_list("pk", "name")
+    return [(str(pk), name) for pk, name in found]
+
+
+def _roles_of_people() -> list[tuple[str, str]]:
+    found = OrganizationRole.objects.filter(type=OrganizationRole.Type.USER).order_by("name")
+    return [(str(pk), name) for pk, name in found.values_list("pk", "name")]
+
+
+class PermissionsForm(forms.Form):
+    """What a role template holds."""
+
+    permission_ids = forms.MultipleChoiceField(
+        label="Permissions", required=False, choices=_permissions, widget=forms.CheckboxSelectMultiple
+    )
+
+
+class MemberRolesForm(forms.Form):
+    """The roles of a member."""
+
+    organization_role_ids = forms.MultipleChoiceField(
+        label="Roles", required=False, choices=_roles_of_people, widget=forms.CheckboxSelectMultiple
+    )

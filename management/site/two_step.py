@@ -1,0 +1,158 @@
+"""An administrator's own second step: to set up, to renew the recovery codes of, to remove."""
+
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import segno
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.admin import site
+from django.contrib.auth import update_session_auth_hash
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from identity.core import keyring
+from identity.core.errors import ServiceError
+from identity.core.operations import Operation
+from management.administrators import second_step, services, totp
+from management.administrators.models import Administrator
+from management.site.sign_in import answered, spoken
+
+_SECRET: Final = "second_step_secret"  # noqa: S105 - where the session has it, sealed
+_OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
+
+
+class ProofForm(forms.Form):
+    """The password once more, and a code."""
+
+    password = forms.CharField(
+        strip=False, max_length=256, widget=forms.PasswordInput({"autocomplete": "current-password"})
+    )
+    code = forms.CharField(
+        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
+    )
+
+
+_RENEW: Final = Operation(
+    "codes", "New recovery codes", "Those you have so far stop working.", lambda _: "", form=ProofForm
+)
+_REMOVE: Final = Operation(
+    "remove", "Remove the second step", "Your password alone signs in then. Other sessions and tokens end.",
+    lambda _: "", form=ProofForm, grave=True,
+)  # fmt: skip
+
+
+def has_to_be_set_up(request: HttpRequest) -> bool:
+    """Tell whether nothing else is open to the administrator of a request yet."""
+    return second_step.is_missing(request.user) and request.path_info not in map(reverse, _OPEN)  # type: ignore[arg-type]
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def two_step(request: HttpRequest) -> HttpResponse:
+    """Show how things are, or set the second step up."""
+    administrator = _own(request)
+    if administrator.second_step_since:
+        return _page(request, administrator, left=administrator.recovery_codes.count())
+    secret = _secret(request, administrator)
+    form = ProofForm(request.POST or None)
+    refusal = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.prove_again(administrator, password=form.cleaned_data["password"])
+            codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
+        except ServiceError as refused:
+            refusal = refused
+            form.add_error(
+                "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
+            )
+        else:
+            del request.session[_SECRET]
+            update_session_auth_hash(request, administrator)
+            return _page(request, administrator, codes=codes)
+    response = _page(request, administrator, form=form, **_shown(administrator, secret))
+    return answered(response, refusal) if request.method == "POST" else response
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def renew_codes(request: HttpRequest) -> HttpResponse:
+    """Make new recovery codes."""
+
+    def renew(administrator: Administrator) -> HttpResponse:
+        return _page(request, administrator, codes=second_step.renew_codes(administrator))
+
+    return _proven(request, _RENEW, renew)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest) -> HttpResponse:
+    """Remove the second step."""
+
+    def undo(administrator: Administrator) -> HttpResponse:
+        second_step.remove(administrator)
+        update_session_auth_hash(request, administrator)
+        messages.success(request, "The second step is removed.")
+        return HttpResponseRedirect(reverse("admin:two-step"))
+
+    return _proven(request, _REMOVE, undo)
+
+
+def _proven(
+    request: HttpRequest, operation: Operation, then: Callable[[Administrator], HttpResponse]
+) -> HttpResponse:
+    """Ask for password and code, and go on once both were right."""
+    administrator = _own(request)
+    if not administrator.second_step_since:
+        return HttpResponseRedirect(reverse("admin:two-step"))
+    form = ProofForm(request.POST or None)
+    refusal = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.prove_again(administrator, **form.cleaned_data)
+            return then(administrator)
+        except ServiceError as refused:
+            refusal = refused
+            form.add_error(
+                "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
+            )
+    context = {"title": operation.label, "operation": operation, "form": form}
+    response = render(request, "admin/operation.html", {**site.each_context(request), **context})
+    return answered(response, refusal) if request.method == "POST" else response
+
+
+def _own(request: HttpRequest) -> Administrator:
+    return Administrator.objects.get(username=request.user.get_username())
+
+
+def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> HttpResponse:
+    context = {
+        "title": "Two-step sign-in",
+        "administrator": administrator,
+        "required": second_step.is_missing(administrator),
+    }
+    return render(request, "admin/two_step.html", {**site.each_context(request), **context, **more})
+
+
+def _secret(request: HttpRequest, administrator: Administrator) -> bytes:
+    """Return the secret that is being set up: the same until it is, however often the page is loaded."""
+    try:
+        return second_step.unseal(administrator, request.session[_SECRET])
+    except (KeyError, keyring.UnknownKey):
+        secret = totp.new_secret()
+        request.session[_SECRET] = second_step.seal(administrator, secret)
+        return secret
+
+
+def _shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
+    issuer = f"Gatehouse {urlsplit(settings.BASE_URL).hostname}"
+    address = totp.address(secret, account=administrator.username, issuer=issuer)
+    # On white with its margin in either theme: cameras want it so.
+    picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="#fff")
+    return {"picture": picture, "key": totp.spelled(secret), "account": f"{issuer}: {administrator.username}"}

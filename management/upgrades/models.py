@@ -1,0 +1,40 @@
+"""The nodes that serve on this database."""
+
+from typing import Final
+
+from django.db import models
+
+from audit.clock import DatabaseNow, seconds_ahead
+
+# Six times as long as a node is silent at most: one that stumbles is not taken for gone.
+_PRESENT_SECONDS: Final = 180
+_REMEMBERED_SECONDS: Final = 86_400
+
+
+class NodeQuerySet(models.QuerySet["Node"]):
+    """Reads."""
+
+    def present(self) -> "NodeQuerySet":
+        """Return those that were seen in the last three minutes."""
+        return self.filter(seen_at__gt=seconds_ahead(-_PRESENT_SECONDS))
+
+    def forgotten(self) -> "NodeQuerySet":
+        """Return those that were not seen for a day."""
+        return self.filter(seen_at__lt=seconds_ahead(-_REMEMBERED_SECONDS))
+
+
+class Node(models.Model):
+    """A server, which says every half minute that it is there and what it knows."""
+
+    id = models.CharField(primary_key=True, max_length=300)  # host and port
+    release = models.CharField(max_length=64)
+    knows = models.JSONField()  # its migrations, as in users.0001_initial
+    seen_at = models.DateTimeField(db_default=DatabaseNow())
+
+    objects = NodeQuerySet.as_manager()
+
+    class Meta:
+        db_table = "upgrades_node"
+
+    def __str__(self) -> str:
+        return f"{self.id} of release {self.release}"

@@ -1,0 +1,46 @@
+"""Which nodes serve at this moment, and what they still need."""
+
+from dataclasses import dataclass
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import DurationField, ExpressionWrapper, F
+
+from audit.clock import DatabaseNow
+from management.upgrades.models import Node
+from management.upgrades.pending import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A node that was seen in the last minutes."""
+
+    name: str
+    release: str
+    seconds: int  # since it was seen
+    needs: list[Name]  # contracts that would take something away from it
+
+
+def nodes(connection: BaseDatabaseWrapper, contracts: list[Name]) -> list[Serving]:
+    """Return the nodes that serve, by name, and which of these contracts come too early for each.
+
+    A contract completes expand migrations: code that knows those does without what it takes away.
+    """
+    if Node._meta.db_table not in connection.introspection.table_names():
+        return []
+    migrations = MigrationLoader(None).disk_migrations
+    completes = {
+        name: {".".join(expand) for expand in getattr(migrations[name], "completes", ())}
+        for name in contracts
+    }
+    silent = ExpressionWrapper(DatabaseNow() - F("seen_at"), output_field=DurationField())
+    present = Node.objects.using(connection.alias).present().annotate(silent=silent).order_by("pk")
+    return [
+        Serving(
+            name=name,
+            release=release,
+            seconds=int(silent.total_seconds()),
+            needs=[contract for contract in contracts if not completes[contract] <= set(knows)],
+        )
+        for name, release, knows, silent in present.values_list("pk", "release", "knows", "silent")
+    ]

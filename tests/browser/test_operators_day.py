@@ -1,0 +1,217 @@
+"""An operator's day (docs/operators-day.md) in a real browser.
+
+With ``GATEHOUSE_PICTURES=1`` it takes the pictures of that page anew, into ``docs/images/admin``.
+"""
+
+import os
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from identity.core import tenancy
+from identity.sessions import services as sessions
+from identity.tenants import services as tenants
+from identity.tenants.models import Tenant
+from identity.users.models import User
+from interaction.connectors import services as connectors
+from management.administrators import services as administrators
+from management.demo_data import seeding
+from tests.support import authenticator, cast
+from tests.support.cast import PASSWORD, World
+from tests.support.screens import Screens
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"
+)
+
+PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "admin"
+SMTP = {
+    "host": "mail.acme.invalid",
+    "username": "gatehouse",
+    "password": "x",
+    "from_email": "id@acme.example",
+}
+
+
+@dataclass
+class Day:
+    """The browser of an operator, and where the pictures go."""
+
+    page: Page
+    root: str
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.root}/admin/{path}")
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def follow(self, name: str) -> None:
+        self.page.locator("#content").get_by_role("link", name=name, exact=True).first.click()
+
+    def see(self, text: str) -> None:
+        expect(self.page.get_by_text(text).first).to_be_visible()
+
+    def picture(self, name: str, *, of: str = "body") -> None:
+        self.page.wait_for_load_state()
+        if os.environ.get("GATEHOUSE_PICTURES") == "1":
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            whole = self.page if of == "body" else self.page.locator(of)
+            whole.screenshot(path=PICTURES / f"{name}.png")
+
+
+@pytest.fixture
+def books(address: str) -> World:
+    """A tenant with people, organizations and a month behind it."""
+    slug = f"books-{secrets.token_hex(2)}"
+    seeding.prepare(seeding.Wanted(1, 60, 6, 700), slug=slug, confirmed=True)
+    with tenancy.using(tenancy.EVERYWHERE):
+        tenant = Tenant.objects.get(slug=slug)
+        tenants.change(tenant, {"name": "Acme Books"})
+    world = World(tenant, f"{address}/t/{slug}")
+    with world.active():
+        for user in User.objects.order_by("username")[:3]:
+            sessions.start(user, amr=["pwd"])
+        google = {"client_id": "acme.apps.googleusercontent.com", "client_secret": "x"}
+        connectors.create(connector_id="google", type="Social", config=google, enabled=True)
+        connectors.create(connector_id="smtp", type="Email", config=SMTP)
+    return world
+
+
+def test_an_operator_s_day(screens: Screens, books: World, address: str):
+    other = cast.new_world("Cafes")
+    with tenancy.using(tenancy.DEFAULT):
+        olga = administrators.create(
+            username=f"olga-{secrets.token_hex(2)}",
+            password=PASSWORD,
+            tenants=[books.tenant.slug, other.tenant.slug],
+        )
+    with books.active():
+        ben, *_ = User.objects.order_by("username")
+    day = Day(screens.open(viewport={"width": 1100, "height": 620}), address)
+
+    _sign_in_with_two_steps(day, olga.username)
+    _choose_a_tenant(day)
+    _find_out_why(day, books, ben)
+    _suspend_somebody_and_end_sessions(day, ben)
+    _rotate_a_key(day)
+    _mend_a_connector(day)
+    _change_the_sign_in_page(day)
+    _take_the_log_along(day)
+
+
+def _sign_in_with_two_steps(day: Day, username: str) -> None:
+    page = day.page
+    _type_the_password(day, username)
+    day.open("two-step/")
+    key = page.locator(".pairing dd code").inner_text()
+    day.picture("two-step-set-up", of="#content")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Code").fill(authenticator.code(key))
+    day.press("Set up")
+    expect(page.locator(".codes li")).to_have_count(10)
+    day.press("Sign out")
+    day.see("You are signed out.")
+    _type_the_password(day, username)
+    page.get_by_label("Code").fill(authenticator.code(key, 1))
+    day.picture("second-step")
+    day.press("Sign in")
+
+
+def _type_the_password(day: Day, username: str) -> None:
+    day.open("")
+    day.page.get_by_label("Username").fill(username)
+    day.page.get_by_label("Password").fill(PASSWORD)
+    day.press("Sign in")
+
+
+def _choose_a_tenant(day: Day) -> None:
+    day.see("Choose a tenant")
+    day.picture("choose-a-tenant")
+    day.page.get_by_role("button", name=re.compile("Acme Books")).click()
+    day.see("Failed sign-ins")
+    day.picture("dashboard")
+
+
+def _find_out_why(day: Day, books: World, ben: User) -> None:
+    answer = books.browser().sign_in(ben, "not his password")
+    day.open("why/")
+    day.page.get_by_label("Reference").fill(answer.headers["X-Request-Id"])
+    day.press("Look it up")
+    day.see("Sign-in with a password failed")
+    day.picture("why")
+    day.open("users/user/")
+    day.page.get_by_label("Search").fill(ben.username)
+    day.press("Search")
+    day.page.locator("#result_list tbody th a").click()
+    day.see("Live sessions")
+    day.picture("a-user")
+
+
+def _suspend_somebody_and_end_sessions(day: Day, ben: User) -> None:
+    day.follow("Suspend")
+    day.see("Ends every session and refresh token at once")
+    day.press("Suspend")
+    day.see("The user is suspended")
+    day.open("users/user/")
+    for box in day.page.locator("#result_list input.action-select").all()[:4]:
+        box.check()
+    day.page.locator("select[name=action]").select_option(label="End sessions")
+    day.press("Go")
+    day.see("This is done 4 times")
+    day.picture("many-at-once")
+    day.press("End sessions (4)")
+    day.see("done to 4 of 4")
+
+
+def _rotate_a_key(day: Day) -> None:
+    day.open("keys/signingkey/")
+    day.follow("Prepare the next key")
+    day.press("Prepare the next key")
+    day.see("waits for the next rotation")
+    day.follow("Rotate")
+    day.press("Rotate")
+    day.see("signs from now on")
+    day.picture("signing-keys")
+
+
+def _mend_a_connector(day: Day) -> None:
+    day.open("connectors/connector/")
+    day.follow("smtp")
+    day.follow("Edit")
+    day.page.get_by_label("From name").fill("Acme Books")
+    day.picture("a-connector")
+    day.press("Save")
+    day.see("The configuration is changed")
+    day.follow("Test")
+    day.page.get_by_label("To").fill("olga@acme.example")
+    day.press("Test")
+    day.see("the connector's test failed")
+    day.picture("a-connector-s-test")
+
+
+def _change_the_sign_in_page(day: Day) -> None:
+    day.open("experience/signinexperience/")
+    day.follow("Edit the look")
+    day.page.get_by_label("Colour", exact=True).fill("#0b6b53")
+    day.page.get_by_label("Colour on dark ground").fill("#5fd0ae")
+    day.press("Preview")
+    expect(day.page.locator(".specimens svg")).to_have_count(2)
+    day.page.locator(".submit-row").scroll_into_view_if_needed()
+    day.page.mouse.wheel(0, 2000)
+    day.page.wait_for_timeout(200)
+    day.picture("sign-in-page-preview")
+    day.press("Save")
+    day.see("The sign-in experience is changed")
+
+
+def _take_the_log_along(day: Day) -> None:
+    day.open("audit/entry/?result=failed&when=hour")
+    day.picture("audit-log")
+    with day.page.expect_download() as taken:
+        day.follow("Export as CSV")
+    assert "SignIn.Password" in taken.value.path().read_text()

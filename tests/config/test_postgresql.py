@@ -1,0 +1,69 @@
+"""Neither a connection that the server ended nor a plan that a migration spoiled costs a request."""
+
+import pytest
+from django.db import NotSupportedError, connection
+
+from tests.support.cast import World
+
+pytestmark = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="only PostgreSQL has connections that somebody else can end"
+)
+
+
+def pid() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+def test_a_connection_that_works_is_kept():
+    before = pid()
+    assert connection.is_usable()
+    assert pid() == before
+
+
+def test_a_connection_that_was_ended_is_not_usable():
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 1000)", [pid()])
+    other.close()
+    assert not connection.is_usable()
+    connection.close()
+    assert connection.is_usable() is False
+    connection.ensure_connection()
+    assert connection.is_usable()
+
+
+def test_a_server_whose_connections_were_all_ended_answers_the_next_requests(acme: World):
+    """As after a restart of the database: no request is lost, however many threads held a connection."""
+    machine = acme.application("MachineToMachine")
+    assert machine.token(grant_type="client_credentials").status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    answers = [machine.token(grant_type="client_credentials").status_code for _ in range(20)]
+    assert answers == [200] * 20
+
+
+def test_a_statement_that_was_prepared_survives_that_its_column_changes(database):
+    """psycopg would run the old plan again, and be refused again, until the connection ends."""
+    read, other = "SELECT word FROM changed WHERE word <> %s", connection.copy()
+    with other.cursor() as migration, connection.cursor() as cursor:
+        migration.execute("CREATE TABLE changed (word varchar(8))")
+        try:
+            for size in ("9", "10"):
+                for _ in range(6):
+                    cursor.execute(read, ["x"])
+                migration.execute(f"ALTER TABLE changed ALTER word TYPE varchar({size})")
+                cursor.execute(read, ["x"])
+                assert cursor.fetchall() == []
+        finally:
+            migration.execute("DROP TABLE changed")
+    other.close()
+
+
+def test_what_postgresql_cannot_do_is_still_an_error(database):
+    with pytest.raises(NotSupportedError), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM tenants_tenant GROUP BY id HAVING count(*) > 0 FOR UPDATE")

@@ -1,0 +1,125 @@
+"""Statements that are put into SQL once find and change what the ORM would, for the tenant of the moment."""
+
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.models import F
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from audit.compiled import Insert
+from identity.core import tenancy
+from identity.core.compiled import Delete, Select, Update, duration, moment, number, text, uuid
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users.models import User
+from tests.support.cast import World
+from tests.support.threads import at_once
+
+BY_NAME = Select(lambda: User.objects.filter(username_key=text("key"))[:1])
+ALL = Select(lambda: User.objects.order_by("username_key"))
+SESSIONS = Select(
+    lambda: (
+        Session.objects.filter(user=uuid("user_id"), expires_at__gt=moment("after"))
+        .select_related("user")
+        .annotate(age=Now() - F("auth_time"), next_epoch=F("epoch") + 1)
+    )
+)
+COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + number("more"))
+RENAME_ALL = Update(User.objects.all, name=text("name"))
+FORGET_ALL = Delete(Session.objects.all)
+INSERT = Insert(Session, expires_at=Now() + duration("lifetime"))
+
+
+def facts(row: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+
+
+def test_a_row_is_what_the_orm_makes_of_it(acme: World):
+    user = acme.user()
+    with acme.active():
+        found = BY_NAME.first(key=user.username_key)
+        assert found is not None
+        assert facts(found) == facts(User.objects.get(pk=user.pk))
+        found.name = "Somebody"
+        found.save()
+        assert User.objects.get(pk=user.pk).name == "Somebody"
+        assert BY_NAME.first(key="nobody") is None
+
+
+def test_related_rows_and_annotations_come_with_it(acme: World):
+    user = acme.user()
+    with acme.active():
+        started, _ = sessions.start(user, amr=["pwd"])
+        found: Any
+        (found,) = SESSIONS.all(user_id=user.pk, after=started.auth_time)
+        with CaptureQueriesContext(connections[DEFAULT_DB_ALIAS]) as captured:
+            assert facts(found.user) == facts(User.objects.get(pk=user.pk))
+        assert len(captured) == 1  # the comparison's own
+        assert found.amr == ["pwd"]
+        assert found.next_epoch == user.epoch + 1
+        assert timedelta() <= found.age < timedelta(minutes=1)
+        assert SESSIONS.all(user_id=user.pk, after=started.expires_at) == []
+
+
+def test_one_statement_serves_every_tenant(acme: World, rival: World):
+    users = {acme: acme.user(), rival: rival.user()}
+    for world, other in ((acme, rival), (rival, acme), (acme, rival)):
+        with world.active():
+            assert {user.tenant_id for user in ALL.all()} == {world.tenant.pk}
+            assert COUNT(pk=users[other].pk, more=1) == 0
+            assert COUNT(pk=users[world].pk, more=2) == 1
+    for world, count in ((acme, 4), (rival, 2)):
+        with world.active():
+            assert User.objects.get(pk=users[world].pk).login_count == count
+
+
+def test_what_changes_all_rows_changes_those_of_one_tenant(acme: World, rival: World):
+    for world in (acme, rival):
+        user = world.user()
+        with world.active():
+            sessions.start(user, amr=["pwd"])
+    with acme.active():
+        assert RENAME_ALL(name="Renamed") == User.objects.count()
+        assert FORGET_ALL() == 1
+    with rival.active():
+        assert not User.objects.filter(name="Renamed").exists()
+        assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("scope", [tenancy.nowhere(), tenancy.using(tenancy.EVERYWHERE)], ids=["none", "all"])
+def test_without_one_tenant_nothing_runs(scope: AbstractContextManager[None]):
+    with scope:
+        for run in (ALL.all, FORGET_ALL, lambda: RENAME_ALL(name="Nobody")):
+            with pytest.raises(tenancy.NoActiveTenant):
+                run()
+
+
+def test_an_inserted_row_is_there_whole(acme: World):
+    user = acme.user()
+    with acme.active():
+        row = Session(user=user, token_hash="x" * 64, epoch=3, amr=["otp", "hwk"], ip="::1")
+        row.auth_time = row.last_used_at = timezone.now()
+        INSERT(row, lifetime=timedelta(hours=2))
+        found: Any = Session.objects.annotate(left=F("expires_at") - Now()).get(pk=row.pk)
+        assert timedelta(minutes=119) < found.left <= timedelta(hours=2)
+        assert (found.amr, found.epoch, found.ip, found.ended_at) == (["otp", "hwk"], 3, "::1", None)
+        assert found.created_at == row.created_at
+        row.ip = "127.0.0.1"
+        row.save(update_fields=["ip"])
+        assert Session.objects.get(pk=row.pk).ip == "127.0.0.1"
+
+
+def test_each_thread_asks_on_its_own_connection(acme: World):
+    user = acme.user()
+
+    def ask(_: int) -> str:
+        with acme.active():
+            found = BY_NAME.first(key=user.username_key)
+        return found.username if found else ""
+
+    assert at_once(4, ask) == [user.username] * 4

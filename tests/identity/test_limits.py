@@ -1,0 +1,189 @@
+"""What is counted, in the database and in Redis alike."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import transaction
+from redis import Redis
+
+from identity.core import shared
+from identity.limits import services as limits
+from identity.limits.models import Counter
+from identity.limits.rules import Limit, Lock
+from tests.support import redis_server
+from tests.support.cast import World
+from tests.support.redis_server import RedisServer
+from tests.support.threads import at_once, rounds
+
+PAIR, IDENTIFIER = Lock("pair", 3, 900), Lock("identifier", 8, 3600)
+ADDRESS = Limit("address signs in", 12, 600)
+
+
+class Wrong(Exception):
+    """Not the password."""
+
+
+class Locked(Wrong):
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with redis_server.running() as server:
+        yield server
+
+
+@pytest.fixture(params=["database", "redis"])
+def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterator[str]:
+    """Where it is counted; the tenant is a new one, and active."""
+    if request.param == "redis":
+        settings.CACHE_URL = request.getfixturevalue("redis").url
+        settings.CACHE_PREFIX = "gatehouse:test"
+    shared.redis.cache_clear()
+    with acme.active():
+        yield str(request.param)
+        # It was counted there and nowhere else.
+        assert Counter.objects.exists() == (request.param == "database")
+    shared.redis.cache_clear()
+
+
+def guess(*, right: bool = False, who: str = "ada", at: str = "192.0.2.1") -> None:
+    tries = (PAIR, f"{who} {at}"), (IDENTIFIER, who)
+    with limits.guarded(*tries, failure=Wrong, locked=Locked):
+        if not right:
+            raise Wrong
+
+
+def seconds_locked(**about: Any) -> int:
+    with pytest.raises(Locked) as locked:
+        guess(**about)
+    return int(locked.value.seconds)
+
+
+def fail(times: int = 3, **about: Any) -> None:
+    for _ in range(times):
+        with pytest.raises(Wrong) as wrong:
+            guess(**about)
+        assert not isinstance(wrong.value, Locked)
+
+
+def let_pass(store: str, url: str) -> None:
+    """Let every lock run out, but not what it remembers."""
+    if store == "database":
+        Counter.objects.exclude(locked_until=None).update(
+            locked_until=datetime.now(UTC) - timedelta(seconds=1)
+        )
+        return
+    with Redis.from_url(url) as redis:
+        for key in redis.scan_iter("gatehouse:test:limits:*"):
+            redis.hdel(key, "until")
+
+
+def test_a_limit_says_how_long_to_wait(store):
+    for _ in range(12):
+        limits.take((ADDRESS, "192.0.2.1"))
+
+    with pytest.raises(limits.TooMany) as refused:
+        limits.take((ADDRESS, "192.0.2.1"))
+
+    assert 590 <= int(refused.value.headers["Retry-After"]) <= 601
+    limits.take((ADDRESS, "192.0.2.2"))
+
+
+def test_several_limits_count_all_or_none(store):
+    once = Limit("code pause", 1, 60)
+    limits.take((once, "ada"))
+
+    for _ in range(15):
+        with pytest.raises(limits.TooMany):
+            limits.take((ADDRESS, "ada"), (once, "ada"))
+
+    limits.take((ADDRESS, "ada"))
+
+
+def test_locks_double_up_to_an_hour(store, settings):
+    fail()
+    spans = []
+    for _ in range(5):
+        spans.append(seconds_locked())
+        let_pass(store, settings.CACHE_URL)
+        fail(1)
+
+    # The eighth failure locks the identifier as well: for less than the pair, which is asked first.
+    assert [round(span / 60) for span in spans] == [1, 2, 4, 8, 16]
+    for _ in range(3):
+        let_pass(store, settings.CACHE_URL)
+        fail(1)
+    assert round(seconds_locked() / 60) == 60
+
+
+def test_who_is_locked_out_counts_nowhere_else(store):
+    fail()
+    for _ in range(20):
+        seconds_locked(right=True)
+
+    for number in range(2, 7):
+        fail(1, at=f"192.0.2.{number}")
+    assert seconds_locked(at="192.0.2.99") <= 61
+
+
+def test_a_right_one_clears_the_first_lock_and_counts_on_no_other(store):
+    fail(2)
+    guess(right=True)
+    fail(2)
+
+    for number in range(2, 6):
+        fail(1, at=f"192.0.2.{number}")
+    seconds_locked(at="192.0.2.99")
+
+
+def test_what_ends_otherwise_never_counted(store):
+    for _ in range(5):
+        with (
+            pytest.raises(ZeroDivisionError),
+            limits.guarded((PAIR, "ada"), failure=Wrong, locked=Locked),
+        ):
+            raise ZeroDivisionError
+
+
+def test_case_I07_fifty_guesses_at_once_are_three(store, acme):
+    for number in range(rounds(3)):
+        looked: list[int] = []
+
+        def one(index: int, who: str = f"ada {number}", looked: list[int] = looked) -> str:
+            with acme.active():
+                try:
+                    with limits.guarded((PAIR, who), (IDENTIFIER, who), failure=Wrong, locked=Locked):
+                        looked.append(index)
+                        raise Wrong  # noqa: TRY301 - as a journey does
+                except Wrong as wrong:
+                    return type(wrong).__name__
+
+        assert sorted(at_once(50, one)) == ["Locked"] * 47 + ["Wrong"] * 3
+        assert len(looked) == 3
+
+
+def test_right_and_wrong_ones_at_once_wait_in_no_circle(store, acme):
+    """Rows are held in one order, also in the transaction that a right guess leads to."""
+    patient = Lock("pair", 1000, 900), Lock("identifier", 1000, 3600)
+
+    def one(index: int) -> None:
+        tries = (patient[0], f"ada {index % 2}"), (patient[1], "ada")
+        with acme.active():
+            for number in range(rounds(10)):
+                try:
+                    with limits.guessing(
+                        *tries, failure=Wrong, within=Limit("address", 10**6, 60)
+                    ) as under_way:
+                        under_way.check(Locked)
+                        if (index + number) % 3 == 0:
+                            raise Wrong  # noqa: TRY301 - as above
+                        with transaction.atomic():
+                            under_way.was_right()
+                except Wrong:
+                    pass
+
+    at_once(8, one)

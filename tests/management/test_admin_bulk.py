@@ -1,0 +1,131 @@
+"""What operators do to many rows at once."""
+
+import re
+
+import pytest
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.test import Client
+
+from audit.models import Entry
+from identity.core import bulk
+from identity.sessions import services as sessions
+from identity.users.models import User
+from tests.support import operators
+from tests.support.operators import administrator
+
+USERS, SESSIONS = "/admin/users/user/", "/admin/identity_sessions/session/"
+
+
+@pytest.fixture
+def operator(acme):
+    return operators.at(acme)
+
+
+def tick(operator, path, action, rows, **more):
+    page = operator.get("/admin/tenant/").text
+    (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+    ticked = [str(getattr(row, "pk", row)) for row in rows]
+    sent = {"csrfmiddlewaretoken": token, "action": action, ACTION_CHECKBOX_NAME: ticked, **more}
+    return operator.http.post(path, data=sent)
+
+
+def suspended(world):
+    with world.active():
+        return set(User.objects.filter(is_suspended=True).values_list("username", flat=True))
+
+
+def test_asks_first_and_says_how_many_and_whom(acme, operator):
+    people = [acme.user(name=f"Person {number}") for number in range(3)]
+
+    answer = tick(operator, USERS, "suspend", people)
+
+    assert "This is done 3 times" in answer.text
+    assert "Person 2" in answer.text
+    assert suspended(acme) == set()
+
+
+def test_each_is_done_and_written_down_for_itself(acme, operator):
+    people = [acme.user() for _ in range(3)]
+    other = acme.user()
+
+    answer = tick(operator, USERS, "suspend", people, confirmed="yes")
+
+    assert answer.status_code == 302
+    assert "done to 3 of 3" in operator.get(USERS).text
+    assert suspended(acme) == {user.username for user in people}
+    entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Update")
+    assert {entry.payload["id"] for entry in entries} == {str(user.pk) for user in people}
+    assert {entry.payload["administrator_id"] for entry in entries} == {operator.who.pk}
+    assert other.username not in suspended(acme)
+
+
+def test_those_for_whom_it_makes_no_sense_are_left_out(acme, operator):
+    once, twice = acme.user(), acme.user()
+    tick(operator, USERS, "suspend", [twice], confirmed="yes")
+
+    answer = tick(operator, USERS, "suspend", [once, twice])
+
+    assert "This is done once" in answer.text
+
+
+def test_sessions_end(acme, operator):
+    user = acme.user()
+    with acme.active():
+        for _ in range(3):
+            sessions.start(user, amr=["pwd"])
+        live = list(user.sessions.live())
+
+    tick(operator, SESSIONS, "end", live[:2], confirmed="yes")
+
+    with acme.active():
+        assert list(user.sessions.live()) == live[2:]
+
+
+def test_what_another_tenant_owns_is_not_touched(acme, rival, operator):
+    acme.user()
+
+    tick(operator, USERS, "suspend", [rival.user()], confirmed="yes")
+
+    assert suspended(rival) == set()
+
+
+@pytest.mark.parametrize("row", ["x", "", "%00", "1 OR 1=1"])
+def test_what_is_no_id_is_refused(acme, operator, row):
+    acme.user()
+
+    assert tick(operator, USERS, "suspend", [row], confirmed="yes").status_code == 400
+
+
+def test_there_is_an_end_to_how_many(acme, operator, monkeypatch):
+    people = [acme.user() for _ in range(3)]
+    monkeypatch.setattr(bulk, "MOST", 2)
+    local = operators.Operator(operator.who, Client())
+    local.sign_in()
+    local.choose(acme)
+
+    local.http.post(USERS, {"action": "suspend", ACTION_CHECKBOX_NAME: [one.pk for one in people]})
+
+    assert "At most 2 at once" in operators.text_of(local.get(USERS))
+    assert suspended(acme) == set()
+
+
+@pytest.mark.parametrize("action", ["password", "change", "nonsense", "delete_selected"])
+def test_nothing_else_is_an_action(acme, operator, action):
+    user = acme.user()
+
+    tick(operator, USERS, action, [user], confirmed="yes")
+
+    with acme.active():
+        assert User.objects.filter(pk=user.pk, is_suspended=False).exists()
+
+
+def test_an_auditor_has_none_and_support_has_those_of_people(acme):
+    user = acme.user()
+    auditor = operators.at(acme, administrator(role="auditor", is_superuser=True))
+    support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
+
+    assert ACTION_CHECKBOX_NAME not in auditor.get(USERS).text
+    tick(auditor, USERS, "suspend", [user], confirmed="yes")
+    assert suspended(acme) == set()
+    tick(support, USERS, "suspend", [user], confirmed="yes")
+    assert suspended(acme) == {user.username}

@@ -1,0 +1,329 @@
+"""What operators edit on their site: by the services and the rules of the API, with nobody else's ids."""
+
+import html
+import re
+
+import pytest
+from django.urls import reverse
+
+from audit.models import Entry
+from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
+from identity.resources.models import Resource, Scope
+from identity.roles import services as roles
+from identity.roles.models import Role
+from interaction.connectors import services as connectors
+from interaction.connectors.models import Connector
+from interaction.experience import services as experience
+from tests.support import operators
+from tests.support.operators import administrator
+
+SECRET = "a-secret-of-a-provider"
+
+
+@pytest.fixture
+def operator(acme):
+    return operators.at(acme)
+
+
+def do(operator, model, name, row=None, /, **typed):
+    meta = model._meta
+    base = f"admin:{meta.app_label}_{meta.model_name}_operate"
+    path = reverse(f"{base}_all", args=[name]) if row is None else reverse(base, args=[row.pk, name])
+    return operator.submit(path, **typed)
+
+
+def keys(world):
+    return list(Entry.objects.filter(tenant_id=world.tenant.pk).order_by("id").values_list("key", flat=True))
+
+
+def said(answer):
+    return html.unescape(re.sub(r"<[^>]+>", " ", answer.text))
+
+
+class TestResources:
+    def test_are_made_changed_given_scopes_and_deleted(self, acme, operator):
+        made = do(
+            operator,
+            Resource,
+            "create",
+            name="Shop",
+            indicator="https://shop.example",
+            access_token_ttl="600",
+        )
+        with acme.active():
+            shop = Resource.objects.get(indicator="https://shop.example")
+        assert made.headers["Location"].endswith(f"/{shop.pk}/change/")
+
+        do(operator, Resource, "change", shop, name="The shop", access_token_ttl="900", is_default="on")
+        do(operator, Resource, "add-scope", shop, name="read:orders", description="See orders")
+
+        with acme.active():
+            shop = Resource.objects.get(pk=shop.pk)
+            scope = Scope.objects.get(resource=shop)
+            assert (shop.name, shop.access_token_ttl, shop.is_default) == ("The shop", 900, True)
+        assert "read:orders" in operator.get(f"/admin/resources/resource/{shop.pk}/change/").text
+        do(operator, Scope, "delete", scope)
+        do(operator, Resource, "delete", shop)
+        assert keys(acme)[-5:] == [
+            "Resource.Create", "Resource.Update", "Scope.Create", "Scope.Delete", "Resource.Delete",
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("typed", "told"),
+        [
+            ({"indicator": "no uri"}, "must be an absolute URI"),
+            ({"access_token_ttl": "5"}, "greater than or equal to 60"),
+            ({"access_token_ttl": "x"}, "Enter a whole number"),
+            ({"name": " \t "}, "This field is required"),
+        ],
+    )
+    def test_rules_of_the_api_are_told_at_the_field(self, acme, operator, typed, told):
+        fields = {"name": "Shop", "indicator": "https://shop.example", "access_token_ttl": "600", **typed}
+
+        answer = do(operator, Resource, "create", **fields)
+
+        assert answer.status_code == 400
+        assert told in said(answer)
+        assert 'class="errorlist"' in answer.text
+
+    def test_the_management_api_stays(self, acme, operator):
+        with acme.active():
+            own = Resource.objects.get(is_protected=True)
+
+        do(operator, Resource, "delete", own)
+        answer = do(operator, Resource, "change", own, name="Mine", access_token_ttl="600")
+
+        assert answer.status_code == 400
+        with acme.active():
+            assert Resource.objects.get(is_protected=True).name == "Management API"
+
+
+class TestRoles:
+    def test_are_made_and_hold_what_was_ticked(self, acme, operator):
+        with acme.active():
+            scope = Scope.objects.get(name="all")
+        do(operator, Role, "create", name="Clerk", type="User", description="")
+        with acme.active():
+            clerk = Role.objects.get(name="Clerk")
+
+        do(operator, Role, "scopes", clerk, scope_ids=[str(scope.pk)])
+        with acme.active():
+            held = list(roles.SCOPES.of(clerk.pk))
+        do(operator, Role, "scopes", clerk, scope_ids=[])
+
+        with acme.active():
+            assert held == [scope]
+            assert not roles.SCOPES.of(clerk.pk).exists()
+
+    def test_another_tenant_s_scope_is_no_choice(self, acme, rival, operator):
+        do(operator, Role, "create", name="Clerk", type="User", description="")
+        with rival.active():
+            foreign = Scope.objects.get(name="all")
+        with acme.active():
+            clerk = Role.objects.get(name="Clerk")
+
+        answer = do(operator, Role, "scopes", clerk, scope_ids=[str(foreign.pk)])
+
+        assert answer.status_code == 400
+        with acme.active():
+            assert not roles.SCOPES.of(clerk.pk).exists()
+
+    def test_are_given_to_people_by_administrators_and_not_by_support(self, acme, operator):
+        user = acme.user()
+        do(operator, Role, "create", name="Clerk", type="User", description="")
+        with acme.active():
+            clerk = Role.objects.get(name="Clerk")
+        support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
+        path = f"/admin/users/user/{user.pk}/do/roles/"
+
+        do(operator, type(user), "roles", user, role_ids=[str(clerk.pk)])
+
+        assert support.get(path).status_code == 403
+        assert path not in support.get(f"/admin/users/user/{user.pk}/change/").text
+        with acme.active():
+            assert list(roles.OF_USER.of(user.pk)) == [clerk]
+
+
+class TestOrganizations:
+    @pytest.fixture
+    def chapter(self, acme, operator):
+        do(operator, Organization, "create", name="Chapter", description="", logo_url="", metadata='{"a": 1}')
+        with acme.active():
+            return Organization.objects.get(name="Chapter")
+
+    def test_are_made_with_what_applications_keep(self, chapter):
+        assert chapter.metadata == {"a": 1}
+
+    def test_members_come_by_whatever_they_are_known_as_and_get_roles(self, acme, operator, chapter):
+        ada, bob = acme.user("ada", email="ada@acme.example"), acme.user("bob")
+        with acme.active():
+            role = OrganizationRole.objects.create(name="Editor")
+
+        do(operator, Organization, "add-members", chapter, user_ids=f"ADA@acme.example\r\n{bob.pk}\r\n")
+        with acme.active():
+            member = Membership.objects.get(user=ada)
+            assert Membership.objects.filter(organization=chapter).count() == 2
+        do(operator, Membership, "roles", member, organization_role_ids=[str(role.pk)])
+        do(operator, Membership, "change", member, is_admin="on")
+
+        page = operator.get(f"/admin/organizations/membership/{member.pk}/change/").text
+        assert "Editor" in page
+        with acme.active():
+            assert Membership.objects.get(pk=member.pk).is_admin
+        gone = do(operator, Membership, "remove", member)
+        assert gone.headers["Location"].endswith(f"/organization/{chapter.pk}/change/")
+
+    @pytest.mark.parametrize("unknown", ["nobody", "{rival}", "\u0000"])
+    def test_nobody_is_added_when_one_is_unknown(self, acme, rival, operator, chapter, unknown):
+        acme.user("ada")
+        lines = f"ada\n{unknown.format(rival=rival.user().pk)}"
+
+        answer = do(operator, Organization, "add-members", chapter, user_ids=lines)
+
+        assert answer.status_code == 400
+        with acme.active():
+            assert not Membership.objects.filter(organization=chapter).exists()
+
+    def test_role_templates_hold_permissions_and_scopes(self, acme, operator):
+        do(operator, OrganizationPermission, "create", name="read:books", description="")
+        do(operator, OrganizationRole, "create", name="Reader", type="User", description="")
+        with acme.active():
+            role, permission = OrganizationRole.objects.get(), OrganizationPermission.objects.get()
+            scope = Scope.objects.get(name="all")
+
+        do(operator, OrganizationRole, "permissions", role, permission_ids=[str(permission.pk)])
+        do(operator, OrganizationRole, "scopes", role, scope_ids=[str(scope.pk)])
+
+        page = operator.get(f"/admin/organizations/organizationrole/{role.pk}/change/").text
+        assert "read:books" in page
+        assert ">all<" in page
+
+
+class TestConnectors:
+    def test_secrets_go_in_and_never_come_out(self, acme, operator):
+        chosen = do(operator, Connector, "create", connector_id="google")
+        assert chosen.headers["Location"].endswith("/do/create-google/")
+        do(operator, Connector, "create-google", client_id="first", client_secret=SECRET, scope="openid")
+        with acme.active():
+            made = Connector.objects.get()
+        path = f"/admin/connectors/connector/{made.pk}"
+
+        do(operator, Connector, "change", made, client_id="second", client_secret="", scope="openid")
+
+        with acme.active():
+            changed = Connector.objects.get()
+            assert not changed.enabled
+            assert (changed.config()["client_id"], changed.config()["client_secret"]) == ("second", SECRET)
+        for page in (f"{path}/change/", f"{path}/do/change/", f"{path}/do/test/"):
+            assert SECRET not in operator.get(page).text
+        assert keys(acme)[-2:] == ["Connector.Create", "Connector.Update"]
+
+    def test_a_secret_is_asked_for_again_when_it_would_go_elsewhere(self, acme, operator):
+        with acme.active():
+            config = {
+                "host": "mail.example",
+                "username": "u",
+                "password": SECRET,
+                "from_email": "a@b.example",
+            }
+            smtp = connectors.create(connector_id="smtp", type="Email", config=config)
+
+        answer = do(
+            operator, Connector, "change", smtp, host="evil.example", username="u", from_email="a@b.example"
+        )
+
+        assert answer.status_code == 400
+        assert "send the secret again" in said(answer)
+        with acme.active():
+            assert Connector.objects.get().config()["host"] == "mail.example"
+
+    def test_what_is_missing_is_told_at_its_field(self, operator):
+        answer = do(operator, Connector, "create-smtp", host="", from_email="x")
+
+        assert answer.status_code == 400
+        assert said(answer).count("is required") == 1
+        assert "must be an email address" in said(answer)
+
+    def test_one_whose_provider_is_not_built_in_is_json(self, acme, operator):
+        with acme.active():
+            made = connectors.create(connector_id="theirs", type="Sms", config={"token": SECRET, "a": 1})
+
+        shown = operator.get(f"/admin/connectors/connector/{made.pk}/do/change/").text
+        do(operator, Connector, "change", made, config='{"token": "***", "a": 2}')
+        wrong = do(operator, Connector, "change", made, config="[]")
+
+        assert SECRET not in shown
+        assert wrong.status_code == 400
+        with acme.active():
+            assert Connector.objects.get().config() == {"token": SECRET, "a": 2}
+
+
+class TestTheSignInExperience:
+    def at(self, acme):
+        with acme.active():
+            return experience.current()
+
+    def test_ways_and_registration_are_changed(self, acme, operator):
+        row = self.at(acme)
+
+        do(operator, type(row), "ways", row, email_password="on", email_code="on")
+        do(operator, type(row), "registration", self.at(acme), identifiers=["email"], verify="on")
+
+        after = self.at(acme)
+        assert after.takes_code_for("email")
+        assert not after.takes_password_for("username")
+        assert after.sign_up == {"identifiers": ["email"], "password": False, "verify": True}
+
+    def test_a_preview_saves_nothing_and_shows_what_would_be(self, acme, operator):
+        row = self.at(acme)
+
+        page = operator.get(f"/admin/experience/signinexperience/{row.pk}/do/look/").text
+        answer = do(operator, type(row), "look", row, primary_color="#ff0066", preview="Preview")
+
+        assert 'name="preview"' in page
+        assert answer.status_code == 200
+        assert 'fill="#ff0066"' in answer.text
+        assert "style=" not in answer.text
+        assert self.at(acme).version == row.version
+
+    def test_a_preview_is_checked_like_the_change(self, acme, operator):
+        row = self.at(acme)
+
+        answer = do(operator, type(row), "look", row, primary_color='"/><x', preview="Preview")
+
+        assert answer.status_code == 400
+        assert "<x" not in answer.text
+
+    def test_messages_get_words_of_the_tenant_s_own_and_lose_them(self, acme, operator):
+        row = self.at(acme)
+        chosen = do(operator, type(row), "message", row, message="sign_in-sms", language="zh-hans")
+        name = chosen.headers["Location"].split("/")[-2]
+
+        drawn = do(operator, type(row), name, row, text="{code} from {name}", preview="Preview")
+        refused = do(operator, type(row), name, row, text="no place for it")
+        do(operator, type(row), name, row, text="{code} from {name}")
+
+        assert f"123456 from {acme.tenant.name}" in drawn.text
+        assert refused.status_code == 400
+        assert "must contain {code}" in said(refused)
+        (template,) = self.at(acme).message_templates
+        assert (template["purpose"], template["channel"], template["language"]) == (
+            "sign_in", "sms", "zh-hans",
+        )  # fmt: skip
+        do(operator, type(row), name, self.at(acme), text="")
+        assert self.at(acme).message_templates == []
+
+    def test_of_two_edits_at_once_one_is_told_to_read_again(self, acme, operator):
+        row = self.at(acme)
+        path = f"/admin/experience/signinexperience/{row.pk}/do/ways/"
+        page = operator.get(path).text
+        (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        do(operators.at(acme), type(row), "registration", row, identifiers=["email"])
+
+        answer = operator.http.post(
+            path, data={"csrfmiddlewaretoken": token, "version": str(row.version), "email_code": "on"}
+        )
+
+        assert answer.status_code == 412
+        assert "Read it again" in answer.text
+        assert self.at(acme).takes_password_for("username")

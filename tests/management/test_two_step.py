@@ -1,0 +1,317 @@
+"""The second step of administrators: in the browser, by the API, and whatever could go around it."""
+
+import base64
+import re
+from io import StringIO
+
+import httpx
+import pytest
+from django.conf import settings as configured
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from audit.models import Entry
+from identity.core import keyring, sealed, tenancy
+from identity.limits import rules
+from identity.limits.rules import Lock
+from management.administrators import second_step, services
+from management.administrators.models import Administrator, RecoveryCode
+from tests.support import authenticator, management, operators
+from tests.support.cast import PASSWORD
+from tests.support.operators import Operator, administrator, text_of
+
+LOGIN, CODE, PAGE = "/admin/login/", "/admin/login/code/", "/admin/two-step/"
+
+
+def key_on(page):
+    (key,) = re.findall(r"<dt>Key</dt><dd><code>([A-Z2-7 ]+)</code>", page)
+    return key
+
+
+def codes_on(page):
+    return re.findall(r"<li><code>([A-Z2-7-]+)</code></li>", page)
+
+
+def set_up(operator):
+    """Set it up by hand; return the authenticator's key and the recovery codes."""
+    key = key_on(text_of(operator.get(PAGE)))
+    answer = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
+    assert answer.status_code == 200, text_of(answer)
+    return key, codes_on(text_of(answer))
+
+
+@pytest.fixture
+def operator(acme):
+    return operators.at(acme)
+
+
+def again(operator):
+    """The same person at another browser, who has typed the password."""
+    other = Operator(operator.who)
+    answer = other.sign_in()
+    assert answer.headers["Location"].startswith(f"{CODE}?next=")
+    return other
+
+
+def written(operator, key):
+    entries = Entry.objects.filter(key=key, payload__username=operator.who.username)
+    return [entry.payload for entry in entries.order_by("created_at", "id")]
+
+
+def is_in(operator):
+    return operator.get("/admin/tenant/").status_code == 200
+
+
+class TestSettingUp:
+    def test_asks_for_password_and_code_and_keeps_this_session_alone(self, acme, operator):
+        elsewhere = operators.at(acme, operator.who)
+        key = key_on(text_of(operator.get(PAGE)))
+
+        wrong_password = operator.submit(PAGE, password="wrong", code=authenticator.code(key))
+        wrong_code = operator.submit(PAGE, password=PASSWORD, code="000000")
+        done = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
+
+        assert (wrong_password.status_code, wrong_code.status_code, done.status_code) == (401, 401, 200)
+        assert len(set(codes_on(done.text))) == 10
+        assert is_in(operator)
+        assert not is_in(elsewhere)
+        assert len(written(operator, "SecondStep.Create")) == 1
+
+    def test_shows_a_picture_that_the_policy_allows(self, operator):
+        answer = operator.get(PAGE)
+
+        assert '<img class="qr" src="data:image/svg+xml' in answer.text
+        assert "img-src 'self' https: data:" in answer.headers["Content-Security-Policy"]
+        assert "no-store" in answer.headers["Cache-Control"]
+
+    def test_keeps_no_secret_in_clear(self, operator):
+        key, codes = set_up(operator)
+        row = Administrator.objects.get(pk=operator.who.pk)
+        raw = base64.b32decode(key.replace(" ", ""))
+
+        assert second_step.unseal(row, row.sealed_totp_secret) == raw
+        with pytest.raises(keyring.UnknownKey):
+            second_step.unseal(administrator(), row.sealed_totp_secret)
+        stored = list(RecoveryCode.objects.filter(administrator=row).values_list("digest", flat=True))
+        assert len(stored) == 10
+        assert not [code for code in codes for digest in stored if code.replace("-", "") in digest]
+
+    def test_ends_tokens_of_the_api(self, acme, operator):
+        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        assert management.Caller(acme, token).get("/users").status_code == 200
+
+        set_up(operator)
+
+        assert management.Caller(acme, token).get("/users").status_code == 401
+
+
+class TestSigningIn:
+    def test_takes_two_steps_and_writes_down_how(self, operator):
+        key, _ = set_up(operator)
+        other = again(operator)
+        assert not is_in(other)
+
+        answer = other.submit(CODE, code=authenticator.code(key, 1))
+
+        assert answer.status_code == 302
+        assert is_in(other)
+        assert written(operator, "Admin.SignIn")[-1]["second_step"] == "totp"
+        assert [entry["result"] for entry in written(operator, "Admin.VerifyPassword")] == ["success"]
+
+    def test_leads_where_it_was_going_and_to_no_other_site(self, operator):
+        _, codes = set_up(operator)
+        other = again(operator)
+
+        answer = other.submit(f"{CODE}?next=https://evil.example/", code=codes[0])
+
+        assert answer.headers["Location"] == "/admin/"
+
+    def test_a_code_counts_once(self, operator):
+        key, _ = set_up(operator)
+        code = authenticator.code(key, 1)
+        again(operator).submit(CODE, code=code)
+
+        answer = again(operator).submit(CODE, code=code)
+
+        assert answer.status_code == 401
+        assert "The code is wrong, or was used before." in answer.text
+        assert written(operator, "Admin.SignIn")[-1]["error"] == "invalid_second_step"
+
+    def test_a_recovery_code_counts_once(self, operator):
+        _, codes = set_up(operator)
+        first, second = again(operator), again(operator)
+
+        assert first.submit(CODE, code=codes[3].lower().replace("-", " ")).status_code == 302
+        assert second.submit(CODE, code=codes[3]).status_code == 401
+        assert len(written(operator, "RecoveryCode.Use")) == 1
+        assert "Recovery codes left: 9." in first.get(PAGE).text
+
+    @pytest.mark.parametrize("code", ["", "000000", "\u0660" * 6, "x" * 65, "\0", "A" * 16, "-"])
+    def test_refuses_what_is_no_code(self, operator, code):
+        set_up(operator)
+        other = again(operator)
+
+        assert other.submit(CODE, code=code).status_code in {400, 401}
+        assert not is_in(other)
+
+    def test_the_page_is_nothing_without_the_first_step(self, address, operator):
+        set_up(operator)
+
+        assert httpx.get(f"{address}{CODE}").headers["Location"] == LOGIN
+
+    def test_the_first_step_counts_for_nothing_once_the_password_is_another(self, operator):
+        set_up(operator)
+        other = again(operator)
+        with tenancy.using(tenancy.DEFAULT):
+            services.change(Administrator.objects.get(pk=operator.who.pk), {"password": "something else 1"})
+
+        assert other.get(CODE).headers["Location"] == LOGIN
+
+    def test_wrong_codes_lock_wherever_they_come_from_and_a_right_password_clears_nothing(
+        self, operator, monkeypatch
+    ):
+        _, codes = set_up(operator)
+        monkeypatch.setattr(rules, "SECOND_STEP", Lock("second step", 3, 900))
+        answers = []
+        for number, code in enumerate(["000000", "111111", "222222", codes[0]]):
+            client = Client(REMOTE_ADDR=f"192.0.2.{number}")
+            client.post(LOGIN, {"username": operator.who.username, "password": PASSWORD})
+            answers.append(client.post(CODE, {"code": code}))
+
+        assert [answer.status_code for answer in answers] == [401] * 4
+        assert int(answers[-1]["Retry-After"]) > 0
+        assert written(operator, "Admin.SignIn")[-1]["error"] == "second_step_locked"
+        assert RecoveryCode.objects.filter(administrator=operator.who).count() == 10
+
+
+class TestTheApi:
+    def sign_in(self, operator, **more):
+        body = {"username": operator.who.username, "password": PASSWORD, **more}
+        return httpx.post(f"{configured.BASE_URL}/api/admin/sign-in", json=body)
+
+    def test_gives_no_token_for_the_password_alone(self, operator):
+        _, codes = set_up(operator)
+
+        alone = self.sign_in(operator)
+        wrong = self.sign_in(operator, code="000000")
+        right = self.sign_in(operator, code=codes[0])
+
+        assert (alone.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
+        assert "access_token" not in alone.text
+        errors = [entry.get("error") for entry in written(operator, "Admin.SignIn")[-3:]]
+        assert errors == ["second_step_needed", "invalid_second_step", None]
+
+    def test_a_wrong_password_is_told_as_ever(self, operator):
+        _, codes = set_up(operator)
+
+        answer = self.sign_in(operator, password="wrong", code=codes[0])
+
+        assert answer.json()["message"] == "the username or the password is wrong"
+        assert RecoveryCode.objects.filter(administrator=operator.who).count() == 10
+
+    def test_a_code_of_whoever_has_no_second_step_is_looked_at_by_nobody(self, operator):
+        assert self.sign_in(operator, code="000000").status_code == 200
+
+
+class TestRemoving:
+    def test_asks_for_password_and_code(self, operator):
+        _, codes = set_up(operator)
+        path = f"{PAGE}remove/"
+
+        assert operator.submit(path, password="wrong", code=codes[0]).status_code == 401
+        assert operator.submit(path, password=PASSWORD, code="000000").status_code == 401
+        assert operator.submit(path, password=PASSWORD, code=codes[1]).status_code == 302
+        assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
+        assert is_in(operator)
+        assert len(written(operator, "SecondStep.Delete")) == 1
+        assert not RecoveryCode.objects.filter(administrator=operator.who).exists()
+
+    def test_new_recovery_codes_end_those_before(self, operator):
+        _, codes = set_up(operator)
+
+        answer = operator.submit(f"{PAGE}codes/", password=PASSWORD, code=codes[0])
+
+        assert len(codes_on(answer.text)) == 10
+        assert again(operator).submit(CODE, code=codes[1]).status_code == 401
+        assert again(operator).submit(CODE, code=codes_on(answer.text)[1]).status_code == 302
+
+    @pytest.mark.parametrize("path", [f"{PAGE}remove/", f"{PAGE}codes/"])
+    def test_there_is_nothing_to_remove_before(self, operator, path):
+        assert operator.get(path).headers["Location"] == PAGE
+
+    def test_another_administrator_removes_it_and_nobody_the_own(self, acme, operator):
+        set_up(operator)
+        path = f"/admin/administrators/administrator/{operator.who.pk}/do/second-step/"
+        auditor = operators.at(acme, administrator(role="auditor", is_superuser=True))
+
+        own, others = operator.submit(path), auditor.get(path)
+        done = operators.at(acme).submit(path)
+
+        assert (own.status_code, others.status_code, done.status_code) == (400, 403, 302)
+        assert not is_in(operator)
+        assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
+
+    def test_the_command_lets_the_last_one_in(self, operator):
+        set_up(operator)
+        said = StringIO()
+
+        call_command("reset_second_step", operator.who.username, stdout=said)
+
+        assert "the password alone signs in" in said.getvalue()
+        assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
+        for name in (operator.who.username, "nobody"):
+            with pytest.raises(CommandError):
+                call_command("reset_second_step", name)
+
+
+class TestRequired:
+    @pytest.fixture(autouse=True)
+    def required(self, settings):
+        settings.ADMIN_TWO_STEP = "required"
+
+    def test_whoever_has_none_sets_it_up_first(self, acme):
+        operator = Operator(administrator(tenants=[acme.tenant.slug]), Client())
+        assert operator.sign_in()["Location"] == "/admin/"
+
+        for path in ("/admin/", "/admin/tenant/", "/admin/users/user/", "/admin/password/", "/admin/why/"):
+            assert operator.get(path)["Location"] == PAGE
+        set_up(operator)
+
+        assert operator.get("/admin/").status_code == 200
+
+    def test_the_api_gives_none_of_them_a_token_and_takes_none_from_before(self, acme, settings):
+        who, client = administrator(), Client()
+        body = {"username": who.username, "password": PASSWORD}
+        settings.ADMIN_TWO_STEP = "optional"
+        token = client.post("/api/admin/sign-in", body, "application/json").json()["result"]["access_token"]
+        settings.ADMIN_TWO_STEP = "required"
+
+        refused = client.post("/api/admin/sign-in", body, "application/json")
+        outlived = client.get("/api/admin/me", headers={"Authorization": f"Bearer {token}"})
+
+        assert (refused.status_code, outlived.status_code) == (403, 401)
+        assert "set it up" in refused.json()["message"]
+
+
+def test_signing_out_is_written_down_and_needs_no_tenant(acme, rival):
+    operator = Operator(administrator())
+    operator.sign_in()
+
+    operator.submit("/admin/logout/", page="/admin/tenant/")
+
+    assert not is_in(operator)
+    assert len(written(operator, "Admin.SignOut")) == 1
+
+
+def test_secrets_move_to_the_newest_encryption_key(operator, settings):
+    key, _ = set_up(operator)
+    kinds = {kind.name: kind for kind in sealed.declared()}
+    settings.ENCRYPTION_KEYS = {"11111111": b"x" * 32, **settings.ENCRYPTION_KEYS}
+
+    assert sum(batch.closed for batch in sealed.reseal(kinds["second_steps"])) == 0
+
+    row = Administrator.objects.get(pk=operator.who.pk)
+    assert row.sealed_totp_secret.startswith("11111111.")
+    assert second_step.unseal(row, row.sealed_totp_secret) == base64.b32decode(key.replace(" ", ""))
+    assert sealed.under_older_keys(kinds["recovery_codes"]) >= 10
+    second_step.remove(row)  # nobody else opens what this key sealed
