@@ -191,11 +191,12 @@ DATABASES = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.
 CACHE_URL = env.redis_url("CACHE_URL")
+CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
 CACHES = {
     "default": {
         "BACKEND": "identity.core.shared.SharedCache",
         "LOCATION": CACHE_URL,
-        "KEY_PREFIX": f"gatehouse:{BASE_URL.partition('//')[2]}",
+        "KEY_PREFIX": CACHE_PREFIX,
     }
     if CACHE_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}

@@ -14,6 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from identity.core import shared
+from tests.support import redis_server
 from tests.support.cast import PASSWORD, RelyingParty, World, query_of
 from tests.support.independent import bearer
 
@@ -222,6 +224,26 @@ class TestJourney:
         price = cost(lambda: inside.send("/api/interaction/sign-in", body))
 
         assert price == (4, 6)
+
+    def test_limits_that_redis_counts_cost_no_statement(self, acme, inside, settings):
+        right = {"identifier": acme.user().username, "password": PASSWORD}
+        wrong = right | {"password": "x"}
+
+        def prices() -> list[tuple[int, int]]:
+            return [
+                cost(lambda: Inside(acme).send("/api/interaction/sign-in", right)),
+                cost(lambda: Inside(acme).send("/api/interaction/sign-in", wrong), 401),
+            ]
+
+        (reads, writes), (reads_of_wrong, writes_of_wrong) = prices()
+        with redis_server.running() as redis:
+            settings.CACHE_URL = redis.url
+            shared.redis.cache_clear()
+            in_redis = prices()
+        shared.redis.cache_clear()
+
+        # Right ones are counted and given back, wrong ones are counted.
+        assert in_redis == [(reads, writes - 2), (reads_of_wrong, writes_of_wrong - 1)]
 
     def test_of_taking_tokens_back(self, acme, inside, client):
         tokens = client.tokens_for(acme.user())

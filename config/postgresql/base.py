@@ -1,12 +1,19 @@
 """Django's PostgreSQL, whose connections are looked at before each request without asking the server."""
 
 import select
+from typing import Any
 
 from django.db.backends.postgresql import base
+
+from config.postgresql.cursor import Cursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """A connection of Django's that says at no cost whether the server ended it."""
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return what to connect with."""
+        return super().get_connection_params() | {"cursor_factory": Cursor}
 
     def is_usable(self) -> bool:
         """Tell whether statements can be sent.

@@ -5,6 +5,7 @@ is the database's, which all nodes share.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Final
 
@@ -29,7 +30,6 @@ ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
     ends_at = CASE WHEN c.ends_at <= {now} THEN EXCLUDED.ends_at ELSE COALESCE({behind}, c.ends_at) END,
     locked_until = CASE WHEN c.ends_at <= {now} THEN NULL ELSE {locked} END
 WHERE (c.locked_until IS NULL OR c.locked_until <= {now}) AND (c.ends_at <= {now} OR c.count < {most})
-RETURNING kind
 """
 _LATER: Final = {
     "postgresql": "({moment} + {seconds} * INTERVAL '1 second')",
@@ -47,12 +47,12 @@ def count(tries: Sequence[Try]) -> Refusal | None:
     In a transaction that is rolled back they do not count.
     """
     ordered = sorted(tries, key=lambda each: each.rule.kind)
-    if len(ordered) == 1:
-        return _refusal(tries, _counted(ordered))
-    with transaction.atomic():
-        if refusal := _refusal(tries, _counted(ordered)):
+    with transaction.atomic() if len(ordered) > 1 else nullcontext():
+        if _counted(ordered) == len(ordered):
+            return None
+        if len(ordered) > 1:
             transaction.set_rollback(True)
-    return refusal
+    return _refusal(tries)
 
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
@@ -76,8 +76,8 @@ def _giving_back(number: int) -> Update:
     return Update(rows, count=less, locked_until=None)
 
 
-def _counted(tries: Sequence[Try]) -> set[str]:
-    """Count those that may be, and return their kinds."""
+def _counted(tries: Sequence[Try]) -> int:
+    """Count those that may be, and return how many they are."""
     tenant, as_stored = tenancy.active_id(), Counter._meta.pk.get_db_prep_value
     values = [
         value
@@ -86,7 +86,7 @@ def _counted(tries: Sequence[Try]) -> set[str]:
     ]
     with connection.cursor() as cursor:
         cursor.execute(_statement(tuple(each.rule for each in tries), connection.vendor), values)
-        return {kind for (kind,) in cursor.fetchall()}
+        return int(cursor.rowcount)
 
 
 @lru_cache(maxsize=64)
@@ -120,15 +120,20 @@ def _span(locks: list[Lock]) -> str:
     return f"CASE {' '.join(whens)} END" if whens else "CAST(NULL AS integer)"
 
 
-def _refusal(tries: Sequence[Try], counted: set[str]) -> Refusal | None:
-    refused = next((each for each in tries if each.rule.kind not in counted), None)
-    if refused is None:
-        return None
-    row = (
-        Counter.objects.filter(kind=refused.rule.kind, key_hash=refused.key_hash)
-        .annotate(now=DatabaseNow())
-        .values("locked_until" if isinstance(refused.rule, Lock) else "ends_at", "now")
-        .first()
+def _refusal(tries: Sequence[Try]) -> Refusal:
+    rows = {row.key_hash: row for row in _rows(tries).annotate(now=DatabaseNow())}
+    for each in tries:
+        row = rows.get(each.key_hash)
+        if row is None:
+            continue
+        is_full = isinstance(each.rule, Limit) and row.count >= each.rule.most
+        until = row.ends_at if is_full else row.locked_until
+        if until and until > row.now:
+            return Refusal(each, int((until - row.now).total_seconds()) + 1)
+    return Refusal(tries[-1], 1)  # what was in the way is over this moment
+
+
+def _rows(tries: Sequence[Try]) -> QuerySet[Counter]:
+    return Counter.objects.filter(
+        kind__in=[each.rule.kind for each in tries], key_hash__in=[each.key_hash for each in tries]
     )
-    until, now = row.values() if row else (None, None)
-    return Refusal(refused, max(1, int((until - now).total_seconds()) + 1) if until and now else 1)

@@ -79,6 +79,6 @@ def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
 
 
 def _run(script: str, tries: Sequence[Try], arguments: list[Any]) -> Any:
-    prefix = f"{settings.CACHES['default']['KEY_PREFIX']}:limits:{tenancy.active_id()}"
+    prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
     keys = [f"{prefix}:{each.key_hash}" for each in tries]
     return shared.redis().ask(lambda redis: redis.register_script(script)(keys=keys, args=arguments))

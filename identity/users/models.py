@@ -86,8 +86,7 @@ class UserCountQuerySet(models.QuerySet["UserCount"]):
 
     def total(self) -> int:
         """Return how many users the active tenant has, exactly, however many they are."""
-        parts = self.filter(tenant_id=tenancy.active_id())
-        return parts.aggregate(total=models.Sum("users"))["total"] or 0
+        return sum(self.filter(tenant_id=tenancy.active_id()).values_list("users", flat=True))
 
 
 class UserCount(models.Model):

@@ -1,7 +1,7 @@
-"""A connection that the server ended is noticed before a request is lost on it."""
+"""Neither a connection that the server ended nor a plan that a migration spoiled costs a request."""
 
 import pytest
-from django.db import connection
+from django.db import NotSupportedError, connection
 
 from tests.support.cast import World
 
@@ -45,3 +45,25 @@ def test_a_server_whose_connections_were_all_ended_answers_the_next_requests(acm
         )
     answers = [machine.token(grant_type="client_credentials").status_code for _ in range(20)]
     assert answers == [200] * 20
+
+
+def test_a_statement_that_was_prepared_survives_that_its_column_changes(database):
+    """psycopg would run the old plan again, and be refused again, until the connection ends."""
+    read, other = "SELECT word FROM changed WHERE word <> %s", connection.copy()
+    with other.cursor() as migration, connection.cursor() as cursor:
+        migration.execute("CREATE TABLE changed (word varchar(8))")
+        try:
+            for size in ("9", "10"):
+                for _ in range(6):
+                    cursor.execute(read, ["x"])
+                migration.execute(f"ALTER TABLE changed ALTER word TYPE varchar({size})")
+                cursor.execute(read, ["x"])
+                assert cursor.fetchall() == []
+        finally:
+            migration.execute("DROP TABLE changed")
+    other.close()
+
+
+def test_what_postgresql_cannot_do_is_still_an_error(database):
+    with pytest.raises(NotSupportedError), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM tenants_tenant GROUP BY id HAVING count(*) > 0 FOR UPDATE")

@@ -41,13 +41,7 @@ def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterato
     """Where it is counted; the tenant is a new one, and active."""
     if request.param == "redis":
         settings.CACHE_URL = request.getfixturevalue("redis").url
-        settings.CACHES = {
-            "default": {
-                "BACKEND": "identity.core.shared.SharedCache",
-                "LOCATION": settings.CACHE_URL,
-                "KEY_PREFIX": "gatehouse:test",
-            }
-        }
+        settings.CACHE_PREFIX = "gatehouse:test"
     shared.redis.cache_clear()
     with acme.active():
         yield str(request.param)

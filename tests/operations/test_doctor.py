@@ -106,6 +106,22 @@ def no_trigger(settings: Any, acme: World) -> None:
         )
 
 
+def users_not_counted(settings: Any, acme: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DROP TRIGGER users_user_count_insert"
+            + (" ON users_user" if connection.vendor == "postgresql" else "")
+        )
+
+
+def late_entries_not_counted(settings: Any, acme: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DROP TRIGGER audit_entry_count_insert"
+            + (" ON audit_entry" if connection.vendor == "postgresql" else "")
+        )
+
+
 def a_dead_cache(settings: Any, acme: World) -> None:
     address = f"redis://:canary-cache-password@127.0.0.1:{second.free_port()}/0"
     settings.CACHES = {
@@ -195,6 +211,8 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     no_forwarded_address: "proxies.W002",
     a_migration_missing: "database.E005",
     no_trigger: "audit.E001",
+    users_not_counted: "users.W001",
+    late_entries_not_counted: "audit.W002",
     a_dead_cache: "cache.E001",
     no_active_key: "signing_keys.E001",
     a_lost_ring: "signing_keys.E002",

@@ -148,16 +148,16 @@ def _altered(operation: operations.AlterField, before: Any) -> Iterator[str]:
         yield f"{said}: the release before may rely on its db_default"
     if before.db_column != after.db_column:
         yield f"{said}: the release before knows another column"
-    if not _is_no_narrower(before, after):
-        yield f"{said} narrows its type, or rewrites the table"
+    if _type(before) != _type(after):
+        yield f"{said} changes its type, under statements that older nodes have prepared"
 
 
-def _is_no_narrower(before: Any, after: Any) -> bool:
-    """Whether all that was there fits, and PostgreSQL has no row to rewrite."""
-    types = before.get_internal_type(), after.get_internal_type()
-    if types[0] == types[1]:
-        return after.max_length is None or (before.max_length or 0) <= after.max_length
-    return types == ("CharField", "TextField")
+def _type(column: Any) -> tuple[Any, ...]:
+    return (
+        column.get_internal_type(),
+        column.max_length,
+        *(getattr(column, name, None) for name in ("max_digits", "decimal_places")),
+    )
 
 
 def made(*done: Operation, **attributes: Any) -> Migration:

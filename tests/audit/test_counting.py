@@ -1,0 +1,186 @@
+"""The total of the log: counted once up to a moment, and exact whatever comes late or goes."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from threading import Event as Signal
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, connections, transaction
+from django.utils import timezone
+
+from audit import checks, count_triggers, counting, retention
+from audit.models import Counted, Entry
+from tests.support import management
+from tests.support.cast import World
+from tests.support.management import result_of
+from tests.support.threads import at_once
+
+
+def write(world: World, days_ago: float = 0, number: int = 1) -> None:
+    when = timezone.now() - timedelta(days=days_ago)
+    Entry.objects.bulk_create(
+        Entry(
+            tenant_id=world.tenant.pk, key="Some.Thing", ip="", user_agent="", request_id="", created_at=when
+        )
+        for _ in range(number)
+    )
+
+
+def total(world: World) -> int:
+    """The number that is told, which must be that of the rows."""
+    told = counting.total_of(world.tenant.pk)
+    assert told == Entry.objects.filter(tenant_id=world.tenant.pk).count()
+    return told
+
+
+def known(world: World) -> int:
+    """How many of them need not be counted any more."""
+    return Counted.objects.get(pk=world.tenant.pk).entries
+
+
+@pytest.fixture
+def counted(acme: World) -> World:
+    """A tenant whose entries are counted, save those of the last minute."""
+    write(acme, 90, 3)
+    write(acme, 2, 4)
+    assert counting.move_on(acme.tenant.pk)
+    assert known(acme) == 7
+    return acme
+
+
+def test_before_anything_is_known_all_are_counted(acme, rival):
+    before = total(acme)
+    write(acme, 1, 3)
+    write(rival, 1, 5)
+    assert total(acme) == before + 3
+    assert not Counted.objects.filter(pk=acme.tenant.pk).exists()
+
+
+def test_what_comes_after_the_moment_is_counted_each_time(counted):
+    before = total(counted)
+    write(counted, 0, 3)
+    assert total(counted) == before + 3
+    assert known(counted) == 7
+
+
+def test_what_comes_late_is_noted(counted, rival):
+    before = total(counted)
+    write(counted, 1, 2)
+    write(counted, 400)
+    write(rival, 1)
+    assert total(counted) == before + 3
+    assert known(counted) == 10
+
+
+def test_what_the_retention_takes_is_noted(counted):
+    retention.keep(counted.tenant.pk, 31)
+    before = total(counted)
+    assert sum(retention.forget()) >= 3
+    # The purge writes an entry of its own.
+    assert total(counted) == before - 3 + 1
+    assert known(counted) == 4
+    retention.keep(counted.tenant.pk, None)
+
+
+def test_what_was_rolled_back_never_was(counted):
+    before = total(counted)
+    with transaction.atomic():
+        write(counted, 1, 5)
+        write(counted, 0, 5)
+        assert total(counted) == before + 10
+        transaction.set_rollback(True)
+    assert total(counted) == before
+
+
+def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
+    monkeypatch.setattr(counting, "MANY", 5)
+    write(acme, 3, 6)
+    before = total(acme)
+    assert known(acme) == 6
+    assert total(acme) == before
+    write(acme, 2, 1)
+    assert (total(acme), known(acme)) == (before + 1, 7)
+
+
+def test_the_list_tells_the_total_whatever_is_known(counted):
+    admin = management.superuser(counted)
+    assert result_of(admin.get("/logs"))["total"] == total(counted)
+    write(counted, 1, 2)
+    page = result_of(admin.get("/logs", page_size=1, page=10_000))
+    assert (page["total"], page["data"]) == (total(counted), [])
+    assert result_of(admin.get("/logs", key="Some.Thing"))["total"] == 9
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
+class TestAtOnce:
+    @pytest.fixture
+    def meanwhile(self, counted) -> Iterator[Any]:
+        """Somebody else's transaction, which writes and ends when it is told to."""
+        wrote, end = Signal(), Signal()
+
+        def work(days_ago: float) -> None:
+            try:
+                with transaction.atomic():
+                    write(counted, days_ago)
+                    wrote.set()
+                    end.wait(10)
+            finally:
+                connections.close_all()
+
+        threads: list[Thread] = []
+
+        def begin(days_ago: float) -> Any:
+            threads.append(Thread(target=work, args=[days_ago]))
+            threads[0].start()
+            assert wrote.wait(10)
+            return finish
+
+        def finish() -> None:
+            end.set()
+            threads[0].join()
+
+        yield begin
+        finish()
+
+    @pytest.mark.parametrize("days_ago", [0, 1, 400])
+    def test_the_moment_waits_for_everybody_who_writes(self, counted, meanwhile, days_ago):
+        before = total(counted)
+        finish = meanwhile(days_ago)
+
+        assert not counting.move_on(counted.tenant.pk)
+        assert total(counted) == before
+        finish()
+
+        assert total(counted) == before + 1
+        assert counting.move_on(counted.tenant.pk)
+        assert total(counted) == before + 1
+
+    def test_nobody_who_writes_waits_for_the_moment(self, counted):
+        with transaction.atomic():
+            list(Counted.objects.select_for_update().filter(pk=counted.tenant.pk))
+            at_once(2, lambda _: impatiently(counted))
+
+
+def impatiently(world: World) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '1ms'")
+        write(world)
+
+
+@pytest.mark.parametrize("name", sorted(count_triggers._NAMES))
+def test_a_trigger_that_is_missing_is_told_and_made_again(counted, name):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"DROP TRIGGER {name}" + (" ON audit_entry" if connection.vendor == "postgresql" else "")
+        )
+    write(counted, 1)
+
+    (found,) = checks.entries_are_counted(databases=["default"])
+    assert found.id == "audit.W002"
+    call_command("migrate", verbosity=0, interactive=False)
+
+    assert count_triggers.missing(connection) == set()
+    assert total(counted) > 0

@@ -1,0 +1,210 @@
+"""How many users a tenant has: kept by the database, and exact whatever happens and whoever writes."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from random import Random
+
+import pytest
+from django.core.management import call_command
+from django.db import connection, transaction
+
+from identity.core import tenancy
+from identity.tenants import services as tenants
+from identity.users import checks, totals
+from identity.users.models import User, UserCount
+from tests.support import management
+from tests.support.cast import World
+from tests.support.management import result_of
+from tests.support.threads import at_once, rounds
+
+WRITERS = 6
+
+
+def people(number: int) -> list[User]:
+    return [User(username=name, username_key=name) for name in (secrets.token_hex(8) for _ in range(number))]
+
+
+def add(world: World, number: int = 1) -> list[User]:
+    with world.active():
+        return User.objects.bulk_create(people(number))
+
+
+def total(world: World) -> int:
+    """The number that is kept, which must be that of the rows."""
+    with world.active():
+        kept = UserCount.objects.total()
+        assert kept == User.objects.count()
+    return kept
+
+
+def agree() -> None:
+    """For every tenant, in one look at the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tenant_id, sum(n) FROM (SELECT tenant_id, users AS n FROM users_usercount UNION ALL"
+            " SELECT tenant_id, -count(*) FROM users_user GROUP BY tenant_id) AS both_ways"
+            " GROUP BY tenant_id HAVING sum(n) <> 0"
+        )
+        assert cursor.fetchall() == []
+
+
+class TestExactly:
+    def test_as_users_come_and_go(self, acme, rival):
+        assert total(acme) == 0
+        made = add(acme, 7)
+        add(rival, 2)
+        assert (total(acme), total(rival)) == (7, 2)
+
+        with acme.active():
+            made[0].delete()
+            User.objects.filter(pk__in=[user.pk for user in made[1:4]]).delete()
+            User.objects.update(name="Somebody else", login_count=1)
+
+        assert (total(acme), total(rival)) == (3, 2)
+        agree()
+
+    def test_what_was_rolled_back_never_was(self, acme):
+        made = add(acme, 3)
+        with acme.active(), transaction.atomic():
+            User.objects.bulk_create(people(5))
+            made[0].delete()
+            assert UserCount.objects.total() == 7
+            with suppress(RuntimeError), transaction.atomic():
+                User.objects.all().delete()
+                assert UserCount.objects.total() == 0
+                raise RuntimeError
+            assert UserCount.objects.total() == 7
+            transaction.set_rollback(True)
+
+        assert total(acme) == 3
+
+    def test_what_was_there_already_is_not_counted_twice(self, acme):
+        made = add(acme, 3)
+
+        add(acme, 0)
+        with acme.active():
+            again = [User(pk=user.pk, username_key=user.username_key) for user in made]
+            User.objects.bulk_create([*again, *people(2)], ignore_conflicts=True)
+
+        assert total(acme) == 5
+
+    def test_users_of_many_tenants_in_one_statement(self, acme, rival):
+        rows = [*add(acme, 4), *add(rival, 3)]
+        with tenancy.using(tenancy.EVERYWHERE):
+            User.objects.bulk_create(
+                User(tenant=world.tenant, username_key=secrets.token_hex(8)) for world in (acme, rival, rival)
+            )
+            assert (total(acme), total(rival)) == (5, 5)
+            User.objects.filter(pk__in=[user.pk for user in rows]).delete()
+
+        assert (total(acme), total(rival)) == (1, 2)
+
+    def test_a_deleted_tenant_leaves_no_number(self, acme):
+        add(acme, 3)
+        with transaction.atomic():
+            tenants.remove(acme.tenant)
+
+        assert not UserCount.objects.filter(tenant_id=acme.tenant.pk).exists()
+        agree()
+
+    def test_the_list_tells_it_at_once(self, acme):
+        admin = management.superuser(acme)
+        for number in range(1, 4):
+            made = admin.created("/users", username=f"person{number}", password="sesame and more")
+            assert result_of(admin.get("/users"))["total"] == number
+        admin.delete(f"/users/{made['id']}")
+        assert result_of(admin.get("/users"))["total"] == 2
+        assert result_of(admin.get("/users", is_suspended="false"))["total"] == 2
+        result_of(
+            admin.patch(
+                f"/users/{result_of(admin.get('/users'))['data'][0]['id']}/suspend", is_suspended=True
+            )
+        )
+        assert [
+            result_of(admin.get("/users", is_suspended=is_it))["total"] for is_it in ("true", "false")
+        ] == [1, 1]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one transaction write at a time")
+class TestAtOnce:
+    def test_nobody_waits_for_somebody_who_counts(self, acme):
+        add(acme)
+
+        def impatiently(_: int) -> None:
+            with acme.active(), transaction.atomic():
+                with connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL lock_timeout = '1ms'")
+                User.objects.bulk_create(people(2))
+
+        with acme.active(), transaction.atomic():
+            User.objects.bulk_create(people(3))
+            at_once(2, impatiently)
+        assert total(acme) == 8
+
+    def test_it_is_exact_at_every_moment(self, acme):
+        """Writers add, delete and change their minds, while a reader compares in single statements."""
+        done: list[int] = []
+
+        def write(index: int) -> None:
+            chance = Random(index)  # noqa: S311 - the same each time
+            mine: list[User] = []
+            for _ in range(rounds(15)):
+                with suppress(RuntimeError), acme.active(), transaction.atomic():
+                    made = User.objects.bulk_create(people(chance.randrange(1, 5)))
+                    gone = mine[: chance.randrange(3)]
+                    User.objects.filter(pk__in=[user.pk for user in gone]).delete()
+                    if chance.random() < 0.3:
+                        raise RuntimeError
+                    mine = [*mine[len(gone) :], *made]
+
+        def work(index: int) -> None:
+            try:
+                if index < WRITERS:
+                    write(index)
+            finally:
+                done.append(index)
+            while len(done) < WRITERS + 1:
+                agree()
+
+        at_once(WRITERS + 1, work)
+
+        assert total(acme) > 0
+        with acme.active():
+            assert UserCount.objects.filter(tenant_id=acme.tenant.pk).count() <= WRITERS + 1
+
+
+class TestTriggers:
+    @pytest.fixture(autouse=True)
+    def _always_there_again(self, address) -> Iterator[None]:
+        yield
+        totals.install(connection)
+
+    @pytest.mark.parametrize("ending", sorted(totals._ENDINGS[connection.vendor]))
+    def test_one_that_is_missing_is_told_and_made_again(self, acme, ending):
+        add(acme, 2)
+        name = f"users_user_count_{ending}"
+        table = "tenants_tenant" if ending == "forget" else "users_user"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else "")
+            )
+        add(acme, 3)
+
+        (found,) = checks.users_are_counted(databases=["default"])
+        assert found.id == "users.W001"
+        assert name in found.msg
+        call_command("migrate", verbosity=0, interactive=False)
+
+        assert checks.users_are_counted(databases=["default"]) == []
+        assert total(acme) == 5
+
+    @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no TRUNCATE")
+    def test_nobody_is_left_when_the_table_was_emptied(self, acme):
+        add(acme, 2)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '5s'")
+            cursor.execute("TRUNCATE users_user CASCADE")
+            assert total(acme) == 0
+            transaction.set_rollback(True)
+        assert total(acme) == 2
