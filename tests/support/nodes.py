@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-import pytest
 import trustme
 from django.conf import settings
 
 from tests.support import second, server
+from tests.support.packages import lacking
 
 PROXY = "127.0.0.1"
 
@@ -119,7 +119,7 @@ def cluster(
     """Serve with so many nodes on the database of the run, or as the environment says."""
     nginx = shutil.which("nginx") or "/usr/sbin/nginx"
     if not Path(nginx).exists():
-        pytest.skip("nginx is not there (Debian: apt install nginx-light)")
+        lacking("nginx", "Debian: apt install nginx-light")
     authority = trustme.CA()
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
