@@ -1,7 +1,5 @@
 """What is done to administrators."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -9,32 +7,12 @@ from django.db.models import QuerySet
 
 from audit import log
 from audit.events import Event
-from identity.core import records, tenancy
+from identity.core import records
 from identity.core.errors import Invalid, ServiceError
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.services import acceptable_password
-from management.administrators import second_step
 from management.administrators.models import Administrator, Role
-
-
-class WrongCredentials(ServiceError):
-    """No administrator has this username and password."""
-
-    status = 401
-    reason = "invalid_credentials"
-    message = "the username or the password is wrong"
-
-
-class Locked(WrongCredentials):
-    """Too many failed before. Told in the same words, whatever the password was."""
-
-    reason = "locked"
-
-    def __init__(self, seconds: int) -> None:
-        super().__init__(headers={"Retry-After": str(seconds)})
 
 
 class LastSuperuser(ServiceError):
@@ -160,106 +138,3 @@ def _tenants(slugs: list[str]) -> list[Tenant]:
     if unknown := sorted(set(slugs) - {tenant.slug for tenant in found}):
         raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}")
     return found
-
-
-def authenticate(*, username: str, password: str, code: str = "") -> Administrator:
-    """Return the administrator whom username, password and second step prove, where there is one.
-
-    Raises:
-        WrongCredentials: username or password is wrong: never told which.
-        Locked: too many failed before, with this username from this address.
-        second_step.CodeNeeded: the password is right, and there is a second step.
-        second_step.WrongCode: the password is right, and the code is wrong.
-        second_step.SetUpNeeded: the password is right, and there should be a second step.
-        passwords.Busy: too many sign-ins at this moment.
-
-    """
-    with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
-        administrator = _proven(username, password)
-        if second_step.is_missing(administrator):
-            raise second_step.SetUpNeeded
-        if administrator.second_step_since:
-            if not code:
-                raise second_step.CodeNeeded
-            entry.facts["second_step"] = second_step.prove(administrator, code)
-    return administrator
-
-
-def begin(*, username: str, password: str) -> Administrator:
-    """Return the administrator whom username and password prove. With a second step, that is half of it.
-
-    Raises:
-        WrongCredentials: one of them is wrong: never told which.
-        Locked: too many failed before, with this username from this address.
-        passwords.Busy: too many sign-ins at this moment.
-
-    """
-    with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
-        administrator = _proven(username, password)
-        if administrator.second_step_since:
-            entry.event = Event.ADMIN_PASSWORD_VERIFY
-    return administrator
-
-
-def complete(administrator: Administrator, *, code: str) -> None:
-    """Take the second step of signing in.
-
-    Raises:
-        second_step.WrongCode: it is wrong, or was used before, or too many were.
-
-    """
-    facts = {"username": administrator.username}
-    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as entry:
-        entry.facts["second_step"] = second_step.prove(administrator, code)
-
-
-def prove_again(administrator: Administrator, *, password: str, code: str | None = None) -> None:
-    """Ask somebody who is signed in for the password once more, and for a code where one is given.
-
-    Raises:
-        WrongCredentials: the password is wrong.
-        Locked: too many were, from this address.
-        second_step.WrongCode: the code is.
-        passwords.Busy: too many sign-ins at this moment.
-
-    """
-    facts = {"username": administrator.username}
-    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.PASSWORD_VERIFY, **facts):
-        _proven(administrator.username, password)
-        if code is not None:
-            second_step.prove(administrator, code)
-
-
-def signed_out(administrator: Administrator) -> None:
-    """Write down that somebody left the operators' site."""
-    with tenancy.using(tenancy.DEFAULT):
-        log.record(Event.ADMIN_SIGN_OUT, username=administrator.username)
-
-
-def _proven(username: str, password: str) -> Administrator:
-    """Return the administrator whom username and password prove. Takes the same time for nobody."""
-    with _guarded(username):
-        administrator = Administrator.objects.filter(username=username).first()
-        right, renewed = passwords.verify(password, administrator.password if administrator else None)
-        if administrator is None or not right:
-            raise WrongCredentials
-        if renewed is not None:
-            # Unless it was changed meanwhile: the new one stays.
-            Administrator.objects.filter(pk=administrator.pk, password=administrator.password).update(
-                password=renewed
-            )
-            administrator.password = renewed
-    return administrator
-
-
-@contextmanager
-def _guarded(username: str) -> Iterator[None]:
-    """Count the tries at an administrator, who stands above tenants, in one place."""
-    with tenancy.using(tenancy.DEFAULT):
-        tried = limits.guarded(
-            (rules.ADMINISTRATOR, f"{username} {limits.client_network()}"),
-            failure=WrongCredentials,
-            locked=Locked,
-        )
-        with tried:
-            yield

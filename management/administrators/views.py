@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from management.administrators import services, tokens
+from management.administrators import signing_in, tokens
 from management.administrators.models import Administrator
 from management.administrators.serializers import (
     AdministratorSerializer,
@@ -30,7 +30,7 @@ class SignIn(APIView):
         """Issue an administrator token."""
         credentials = AdministratorSignInSerializer(data=request.data)
         credentials.is_valid(raise_exception=True)
-        administrator = services.authenticate(**credentials.validated_data)
+        administrator = signing_in.authenticate(**credentials.validated_data)
         return Response(
             {
                 "access_token": tokens.issue(administrator),

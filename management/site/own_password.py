@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.operations import Operation
-from management.administrators import services
+from management.administrators import services, signing_in
 from management.administrators.models import Administrator
 
 
@@ -56,7 +56,7 @@ def _change(administrator: Administrator, form: PasswordForm) -> int:
     """Return the status of the answer; a refusal is written into the form."""
     given = form.cleaned_data
     try:
-        services.prove_again(administrator, password=given["current"])
+        signing_in.prove_again(administrator, password=given["current"])
         with tenancy.using(tenancy.DEFAULT):
             services.change(administrator, {"password": given["password"]})
     except ServiceError as refusal:

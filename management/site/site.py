@@ -13,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from management.administrators import services
+from management.administrators import signing_in
 from management.administrators.models import Administrator
 from management.site import choice, dashboard, own_password, two_step, why
 from management.site.sign_in import SecondStep, SignIn
@@ -84,7 +84,7 @@ class OperatorSite(AdminSite):
         """End the session, here and for every copy of its cookie."""
         if request.method == "POST":
             if isinstance(request.user, Administrator):
-                services.signed_out(request.user)
+                signing_in.signed_out(request.user)
             logout(request)
             messages.success(request, "You are signed out.")
         return HttpResponseRedirect(reverse("admin:login"))

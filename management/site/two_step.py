@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core import keyring
 from identity.core.errors import ServiceError
 from identity.core.operations import Operation
-from management.administrators import second_step, services, totp
+from management.administrators import second_step, signing_in, totp
 from management.administrators.models import Administrator
 from management.site.sign_in import answered, spoken
 
@@ -64,7 +64,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            services.prove_again(administrator, password=form.cleaned_data["password"])
+            signing_in.prove_again(administrator, password=form.cleaned_data["password"])
             codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
         except ServiceError as refused:
             refusal = refused
@@ -115,7 +115,7 @@ def _proven(
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            services.prove_again(administrator, **form.cleaned_data)
+            signing_in.prove_again(administrator, **form.cleaned_data)
             return then(administrator)
         except ServiceError as refused:
             refusal = refused

@@ -85,8 +85,8 @@ def reason(payload: dict[str, Any]) -> str:
 def _refusals() -> dict[str, str]:
     """Return the sentence of every refusal of the services, by its word."""
     found: dict[str, str] = {}
-    for refusal in _below(ServiceError):
-        # Of two with the same word the more general stands first.
+    # Of two with the same word that of end users counts, whichever was imported first.
+    for refusal in sorted(_below(ServiceError), key=lambda one: one.__module__.startswith("management.")):
         found.setdefault(refusal.reason, refusal.message)
     return found
 

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin
 
 from audit.moments import text
+from identity.core import plain
 from identity.core.admin import Pages, beside, link
 from identity.core.operations import SHOWN, Once, Operation, Order, Panel, checked
 from identity.organizations.models import Organization
@@ -43,6 +44,19 @@ class NewApplicationForm(SettingsForm):
     type = forms.ChoiceField(choices=Application.Type.choices)
 
     field_order = ("name", "type")
+
+
+def _machine_roles() -> list[tuple[str, str]]:
+    found = Role.objects.filter(type=Role.Type.MACHINE).order_by("name").values_list("pk", "name")
+    return [(str(pk), name) for pk, name in found]
+
+
+class RolesForm(forms.Form):
+    """What a machine may do."""
+
+    role_ids = forms.MultipleChoiceField(
+        label="Roles", required=False, choices=_machine_roles, widget=forms.CheckboxSelectMultiple
+    )
 
 
 def _sent(order: Order) -> dict[str, Any]:
@@ -99,6 +113,13 @@ class ApplicationAdmin(Pages):
         Operation(
             "change", "Edit", "Addresses are compared character by character.", _change, form=SettingsForm,
             initial=_initial,
+        ),
+        Operation(
+            "roles", "Choose roles",
+            "What it may get tokens for. What is not ticked is taken away, from the next request on.",
+            lambda order: plain.assign(bindings.ROLES, order, "role_ids"), form=RolesForm,
+            initial=lambda row: {"role_ids": plain.assigned(bindings.ROLES, row)},
+            possible=lambda row: row.type == Application.Type.MACHINE,
         ),
         Operation(
             "secret", "New secret",

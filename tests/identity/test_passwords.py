@@ -17,6 +17,7 @@ from identity.users import passwords
 from identity.users import services as users
 from identity.users.models import User
 from management.administrators import services as administrators
+from management.administrators import signing_in
 from tests.support import second
 from tests.support.cast import PASSWORD
 
@@ -125,7 +126,7 @@ class TestRehash:
         administrator = administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
         type(administrator).objects.filter(pk=administrator.pk).update(password=weak(PASSWORD))
 
-        administrators.authenticate(username=administrator.username, password=PASSWORD)
+        signing_in.authenticate(username=administrator.username, password=PASSWORD)
 
         administrator.refresh_from_db()
         assert STORED.fullmatch(administrator.password)
@@ -139,7 +140,7 @@ class TestRehash:
             return True, "the old password hashed anew"
 
         monkeypatch.setattr(passwords, "verify", changed_meanwhile)
-        administrators.authenticate(username=administrator.username, password=PASSWORD)
+        signing_in.authenticate(username=administrator.username, password=PASSWORD)
 
         assert rows.get().password == "set meanwhile"
 
@@ -402,7 +403,7 @@ class TestTransactions:
 
     def test_none_for_administrators(self, acme, hashes):
         administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
-        administrators.authenticate(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+        signing_in.authenticate(username=f"a-{acme.tenant.slug}", password=PASSWORD)
 
         assert hashes == [False] * 2
 

@@ -14,6 +14,7 @@ from identity.roles.models import Role
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.experience import services as experience
+from oidc.applications import bindings
 from tests.support import operators
 from tests.support.operators import administrator
 
@@ -142,6 +143,19 @@ class TestRoles:
         assert path not in support.get(f"/admin/users/user/{user.pk}/change/").text
         with acme.active():
             assert list(roles.OF_USER.of(user.pk)) == [clerk]
+
+    def test_are_given_to_machines_and_to_no_other_application(self, acme, operator):
+        robot = acme.application("MachineToMachine", name="Robot").application
+        shop = acme.application(name="Shop").application
+        with acme.active():
+            managing = Role.objects.get(is_protected=True)
+
+        do(operator, type(robot), "roles", robot, role_ids=[str(managing.pk)])
+        operator.submit(f"/admin/applications/application/{shop.pk}/do/roles/", page="/admin/tenant/")
+
+        with acme.active():
+            assert list(bindings.ROLES.of(robot.pk)) == [managing]
+            assert not bindings.ROLES.of(shop.pk).exists()
 
 
 class TestOrganizations:
