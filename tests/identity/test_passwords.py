@@ -6,9 +6,10 @@ from threading import Event, Lock, Thread
 
 import argon2
 import httpx
+import nacl.pwhash
 import pytest
 from django.conf import settings as configured
-from django.contrib.auth.hashers import PBKDF2PasswordHasher, ScryptPasswordHasher
+from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHasher, ScryptPasswordHasher
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -70,6 +71,18 @@ class TestHash:
             stored = administrators.create(username=f"a-{user.pk.hex}", password=PASSWORD).password
 
         assert STORED.fullmatch(stored)
+
+
+class TestVerify:
+    def test_both_libraries_agree_about_a_password(self):
+        stored = passwords.hashed(PASSWORD)
+        for typed in (PASSWORD, f"{PASSWORD}x", "", "pässword", "\N{SNOWMAN}" * 64):
+            by_argon2_cffi = Argon2PasswordHasher().verify(typed, stored)
+            assert passwords.verify(typed, stored) == (by_argon2_cffi, None)
+
+    @pytest.mark.parametrize(("kept", "more"), [(-1, ""), (None, "A")], ids=["cut", "longer"])
+    def test_a_spoilt_hash_is_nobody_s(self, kept, more):
+        assert passwords.verify(PASSWORD, passwords.hashed(PASSWORD)[:kept] + more)[0] is False
 
 
 class TestRehash:
@@ -150,43 +163,45 @@ class TestNobody:
 
     def test_case_I01_is_one_hash_of_the_same_price(self, acme, monkeypatch):
         user = acme.user()
-        paid: list[object] = []
-        monkeypatch.setattr(
-            argon2.low_level, "hash_secret", self.counting(argon2.low_level.hash_secret, paid)
-        )
-        monkeypatch.setattr(
-            argon2.PasswordHasher, "verify", self.counting(argon2.PasswordHasher.verify, paid)
-        )
+        paid = self.counted(monkeypatch)
 
         prices = []
         for identifier in (user.username, "nobody-at-all", "n@b.example", "99999999"):
             with acme.active(), pytest.raises(users.InvalidCredentials):
                 users.authenticate(identifier=identifier, password="wrong password")
-            prices.append(len(paid))
+            prices.append(paid[:])
             paid.clear()
 
-        assert prices == [1, 1, 1, 1]
+        assert prices == [["libsodium"]] * 4
 
     def test_case_I03_without_a_password_is_one_hash_too(self, acme, monkeypatch):
         user = acme.user()
         give(acme, user, "")
-        paid: list[object] = []
-        monkeypatch.setattr(
-            argon2.low_level, "hash_secret", self.counting(argon2.low_level.hash_secret, paid)
-        )
+        paid = self.counted(monkeypatch)
 
         with acme.active(), pytest.raises(users.InvalidCredentials):
             users.authenticate(identifier=user.username, password="wrong password")
 
-        assert len(paid) == 1
+        assert paid == ["libsodium"]
 
     @staticmethod
-    def counting(function, calls):
-        def counted(*args, **kwargs):
-            calls.append(function)
-            return function(*args, **kwargs)
+    def counted(monkeypatch):
+        """Return who is asked to hash from now on."""
+        calls = []
 
-        return counted
+        def watch(owner, name, library):
+            function = getattr(owner, name)
+
+            def asked(*given, **named):
+                calls.append(library)
+                return function(*given, **named)
+
+            monkeypatch.setattr(owner, name, asked)
+
+        watch(argon2.low_level, "hash_secret", "argon2-cffi")
+        watch(argon2.PasswordHasher, "verify", "argon2-cffi")
+        watch(nacl.pwhash, "verify", "libsodium")
+        return calls
 
 
 class Queue:
