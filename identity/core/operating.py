@@ -13,9 +13,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from identity.core import tenancy
+from identity.core import problems, tenancy
 from identity.core.errors import ServiceError
-from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome, Preview
+from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome
+from identity.core.previewing import Previewing
 from identity.core.records import Stale
 
 _operations: dict[type, list[Operation]] = {}
@@ -32,7 +33,7 @@ def address_of(row: Model) -> str:
     return reverse(name, args=[quote(row.pk)])
 
 
-class Operating:
+class Operating(Previewing):
     """The part of ``Pages`` that does things."""
 
     model: Any
@@ -73,8 +74,22 @@ class Operating:
             and self.may(request, one)
         ]
 
+    def _drafted(self, request: HttpRequest, row: Any) -> Operation | None:
+        """Return the first operation that can be drawn, for the picture on the row's own page."""
+        return next((one for one, _ in self._open(request, row) if one.draft), None)
+
     def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
         """Ask for confirmation (GET) or do it (POST).
+
+        Raises:
+            Http404: there is no such row or operation.
+            PermissionDenied: it is not for this administrator.
+
+        """
+        return self._operate(request, *self.meant(request, operation, object_id))
+
+    def meant(self, request: HttpRequest, name: str, object_id: str | None) -> tuple[Operation, Any]:
+        """Return an operation that the administrator may do, and its row.
 
         Raises:
             Http404: there is no such row or operation.
@@ -84,11 +99,11 @@ class Operating:
         if not self.may_operate(request):
             raise PermissionDenied
         row = None if object_id is None else self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
-        for meant in self.all_operations():
-            if meant.name == operation and meant.row_needed == (row is not None):
-                if not self.may(request, meant):
+        for operation in self.all_operations():
+            if operation.name == name and operation.row_needed == (row is not None):
+                if not self.may(request, operation):
                     raise PermissionDenied
-                return self._operate(request, meant, row)
+                return operation, row
         raise Http404
 
     def _operate(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
@@ -102,7 +117,7 @@ class Operating:
         if not form.is_valid():
             return self._asked(request, operation, row, form, status=400)
         status, done = self._run(request, operation, row, form)
-        if done is None or isinstance(done, Once | Preview):
+        if done is None or isinstance(done, Once):
             return self._asked(request, operation, row, form, status=status, done=done)
         return HttpResponseRedirect(self._next(request, row, done))
 
@@ -124,7 +139,7 @@ class Operating:
         form: Any,
         *,
         status: int = 200,
-        done: Once | Preview | None = None,
+        done: Once | None = None,
     ) -> HttpResponse:
         """Show the form, with what became of it so far."""
         context = {
@@ -137,33 +152,28 @@ class Operating:
             "row_name": self.name_of(row) if row is not None else "",
             "row_link": address_of(row) if row is not None else "",
             "form": form,
-            "once": done if isinstance(done, Once) else None,
-            "preview": done if isinstance(done, Preview) else None,
+            "once": done,
+            "previews": self.previews(operation, row),
             "is_stale": status == Stale.status,
             "version": request.POST.get("version", getattr(row, "version", "")),
         }
         response = TemplateResponse(request, "admin/operation.html", context, status=status)
         response["Cache-Control"] = "no-store"
+        response.frames = operation.draft is not None  # type: ignore[attr-defined]
         return response
 
     def _run(
         self, request: HttpRequest, operation: Operation, row: Any, form: Any
-    ) -> tuple[int, Outcome | Preview | None]:
-        """Do it, or draw what it would do; a refusal is written into the form, and its status returned."""
+    ) -> tuple[int, Outcome | None]:
+        """Do it; a refusal is written into the form, and its status returned."""
         seen = request.POST.get("version", "")
         expected = frozenset({int(seen)}) if seen.isascii() and seen.isdigit() and len(seen) < 10 else None  # noqa: PLR2004
         order = Order(row, form.cleaned_data, expected, request.user)
         try:
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
-                if operation.preview is not None and "preview" in request.POST:
-                    return 200, operation.preview(order)
                 return 200, operation.run(order)
-        except ServiceError as refusal:
-            _write_refusal(form, refusal)
-            return refusal.status, None
-        except ValidationError as refusal:
-            _write_problems(form, _flat(refusal.detail))
-            return 400, None
+        except (ServiceError, ValidationError) as refusal:
+            return problems.tell(form, refusal), None
 
     def _operation_address(self, name: str, row: Any) -> str:
         base = f"admin:{self.opts.app_label}_{self.opts.model_name}_operate"
@@ -176,31 +186,3 @@ class Operating:
         if row is not None and self.model._default_manager.filter(pk=row.pk).exists():
             return address_of(row)
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
-
-
-def _write_refusal(form: Any, refusal: ServiceError) -> None:
-    """Say what a service refused, at the fields that it is about."""
-    if problems := getattr(refusal, "problems", None):
-        _write_problems(form, list(problems.items()))
-    elif getattr(refusal, "field", None) in form.fields:
-        form.add_error(refusal.field, refusal.rule)  # type: ignore[attr-defined]
-    else:
-        form.add_error(None, f"{refusal.message} ({refusal.result})" if refusal.result else refusal.message)
-
-
-def _write_problems(form: Any, problems: list[tuple[str, str]]) -> None:
-    """Say which rules were broken, each at its field."""
-    for path, text in problems:
-        name = path.split(".")[-1]
-        known = name in form.fields
-        form.add_error(name if known else None, text if known or not path else f"{path}: {text}")
-
-
-def _flat(detail: Any, name: str = "") -> list[tuple[str, str]]:
-    """Return the rules that were broken, each by the name of its field."""
-    if isinstance(detail, dict):
-        below = [_flat(value, f"{name}.{key}" if name else str(key)) for key, value in detail.items()]
-        return [problem for problems in below for problem in problems]
-    if isinstance(detail, list):
-        return [problem for item in detail for problem in _flat(item, name)]
-    return [(name, str(detail))]
