@@ -210,6 +210,7 @@ def _change_the_sign_in_page(day: Day) -> None:
     day.picture("sign-in-page-preview", of=".preview")
     day.press("Save")
     day.see("The sign-in experience is changed")
+    expect(button).to_have_css("background-color", "rgb(11, 107, 83)")
 
 
 def _take_the_log_along(day: Day) -> None:
