@@ -1,14 +1,12 @@
 """Doing operations: the page that asks for confirmation, the call, and what is said afterwards."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
 from django.contrib import messages
-from django.contrib.admin.utils import quote, unquote
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.utils import quote
 from django.db.models import Model
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
@@ -18,13 +16,6 @@ from identity.core.errors import ServiceError
 from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome
 from identity.core.previewing import Previewing
 from identity.core.records import Stale
-
-_operations: dict[type, list[Operation]] = {}
-
-
-def upon(model: type, *operations: Operation) -> None:
-    """Let something be done to the rows of a model below."""
-    _operations.setdefault(model, []).extend(operations)
 
 
 def address_of(row: Model) -> str:
@@ -36,10 +27,7 @@ def address_of(row: Model) -> str:
 class Operating(Previewing):
     """The part of ``Pages`` that does things."""
 
-    model: Any
-    opts: Any
     admin_site: Any
-    operations: ClassVar[Sequence[Operation]] = ()
     at_root: ClassVar[bool] = False
 
     @property
@@ -51,33 +39,6 @@ class Operating(Previewing):
         """Return what a row is called."""
         return str(row)
 
-    def may_operate(self, request: HttpRequest) -> bool:
-        """Tell whether the administrator may do anything here."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
-
-    def may(self, request: HttpRequest, operation: Operation) -> bool:
-        """Tell whether the administrator may do this here."""
-        return self.may_operate(request) and (not operation.needs or request.user.has_perm(operation.needs))
-
-    def all_operations(self) -> list[Operation]:
-        """Return the operations, also those that apps above brought along."""
-        return [*self.operations, *_operations.get(self.model, [])]
-
-    def _open(self, request: HttpRequest, row: Any = None) -> list[tuple[Operation, str]]:
-        """Return the operations that are possible now, with their addresses."""
-        return [
-            (one, self._operation_address(one.name, row))
-            for one in self.all_operations()
-            if not one.hidden
-            and one.row_needed == (row is not None)
-            and (row is None or one.possible(row))
-            and self.may(request, one)
-        ]
-
-    def _drafted(self, request: HttpRequest, row: Any) -> Operation | None:
-        """Return the first operation that can be drawn, for the picture on the row's own page."""
-        return next((one for one, _ in self._open(request, row) if one.draft), None)
-
     def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
         """Ask for confirmation (GET) or do it (POST).
 
@@ -87,24 +48,6 @@ class Operating(Previewing):
 
         """
         return self._operate(request, *self.meant(request, operation, object_id))
-
-    def meant(self, request: HttpRequest, name: str, object_id: str | None) -> tuple[Operation, Any]:
-        """Return an operation that the administrator may do, and its row.
-
-        Raises:
-            Http404: there is no such row or operation.
-            PermissionDenied: it is not for this administrator.
-
-        """
-        if not self.may_operate(request):
-            raise PermissionDenied
-        row = None if object_id is None else self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
-        for operation in self.all_operations():
-            if operation.name == name and operation.row_needed == (row is not None):
-                if not self.may(request, operation):
-                    raise PermissionDenied
-                return operation, row
-        raise Http404
 
     def _operate(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
         if row is not None and not operation.possible(row):
@@ -174,12 +117,6 @@ class Operating(Previewing):
                 return 200, operation.run(order)
         except (ServiceError, ValidationError) as refusal:
             return problems.tell(form, refusal), None
-
-    def _operation_address(self, name: str, row: Any) -> str:
-        base = f"admin:{self.opts.app_label}_{self.opts.model_name}_operate"
-        if row is None:
-            return reverse(f"{base}_all", args=[name])
-        return reverse(base, args=[quote(row.pk), name])
 
     def _after(self, row: Any) -> str:
         """Return where to go on: to the row, or to the list when it is gone."""

@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 
 from identity.core import problems
 from identity.core.errors import ServiceError
+from identity.core.offering import Offering
 from identity.core.operations import Operation, Order
 
 Draw = Callable[[Any], HttpResponse]
@@ -39,11 +40,12 @@ def drawing(kind: type, name: str, label: str) -> Callable[[Draw], Draw]:
     return note
 
 
-class Previewing:
+class Previewing(Offering):
     """The part of ``Pages`` that draws drafts."""
 
-    opts: Any
-    meant: Callable[..., tuple[Operation, Any]]
+    def _drafted(self, request: HttpRequest, row: Any) -> Operation | None:
+        """Return the first operation that can be drawn, for the picture on the row's own page."""
+        return next((one for one, _ in self._open(request, row) if one.draft), None)
 
     def previews(self, operation: Operation | None, row: Any) -> list[tuple[str, str]]:
         """Return what can be drawn of an operation's form, each with its address."""
