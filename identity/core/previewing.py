@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 from identity.core import problems
 from identity.core.errors import ServiceError
 from identity.core.offering import Offering
-from identity.core.operations import Operation, Order
+from identity.core.operations import Draft, Operation, Order
 
 Draw = Callable[[Any], HttpResponse]
 
@@ -69,13 +69,7 @@ class Previewing(Offering):
         if draw is None or meant.draft is None:
             raise Http404
         form = meant.form_of(row)(request.POST if request.method == "POST" else dict(meant.initial(row)))
-        response = _refused(request, form)
-        if form.is_valid():
-            try:
-                response = draw(meant.draft.of(Order(row, form.cleaned_data, None, request.user)))
-            except (ServiceError, ValidationError) as refusal:
-                status = problems.tell(form, refusal)
-                response = _refused(request, form, status)
+        response = _drawn(request, row, meant.draft, draw, form)
         response["Cache-Control"] = "no-store"
         response.framed = True  # type: ignore[attr-defined]
         return response
@@ -85,6 +79,12 @@ def _of(operation: Operation | None) -> list[Drawing]:
     return _drawings.get(operation.draft.kind, []) if operation and operation.draft else []
 
 
-def _refused(request: HttpRequest, form: Any, status: int = 400) -> HttpResponse:
-    """Say in the frame why there is nothing to draw."""
+def _drawn(request: HttpRequest, row: Any, draft: Draft, draw: Draw, form: Any) -> HttpResponse:
+    """Return a drawing of the form or, where there is nothing to draw, a page that says why."""
+    status = 400
+    if form.is_valid():
+        try:
+            return draw(draft.of(Order(row, form.cleaned_data, None, request.user)))
+        except (ServiceError, ValidationError) as refusal:
+            status = problems.tell(form, refusal)
     return render(request, "admin/not_drawn.html", {"form": form}, status=status)

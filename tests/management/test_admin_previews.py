@@ -104,6 +104,12 @@ class TestThePage:
 
         assert main_of(operator.get(source)) == main_of(acme.get("/sign-in"))
 
+    @pytest.mark.parametrize("colour", ["red", "%23ff0066;}body{display:none", "%00", "%23ff00"])
+    def test_takes_its_colours_from_no_address_that_has_none(self, acme, colour):
+        answer = acme.get(f"/brand.css?primary_color={colour}&dark_primary_color=")
+
+        assert (answer.status_code, answer.text) == (200, "")
+
     def test_of_registration_that_is_off_says_so_in_the_draft_s_look(self, acme, operator):
         operator.submit(form_of(acme, "registration"))
 
