@@ -2,6 +2,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+PEER := bench/peer/node_modules/.package-lock.json
 DOCS := .venv-docs
 
 .DEFAULT_GOAL := help
@@ -29,8 +30,13 @@ check: $(VENV)/development ## Check style, types, import order, settings and mig
 verify: check ## Check, then run every test with the long rounds: many minutes
 	@GATEHOUSE_THOROUGH=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
 
-bench: $(VENV)/development ## Measure requests per second, latency and CPU against the machine's own limits
-	@$(BIN)/python bench/run.py
+bench: $(VENV)/development $(if $(shell command -v npm),$(PEER)) ## Measure requests per second, latency and CPU beside another provider and the machine's limits
+	@$(BIN)/python bench/run.py $(ARGS)
+
+# No program of a package runs when it is installed: what the peer needs comes built.
+$(PEER): bench/peer/package-lock.json
+	@echo "Installing what $< lists"
+	@npm ci --prefix bench/peer --ignore-scripts --no-audit --no-fund --silent && touch $@ || { rm -rf $(@D); echo "npm could not: it is left out"; }
 
 docs: $(VENV)/runtime $(DOCS)/ready ## Build the documentation as a site in var/site; a broken link fails
 	@$(BIN)/python docs/site/api.py
@@ -48,6 +54,7 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 	$(COMPILE) --group docs --output-file requirements-docs.lock
 	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
 	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
+	@! command -v npm >/dev/null || npm --prefix bench/peer install --package-lock-only --ignore-scripts --silent
 
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.
 COMPILE = uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

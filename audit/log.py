@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from audit import context
@@ -12,7 +12,7 @@ from audit.metrics import ENTRIES
 from audit.models import Entry
 
 _LONGEST_TEXT: Final = 256
-_insert: Final = Insert(Entry)
+INSERT: Final = Insert(Entry)
 
 
 def record(
@@ -26,24 +26,35 @@ def record(
 
     Facts are JSON values and never secrets. Text from outside is cut at 256 characters.
     """
-    _insert(_entry(event, facts, user_id=user_id, application_id=application_id))
-    ENTRIES.labels(event.value, facts.get("result", "success")).inc()
+    write(entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
-def record_all(event: Event, many: Iterable[Mapping[str, object]]) -> None:
+def write(made: Entry) -> None:
+    """Write an entry that ``entry`` made."""
+    INSERT(made)
+    count(made)
+
+
+def count(made: Entry) -> None:
+    """Count an entry that was written with ``INSERT``, as part of a larger statement."""
+    ENTRIES.labels(made.key, made.payload.get("result", "success")).inc()
+
+
+def record_all(event: Event, many: Iterable[Mapping[str, Any]]) -> None:
     """Write an entry for each of many things that happened at once, as ``record`` does, in one statement."""
-    entries = [_entry(event, dict(facts)) for facts in many]
+    entries = [entry(event, **facts) for facts in many]
     Entry.objects.bulk_create(entries)
     ENTRIES.labels(event.value, "success").inc(len(entries))
 
 
-def _entry(
+def entry(
     event: Event,
-    facts: dict[str, object],
     *,
     user_id: UUID | str | None = None,
     application_id: UUID | str | None = None,
+    **facts: object,
 ) -> Entry:
+    """Make an entry as ``record`` writes it, for who writes it with something else."""
     origin = context.current()
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id

@@ -11,7 +11,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from wire import Answer, Wrong, get, post_form, post_json
@@ -20,6 +20,21 @@ Steps = Generator[bytes, Answer, None]
 
 _FOUND: Final = 303
 _OK: Final = 200
+_BUSY: Final = 503
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """Where a provider has what clients ask for, and what it has to be told. Ours, unless said otherwise."""
+
+    authorize: str = "/oidc/authorize"
+    sign_in: str = "/api/interaction/sign-in"
+    token: str = "/oidc/token"  # noqa: S105 - a path
+    userinfo: str = "/oidc/userinfo"
+    jwks: str = "/.well-known/jwks.json"
+    discovery: str = "/.well-known/openid-configuration"
+    resource: str = ""  # of RFC 8707, for those whose access token is a JWT only when it is named
+    prompt: str = ""  # for those who drop offline_access without one
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +49,26 @@ class World:
     usernames: list[str]
     password: str
     given: tuple[str, ...] = ()  # whole requests, for clients that think up none
+    interface: Interface = Interface()
+
+    @classmethod
+    def of(cls, told: dict[str, Any]) -> "World":
+        """Make a world of what came as JSON."""
+        return cls(**told | {"interface": Interface(**told.get("interface", {}))})
+
+    @property
+    def for_api(self) -> dict[str, str]:
+        """The parameters that make an access token one for the API."""
+        return {"resource": self.interface.resource} if self.interface.resource else {}
+
+    @property
+    def offline(self) -> dict[str, str]:
+        """The parameters that ask for a refresh token, and an access token for the API."""
+        return self.for_api | ({"prompt": self.interface.prompt} if self.interface.prompt else {})
 
 
-def _basic(credentials: tuple[str, str]) -> str:
+def basic(credentials: tuple[str, str]) -> str:
+    """Return what goes into Authorization."""
     return f"Basic {base64.b64encode(':'.join(credentials).encode()).decode()}"
 
 
@@ -44,6 +76,7 @@ class Client(ABC):
     """One keep-alive connection's worth of work."""
 
     is_somebody_new = False  # at each step, who hence comes with a connection of their own
+    came_to = "200"  # what the last step came to, where more than one thing is right
 
     def __init__(self, world: World, number: int, count: int) -> None:
         self.world = world
@@ -59,12 +92,18 @@ class Client(ABC):
     def step(self) -> Steps:
         """Do what is measured, once."""
 
-    def sign_in(self, scope: str) -> Generator[bytes, Answer, dict[str, str]]:
+    def at(self, path: str) -> str:
+        """Return where the provider has a path of its interface."""
+        return f"{self.world.prefix}{path}"
+
+    def sign_in(self, scope: str, **more: str) -> Generator[bytes, Answer, dict[str, str]]:
         """Sign a person in with a browser that has no cookies yet, and return the tokens."""
         world = self.world
         verifier, state = secrets.token_urlsafe(32), secrets.token_urlsafe(8)
         self.turn += 1
-        answer = yield get(f"{world.prefix}/oidc/authorize?{self._asked(scope, verifier, state)}")
+        answer = yield get(
+            f"{self.at(world.interface.authorize)}?{self._asked(scope, verifier, state, more)}"
+        )
         answer.require(_FOUND)
         cookies = answer.cookies
         sent = {
@@ -73,7 +112,7 @@ class Client(ABC):
             "interaction": _parameter(answer.location, "interaction"),
         }
         answer = yield post_json(
-            f"{world.prefix}/api/interaction/sign-in", json.dumps(sent).encode(), Cookie="; ".join(cookies)
+            self.at(world.interface.sign_in), json.dumps(sent).encode(), Cookie="; ".join(cookies)
         )
         answer.require(_OK, b"redirect_to")
         cookies += answer.cookies
@@ -87,12 +126,12 @@ class Client(ABC):
             "redirect_uri": world.redirect_uri,
             "code_verifier": verifier,
         }
-        answer = yield post_form(f"{world.prefix}/oidc/token", form, Authorization=_basic(world.web))
+        answer = yield post_form(self.at(world.interface.token), form, Authorization=basic(world.web))
         answer.require(_OK, b'"id_token"')
         tokens: dict[str, str] = json.loads(answer.body)
         return tokens
 
-    def _asked(self, scope: str, verifier: str, state: str) -> str:
+    def _asked(self, scope: str, verifier: str, state: str, more: dict[str, str]) -> str:
         digest = hashlib.sha256(verifier.encode()).digest()
         return urlencode(
             {
@@ -104,7 +143,8 @@ class Client(ABC):
                 "nonce": state,
                 "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
                 "code_challenge_method": "S256",
-            },
+            }
+            | more,
             quote_via=quote,
         )
 
@@ -122,9 +162,9 @@ class ClientCredentials(Client):
     def prepare(self) -> Steps:
         """Write the request once; it is always the same."""
         self.request = post_form(
-            f"{self.world.prefix}/oidc/token",
-            {"grant_type": "client_credentials"},
-            Authorization=_basic(self.world.machine),
+            self.at(self.world.interface.token),
+            {"grant_type": "client_credentials"} | self.world.for_api,
+            Authorization=basic(self.world.machine),
         )
         yield from ()
 
@@ -139,14 +179,15 @@ class Refresh(Client):
 
     def prepare(self) -> Steps:
         """Sign in once."""
-        self.token = (yield from self.sign_in("openid profile offline_access"))["refresh_token"]
+        tokens = yield from self.sign_in("openid profile offline_access", **self.world.offline)
+        self.token = tokens["refresh_token"]
 
     def step(self) -> Steps:
         """Refresh; the answer must bring another token and an ID token."""
         answer = yield post_form(
-            f"{self.world.prefix}/oidc/token",
+            self.at(self.world.interface.token),
             {"grant_type": "refresh_token", "refresh_token": self.token},
-            Authorization=_basic(self.world.web),
+            Authorization=basic(self.world.web),
         )
         answer.require(_OK, b'"id_token"')
         token = json.loads(answer.body)["refresh_token"]
@@ -162,7 +203,7 @@ class Userinfo(Client):
         """Sign in once."""
         tokens = yield from self.sign_in("openid profile email")
         self.request = get(
-            f"{self.world.prefix}/oidc/userinfo", Authorization=f"Bearer {tokens['access_token']}"
+            self.at(self.world.interface.userinfo), Authorization=f"Bearer {tokens['access_token']}"
         )
 
     def step(self) -> Steps:
@@ -174,12 +215,16 @@ class Userinfo(Client):
 class Jwks(Client):
     """A resource server fetches the keys, without the ETag it may have."""
 
-    path = "/.well-known/jwks.json"
     expected = b'"kid"'
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return self.at(self.world.interface.jwks)
 
     def prepare(self) -> Steps:
         """Write the request once."""
-        self.request = get(f"{self.world.prefix}{self.path}")
+        self.request = get(self.path)
         yield from ()
 
     def step(self) -> Steps:
@@ -191,15 +236,23 @@ class Jwks(Client):
 class Discovery(Jwks):
     """Anybody fetches the discovery document, without the ETag they may have."""
 
-    path = "/.well-known/openid-configuration"
     expected = b'"issuer"'
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return self.at(self.world.interface.discovery)
 
 
 class Floor(Jwks):
     """Somebody fetches nothing from an application that does nothing."""
 
-    path = "/"
     expected = b"{}"
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return "/"
 
 
 class Login(Client):
@@ -209,7 +262,24 @@ class Login(Client):
 
     def step(self) -> Steps:
         """Authorize, sign in, resume, redeem."""
-        yield from self.sign_in("openid profile offline_access")
+        yield from self.sign_in("openid profile offline_access", **self.world.offline)
+
+
+class SignIn(Client):
+    """A person signs in, on no application's behalf; to be told to come back later is an answer, too."""
+
+    is_somebody_new = True
+
+    def step(self) -> Steps:
+        """Send identifier and password."""
+        # There may be more of these clients than people.
+        identifier = secrets.choice(self.world.usernames)
+        sent = {"identifier": identifier, "password": self.world.password}
+        answer = yield post_json(self.at(self.world.interface.sign_in), json.dumps(sent).encode())
+        is_busy = answer.status == _BUSY and b"\r\nretry-after:" in answer.head.lower()
+        if not is_busy:
+            answer.require(_OK, b"redirect_to")
+        self.came_to = "503 with Retry-After" if is_busy else "200"
 
 
 class Given(Client):
@@ -250,6 +320,7 @@ ROWS: Final[dict[str, type[Client]]] = {
     "jwks": Jwks,
     "discovery": Discovery,
     "login": Login,
+    "sign-in": SignIn,
     "floor": Floor,
     "given": Given,
     "session-context": SessionContext,

@@ -80,7 +80,10 @@ def _paged(caller: Caller, name: str, path: str) -> Iterator[tuple[str, World]]:
     last = max(1, math.ceil(total / _SIZE))
     yield f"{name} ({total:,}), page 1", caller.gets(path)
     yield f"{name}, last page", caller.gets(path, {"page": last})
-    yield f"{name}, page in the middle", caller.gets(path, *({"page": last // 2 - n} for n in range(5)))
+    yield (
+        f"{name}, page in the middle",
+        caller.gets(path, *({"page": max(1, last // 2 - n)} for n in range(5))),
+    )
 
 
 def _users(caller: Caller) -> Iterator[tuple[str, World]]:

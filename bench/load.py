@@ -14,7 +14,7 @@ from typing import Any, Final
 from clients import ROWS, Client, Steps, World
 from wire import Answer, Wrong, parse
 
-_PATIENCE: Final = 10.0  # seconds in which every answer has to come
+PATIENCE: Final = 10.0  # seconds in which every answer has to come
 _CHUNK: Final = 65_536
 
 
@@ -49,8 +49,14 @@ class Connection:
 
     def connect(self) -> None:
         """Open the connection."""
-        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=_PATIENCE)
+        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def renew(self) -> None:
+        """Open another connection in place of this one."""
+        self.renew_at = float("inf")
+        self.socket.close()
+        self.connect()
 
     def begin(self) -> None:
         """Begin the next step."""
@@ -69,6 +75,12 @@ class Connection:
             self.steps = None
             return time.perf_counter() - self.began
         return None
+
+    def forget(self) -> None:
+        """Give up what is under way."""
+        self.socket.close()
+        self.steps = None
+        self.received = b""
 
     def _received(self) -> Answer | None:
         chunk = self.socket.recv(_CHUNK)
@@ -114,10 +126,8 @@ class Load:
         self.latencies.clear()
 
     def _renew(self, connection: Connection) -> None:
-        connection.renew_at = float("inf")
         self.selector.unregister(connection.socket)
-        connection.socket.close()
-        connection.connect()
+        connection.renew()
         self.selector.register(connection.socket, selectors.EVENT_READ, connection)
 
     def _serve(self, connection: Connection, *, begin_again: bool) -> None:
@@ -140,7 +150,7 @@ class Load:
 
 def measure(job: dict[str, Any]) -> dict[str, Any]:
     """Run one job: prepare, warm up, measure, let every answer come in."""
-    world = World(**job["world"])
+    world = World.of(job["world"])
     count = job["connections"]
     connections = [Connection(job["port"], ROWS[job["row"]](world, n, count)) for n in range(count)]
     for connection in connections:
@@ -153,20 +163,20 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
     cpu = time.process_time() - cpu
     print("end", flush=True)
     latencies = sorted(load.latencies)
-    load.run(_PATIENCE, begin_again=False)
-    load.errors += [f"no answer within {_PATIENCE:.0f} s" for _ in load.waiting]
+    load.run(PATIENCE, begin_again=False)
+    load.errors += [f"no answer within {PATIENCE:.0f} s" for _ in load.waiting]
     return {
         "steps": len(latencies),
         "per_second": len(latencies) / seconds,
-        "p50": _percentile(latencies, 0.50),
-        "p99": _percentile(latencies, 0.99),
+        "p50": percentile(latencies, 0.50),
+        "p99": percentile(latencies, 0.99),
         "generator_cpu": cpu,
         "errors": len(load.errors),
         "said": load.errors[:3],
     }
 
 
-def _percentile(ordered: list[float], share: float) -> float:
+def percentile(ordered: list[float], share: float) -> float:
     """Return a percentile in milliseconds; the nearest rank, so a value that was really seen."""
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 

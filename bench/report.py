@@ -1,4 +1,4 @@
-"""What was measured, as a table in the terminal and as a page of the documentation."""
+"""What was measured, reduced to medians, and where it was measured."""
 
 import importlib.metadata
 import importlib.util
@@ -19,14 +19,6 @@ _PACKAGES: Final = (
     *("django", "django-oauth-toolkit", "oauthlib", "gunicorn", "psycopg", "cryptography"),
     *("argon2-cffi", "orjson"),
 )
-_NOISE: Final = 0.10  # of the machine, used by others: above it the run is called noisy
-_SHORT: Final = {
-    "commits": "insert commits",
-    "floor": "the empty application",
-    "argon2id": "argon2id hashes",
-    "es256": "ES256 signatures",
-}
-_PAGE: Final = stage.BENCH / "page.md"
 
 
 def machine() -> dict[str, Any]:
@@ -77,18 +69,56 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
     runs = found["runs"]
     limits = {name: statistics.median(run["limits"][name] for run in runs) for name in LIMITS}
     measured = [row for row in (*ROWS, FLOOR) if row.name in runs[0]["rows"]]
-    rows = [_row(row, [run["rows"][row.name] for run in runs], limits) for row in measured]
+    rows = [_compared(row, runs, limits) for row in measured]
     return {
         **{name: found[name] for name in ("date", "machine", "versions", "settings", "note")},
         "start": statistics.median(found["starts"]),
-        "memory": {
-            moment: {kind: max((worker[kind] for worker in workers), default=0.0) for kind in ("pss", "rss")}
-            for moment, workers in found["memory"].items()
-        },
+        "memory": {moment: _largest(workers) for moment, workers in found["memory"].items()},
+        "beside": _beside(found["beside"]),
         "limits": limits,
         "rows": rows,
         "others": statistics.median([row["others"] for row in rows if not row["errors"]] or [0.0]),
     }
+
+
+def _largest(workers: list[dict[str, float]]) -> dict[str, float]:
+    return {kind: max((worker[kind] for worker in workers), default=0.0) for kind in ("pss", "rss")}
+
+
+def _beside(described: dict[str, Any] | None) -> dict[str, Any] | None:
+    if described is None:
+        return None
+    return {
+        "version": described["version"],
+        "start": statistics.median(described["starts"]),
+        "memory": _largest(described["memory"]),
+    }
+
+
+def _compared(row: Row, runs: list[dict[str, Any]], limits: dict[str, float]) -> dict[str, Any]:
+    """Return our row, the same rows of the other provider, and how they stand to each other."""
+    results = [run["rows"][row.name] for run in runs]
+    reduced = _row(row, results, limits)
+    reduced["beside"] = {
+        processes: _row(row, [run["beside"][processes][row.name] for run in runs], limits)
+        for processes in (runs[0]["beside"] if row is not FLOOR else ())
+    }
+    reduced |= {"goal": row.goal, "wanted_share": row.share, "ratio": None}
+    other = reduced["beside"].get("2")
+    if other and not other["errors"] and not reduced["errors"]:
+        theirs = [run["beside"]["2"][row.name] for run in runs]
+        pairs = zip(results, theirs, strict=True)  # of the same minute
+        reduced["ratio"] = statistics.median(a["per_second"] / b["per_second"] for a, b in pairs)
+    reduced["reached"] = _reached(reduced)
+    return reduced
+
+
+def _reached(row: dict[str, Any]) -> bool | None:
+    """Tell whether a row is what we want it to be; nothing if that is not known."""
+    if row["goal"] is None or row["ratio"] is None:
+        return None
+    enough: bool = row["wanted_share"] is None or row["share"] >= row["wanted_share"]
+    return bool(row["ratio"] >= row["goal"]) and enough
 
 
 def _row(row: Row, results: list[dict[str, Any]], limits: dict[str, float]) -> dict[str, Any]:
@@ -103,125 +133,3 @@ def _row(row: Row, results: list[dict[str, Any]], limits: dict[str, float]) -> d
     reduced |= {"slowest": min(rates), "fastest": max(rates), "limit": row.limit}
     reduced["share"] = reduced["per_second"] / limits[row.limit] if limits.get(row.limit) else None
     return reduced
-
-
-def _number(value: float | None, digits: int = 0) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
-
-
-def _rate(value: float) -> str:
-    return _number(value, 0 if value >= 100 else 1)  # noqa: PLR2004 - three digits say enough
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    if row["errors"]:
-        return [row["title"], "no result", f"{row['errors']} errors", *["-"] * 5]
-    low_high = f"{_rate(row['slowest'])} to {_rate(row['fastest'])}"
-    share = "-" if row["share"] is None else f"{100 * row['share']:.0f} % of {_SHORT[row['limit']]}"
-    return [
-        row["title"],
-        _rate(row["per_second"]),
-        low_high,
-        _number(row["p50"], 1),
-        _number(row["p99"], 1),
-        _number(row["server_ms"], 2),
-        _number(row["database_ms"], 2),
-        share,
-    ]
-
-
-_HEADINGS: Final = [
-    "",
-    "per second",
-    "runs",
-    "p50 ms",
-    "p99 ms",
-    "CPU ms, server",
-    "CPU ms, database",
-    "of the limit",
-]
-
-
-def text(summary: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
-    lines = [_HEADINGS, *(_cells(row) for row in summary["rows"])]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-    table = ["  ".join(_padded(line, widths)).rstrip() for line in lines]
-    table.insert(1, "  ".join("─" * width for width in widths))
-    said = [
-        f"  {row['title']}: {complaint}"
-        for row in summary["rows"]
-        if row["errors"]
-        for complaint in row["said"]
-    ]
-    return "\n".join(["", *table, *said, "", *(f"{name}: {value}" for name, value in _facts(summary)), ""])
-
-
-def _padded(line: list[str], widths: list[int]) -> list[str]:
-    last = len(line) - 1
-    return [
-        cell.ljust(width) if column in {0, last} else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-    ]
-
-
-def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    memory, versions, settings = (summary[name] for name in ("memory", "versions", "settings"))
-    facts = [
-        (LIMITS[name][0].upper() + LIMITS[name][1:], f"{_rate(value)} per second")
-        for name, value in summary["limits"].items()
-    ]
-    facts.append(("Start to first answer, warm", f"{summary['start']:.2f} s"))
-    if memory["idle"]["rss"]:
-        facts += [
-            (
-                f"Memory of a worker, {moment}",
-                f"{memory[key]['pss']:.0f} MiB its share (PSS), {memory[key]['rss']:.0f} MiB resident (RSS)",
-            )
-            for key, moment in (("idle", "idle"), ("after", "after the load"))
-        ]
-    facts += [
-        ("Machine", _machine(summary["machine"])),
-        ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items())),
-        ("Settings", ", ".join(f"{name} {value}" for name, value in settings.items())),
-        ("Load", _load(summary)),
-        ("Others", _others(summary)),
-        ("Date", summary["date"]),
-    ]
-    return [*facts, ("Note", summary["note"])] if summary["note"] else facts
-
-
-def _machine(machine: dict[str, Any]) -> str:
-    return (
-        f"{machine['processors']} processors ({machine['processor']}), {machine['memory_gib']} GiB, "
-        f"{machine['system']}"
-    )
-
-
-def _load(summary: dict[str, Any]) -> str:
-    costs = [
-        row["generator_ms"] for row in summary["rows"] if row.get("generator_ms") and row["name"] != "login"
-    ]
-    cost = f", {min(costs):.2f} to {max(costs):.2f} ms of CPU a request" if costs else ""
-    return (
-        "one process of its own (bench/load.py), keep-alive connections that each wait for their answer: "
-        f"16, for logins 8{cost}"
-    )
-
-
-def _others(summary: dict[str, Any]) -> str:
-    said = f"{100 * summary['others']:.0f} % of the processors were busy with something else"
-    return f"{said}: repeat it on a quiet machine" if summary["others"] > _NOISE else said
-
-
-def page(summary: dict[str, Any]) -> str:
-    """Return the page of the documentation."""
-    rows = _markdown([["row", *_HEADINGS[1:]], *(_cells(row) for row in summary["rows"])])
-    facts = _markdown([["", ""], *([name, value] for name, value in _facts(summary))])
-    return _PAGE.read_text().replace("<!-- the rows -->", rows, 1).replace("<!-- the facts -->", facts, 1)
-
-
-def _markdown(lines: list[list[str]]) -> str:
-    table = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-    table.insert(1, f"|{'---|' * len(lines[0])}")
-    return "\n".join(table)

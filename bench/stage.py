@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 import procfs
 import psycopg
+from wire import Wrong
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 BENCH: Final = ROOT / "bench"
@@ -43,10 +44,33 @@ _KEPT: Final = {"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH"}
 _PATIENCE: Final = 30  # seconds for a server to answer, and to stop
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _OK: Final = 200
+_INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Failed(Exception):
     """The stage could not be set; the text says why."""
+
+
+def outcome(main: Callable[[], int]) -> int:
+    """Run a program of ours, which cleans up however it is stopped; return its exit code."""
+    for name in _SIGNALS:
+        signal.signal(name, _interrupt)
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is left behind.")
+        return _INTERRUPTED
+    except (Failed, Wrong) as failure:
+        print(f"\nIt cannot be measured: {failure}", file=sys.stderr)
+        return 1
+
+
+def _interrupt(*_: object) -> None:
+    """Stop once; whoever presses again while everything is cleaned up is not heard."""
+    for name in _SIGNALS:
+        signal.signal(name, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def start(command: list[str], environment: dict[str, str], **options: Any) -> subprocess.Popen[str]:
@@ -116,7 +140,7 @@ class Database:
 
 
 @contextmanager
-def database(place: Path, *, sqlite: bool) -> Iterator[Database]:
+def database(place: Path, *, sqlite: bool, of: str = "bench") -> Iterator[Database]:
     """Make an empty database and drop it at the end: PostgreSQL or, without it, SQLite."""
     url = os.environ.get("TEST_DATABASE_URL", DEFAULT_DATABASE)
     note = ""
@@ -130,15 +154,15 @@ def database(place: Path, *, sqlite: bool) -> Iterator[Database]:
             )
         else:
             with maintenance:
-                yield from _postgresql(maintenance, url)
+                yield from _postgresql(maintenance, url, of)
             return
     version = f"SQLite {sqlite3.sqlite_version}"
     settings = {"journal_mode": "WAL", "synchronous": "FULL"}
     yield Database(f"sqlite:///{place / 'bench.sqlite3'}", version, settings, note)
 
 
-def _postgresql(maintenance: psycopg.Connection, url: str) -> Iterator[Database]:
-    name = f"gatehouse_bench_{os.getpid()}"
+def _postgresql(maintenance: psycopg.Connection, url: str, of: str) -> Iterator[Database]:
+    name = f"gatehouse_{of}_{os.getpid()}"
     maintenance.execute(f'CREATE DATABASE "{name}"')
     try:
         settings = {}
@@ -173,15 +197,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def inherited() -> dict[str, str]:
+    """Return what every program needs of our own environment."""
+    return {
+        name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(("PG", "LC_"))
+    }
+
+
 def environment(place: Path, database_url: str) -> dict[str, str]:
     """Return the environment of a production start, on loopback."""
     port = free_port()
-    kept = {
-        name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(("PG", "LC_"))
-    }
     tuned = {name: os.environ[name] for name in TUNABLE if name in os.environ}
     return (
-        kept
+        inherited()
         | {"WEB_CONCURRENCY": WORKERS}
         | tuned
         | {
@@ -214,7 +242,7 @@ def seed(environment: dict[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A gunicorn that answers."""
+    """A server that answers: a process, or one with workers under it."""
 
     process: subprocess.Popen[str]
     port: int
@@ -225,8 +253,8 @@ class Server:
         return procfs.family_of(self.process.pid) if procfs.AVAILABLE else []
 
     def workers(self) -> list[int]:
-        """Return the workers."""
-        return self.processes()[1:]
+        """Return those who do the work."""
+        return self.processes()[1:] or self.processes()
 
 
 @contextmanager
@@ -237,11 +265,20 @@ def server(environment: dict[str, str], *, floor: bool = False) -> Iterator[Serv
     if floor:
         command += ["--pythonpath", str(BENCH), "--bind", f"127.0.0.1:{port}", "floor:application"]
     log_path = Path(environment["VAR_DIR"]) / "server.log"
+    with answering(command, environment, port, "/" if floor else _DISCOVERY, log_path) as running:
+        yield running
+
+
+@contextmanager
+def answering(
+    command: list[str], environment: dict[str, str], port: int, path: str, log_path: Path
+) -> Iterator[Server]:
+    """Run a server that listens at a port, from its first answer on."""
     with log_path.open("a") as log:
         began = time.perf_counter()
         process = start(command, environment, stdout=log, stderr=log)
     try:
-        _wait_for(process, port, "/" if floor else _DISCOVERY, log_path)
+        _wait_for(process, port, path, log_path)
         yield Server(process, port, time.perf_counter() - began)
     finally:
         stop(process)

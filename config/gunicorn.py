@@ -5,6 +5,7 @@ import shutil
 from typing import Any
 
 from django.conf import settings
+from gunicorn.glogging import Logger
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -34,6 +35,18 @@ errorlog = "-"
 logconfig_dict = settings.LOGGING
 # Its socket would lie in the home directory, one for all gunicorns of a user.
 control_socket_disable = True
+
+
+class ErrorsOnly(Logger):  # type: ignore[misc]  # gunicorn has no types
+    """Gathers nothing for an access log that nobody writes: with ``logconfig_dict`` each request would."""
+
+    @property
+    def access_log_enabled(self) -> bool:
+        """False: proxies write one, and audit entries say what happened."""
+        return False
+
+
+logger_class = ErrorsOnly
 
 # Where the workers of this server keep their counts together; the library reads it when it is loaded.
 _METRICS = settings.VAR / f"metrics-{settings.PORT}"

@@ -14,7 +14,7 @@ T = TypeVar("T")
 _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
-_FAR: Final = 1000  # rows to skip, from where on ids are looked for first
+_FAR: Final = 100  # rows to skip, from where on ids are looked for first
 
 
 def number(request: Request, name: str, default: int) -> int:

@@ -58,6 +58,11 @@ def cost(call: Callable[[], HttpResponse], status: int = 200) -> tuple[int, int]
     return reads, len(statements) - reads
 
 
+def chained(statements: int) -> int:
+    """Return how many statements a change and what it entails are: on PostgreSQL one."""
+    return 1 if connection.vendor == "postgresql" else statements
+
+
 @pytest.fixture
 def inside(acme: World) -> Inside:
     browser = Inside(acme)
@@ -115,13 +120,13 @@ class TestTokenEndpoint:
 
         assert reads + writes <= 6
 
-    def test_a_refresh_costs_at_most_six(self, acme, inside, client):
+    def test_a_refresh_costs_two_reads_and_a_change(self, acme, inside, client):
         token = client.tokens_for(acme.user())["refresh_token"]
         token = inside.post("/oidc/token", refreshed(client, token)).json()["refresh_token"]
 
         reads, writes = cost(lambda: inside.post("/oidc/token", refreshed(client, token)))
 
-        assert reads + writes <= 6
+        assert (reads, writes) == (2, chained(2))
 
     def test_a_retry_of_a_refresh_costs_at_most_six(self, acme, inside, client):
         token = client.tokens_for(acme.user())["refresh_token"]
@@ -201,7 +206,7 @@ class TestJourney:
             # Two writes are the limits': address, pair and identifier, and what a success gives back.
             "sign in": (4, 6),
             "resume": (3, 2),
-            "code": (2, 3),
+            "code": (2, chained(3)),
         }
 
     def test_to_the_code_with_a_live_session(self, acme, inside, client):
@@ -254,4 +259,4 @@ class TestJourney:
         family = cost(lambda: inside.post("/oidc/revoke", {"token": tokens["refresh_token"]} | credentials))
         again = cost(lambda: inside.post("/oidc/revoke", {"token": tokens["refresh_token"]} | credentials))
 
-        assert (access, family, again) == ((1, 2), (2, 2), (2, 1))
+        assert (access, family, again) == ((1, 2), (2, chained(2)), (2, 1))

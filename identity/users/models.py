@@ -86,19 +86,28 @@ class UserCountQuerySet(models.QuerySet["UserCount"]):
 
     def total(self) -> int:
         """Return how many users the active tenant has, exactly, however many they are."""
-        return sum(self.filter(tenant_id=tenancy.active_id()).values_list("users", flat=True))
+        return sum(self.values_list("users", flat=True))
 
 
 class UserCount(models.Model):
     """A part of the number of a tenant's users: the sum is what counts. See ``identity.users.totals``."""
 
-    tenant_id = models.CharField(max_length=36)
+    # A trigger deletes it, after the last user is gone.
+    tenant = models.ForeignKey(
+        "tenants.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        default=tenancy.active_id,
+        editable=False,
+        db_constraint=False,
+        db_index=False,
+    )
     users = models.BigIntegerField()
 
-    objects = UserCountQuerySet.as_manager()
+    objects = TenantManager.from_queryset(UserCountQuerySet)()
 
     class Meta:
-        indexes = [models.Index(fields=["tenant_id"], name="user_count_of_tenant")]
+        indexes = [models.Index(fields=["tenant"], name="user_count_of_tenant")]
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.users}"

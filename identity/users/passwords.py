@@ -4,9 +4,11 @@ A hash costs about 20 ms of a core and 19 MiB. A flood of sign-ins must not take
 threads of a worker, so a few hashes run, a few wait, and the rest are told to come back.
 """
 
+import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, get_native_id
 from typing import Final, TypeVar
 
 from django.conf import settings
@@ -16,6 +18,7 @@ from identity.core.errors import ServiceError
 
 T = TypeVar("T")
 
+_NICE: Final = 10
 _DUMMY_SALT: Final = "no-such-user-here"
 
 
@@ -38,6 +41,15 @@ class Argon2id(Argon2PasswordHasher):
     parallelism = 1
 
 
+def _step_back() -> None:
+    """Let this thread run when nobody else wants to: hashing takes long, and tokens must not wait for it.
+
+    On Linux the priority is a thread's own; elsewhere it would be the whole process's.
+    """
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, get_native_id(), _NICE)
+
+
 class Places:
     """A bounded number of hashes that run, and of requests that wait for their turn.
 
@@ -47,7 +59,18 @@ class Places:
 
     def __init__(self, *, running: int, waiting: int) -> None:
         self._all = BoundedSemaphore(running + waiting)
-        self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
+        self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing", initializer=_step_back)
+
+    def check(self) -> None:
+        """Make sure that somebody may wait at this moment.
+
+        Raises:
+            Busy: all places are taken.
+
+        """
+        if not self._all.acquire(blocking=False):
+            raise Busy
+        self._all.release()
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work when its turn comes, and return what it returns.
@@ -65,6 +88,16 @@ class Places:
 
 
 _places: Final = Places(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
+
+
+def check_places() -> None:
+    """Make sure that a password could be hashed now: asked before work that would be for nothing.
+
+    Raises:
+        Busy: it could not.
+
+    """
+    _places.check()
 
 
 def hashed(password: str) -> str:

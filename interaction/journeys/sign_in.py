@@ -13,7 +13,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users import identifiers
+from identity.users import identifiers, passwords
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -67,6 +67,7 @@ def with_password(
         passwords.Busy: too many sign-ins at this moment.
 
     """
+    passwords.check_places()  # a flood costs no statement, and is not in the log
     kind, key = identifiers.key_of(identifier)
     guessing = limits.guessing(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),

@@ -4,18 +4,19 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
-from audit.compiled import Insert
+from audit import log
+from audit.compiled import Chain, Insert
+from audit.models import Entry
 from identity.core.compiled import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants import families, revoked
-from oidc.grants.models import AuthorizationCode
+from oidc.grants.models import AuthorizationCode, RefreshFamily
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
 _insert: Final = Insert(AuthorizationCode, expires_at=Now() + _LIFETIME)
@@ -36,13 +37,15 @@ _of_application: Final = Select(
         )[:1]
     )
 )
-_consume: Final = Update(
+_use_up: Final = Update(
     lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
     consumed_at=Now(),
     family_id=uuid("family_id"),
     access_token_id=text("access_token_id"),
     access_token_expires_at=moment("access_token_expires_at"),
 )
+_consume: Final = Chain(_use_up, log.INSERT)
+_consume_for_family: Final = Chain(_use_up, families.INSERT, log.INSERT)
 
 
 def _hash(code: str) -> str:
@@ -91,19 +94,22 @@ def find(code: str, application: Application) -> AuthorizationCode | None:
 def consume(
     code: AuthorizationCode,
     *,
-    family_id: UUID | None,
+    family: RefreshFamily | None,
     access_token_id: str,
     access_token_expires_at: datetime,
+    entry: Entry,
 ) -> bool:
-    """Use a code up, noting what it buys. False when it was used before, by however little."""
-    return bool(
-        _consume(
-            pk=code.pk,
-            family_id=family_id,
-            access_token_id=access_token_id,
-            access_token_expires_at=access_token_expires_at,
-        )
-    )
+    """Use a code up for what it buys, and leave the entry. False if it was used before, by however little."""
+    facts = {
+        "pk": code.pk,
+        "family_id": family.pk if family else None,
+        "access_token_id": access_token_id,
+        "access_token_expires_at": access_token_expires_at,
+    }
+    if not (_consume_for_family(facts, family, entry) if family else _consume(facts, entry)):
+        return False
+    log.count(entry)
+    return True
 
 
 def take_back(code: AuthorizationCode) -> None:

@@ -19,8 +19,9 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from audit import log
-from audit.compiled import Insert
+from audit.compiled import Chain, Insert
 from audit.events import Event
+from audit.models import Entry
 from identity.core import ids, keyring
 from identity.core.compiled import Select, Update, number, text, uuid
 from identity.sessions.models import Session
@@ -39,7 +40,7 @@ def _in_time() -> Q:
     return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
 
 
-_insert: Final = Insert(RefreshFamily, idle_expires_at=Now() + _IDLE, expires_at=Now() + _ABSOLUTE)
+INSERT: Final = Insert(RefreshFamily, idle_expires_at=Now() + _IDLE, expires_at=Now() + _ABSOLUTE)
 _of_application: Final = Select(
     lambda: (
         RefreshFamily.objects.filter(pk=uuid("pk"), application=uuid("application_id"))
@@ -55,12 +56,23 @@ _of_application: Final = Select(
 # It names one table only. Across a join (to the user, as ``live`` has) Django asks for the ids in a
 # subquery, which PostgreSQL does not run again after it waited for another rotation: two would
 # succeed, and skip a generation.
-_move_on: Final = Update(
-    lambda: RefreshFamily.objects.filter(_in_time(), pk=uuid("pk"), generation=number("generation")),
-    generation=F("generation") + 1,
-    key_id=text("key_id"),
-    rotated_at=Now(),
-    idle_expires_at=Now() + _IDLE,
+_rotate: Final = Chain(
+    Update(
+        lambda: RefreshFamily.objects.filter(_in_time(), pk=uuid("pk"), generation=number("generation")),
+        generation=F("generation") + 1,
+        key_id=text("key_id"),
+        rotated_at=Now(),
+        idle_expires_at=Now() + _IDLE,
+    ),
+    log.INSERT,
+)
+_end: Final = Chain(
+    Update(
+        lambda: RefreshFamily.objects.filter(pk=uuid("pk"), ended_at=None),
+        ended_at=Now(),
+        end_reason=text("reason"),
+    ),
+    log.INSERT,
 )
 
 
@@ -110,7 +122,7 @@ def read(token: str) -> Presented | None:
     return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
 
 
-def start(
+def begun(
     *,
     family_id: UUID,
     application: Application,
@@ -118,8 +130,8 @@ def start(
     scope: str,
     claims: dict[str, list[str]],
 ) -> RefreshFamily:
-    """Begin a family for a code that granted ``offline_access``."""
-    family = RefreshFamily(
+    """Make a family for a code that granted ``offline_access``, to be inserted as that is used up."""
+    return RefreshFamily(
         pk=family_id,
         application=application,
         user_id=session.user_id,
@@ -131,8 +143,6 @@ def start(
         auth_time=session.auth_time,
         amr=session.amr,
     )
-    _insert(family)
-    return family
 
 
 def find(family_id: UUID, *, application_id: UUID) -> RefreshFamily | None:
@@ -140,18 +150,19 @@ def find(family_id: UUID, *, application_id: UUID) -> RefreshFamily | None:
     return _of_application.first(pk=family_id, application_id=application_id)
 
 
-def advance(family: RefreshFamily, generation: int) -> tuple[Outcome, RefreshFamily]:
-    """Answer a presented generation of a family that ``find`` just returned.
+def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
+    """Answer a presented generation of a family that ``find`` just returned. An answer leaves the entry.
 
     ``ROTATED`` and ``REPEATED`` come with the family at its newest generation, ``REFUSED``
     means that the token is no good; what was replayed has then ended the family.
     """
-    if generation == family.generation and _rotate(family):
+    if generation == family.generation and _moved(family, entry):
         return Outcome.ROTATED, family
     current = find(family.pk, application_id=family.application_id)
     if current is None or not current.is_live:  # type: ignore[attr-defined]
         return Outcome.REFUSED, family
     if generation == current.generation - 1 and current.in_grace:  # type: ignore[attr-defined]
+        log.write(entry)
         return Outcome.REPEATED, current
     if generation != current.generation:
         reason = "replayed" if generation < current.generation else "unknown_generation"
@@ -164,25 +175,26 @@ def advance(family: RefreshFamily, generation: int) -> tuple[Outcome, RefreshFam
     return Outcome.REFUSED, current
 
 
-def _rotate(family: RefreshFamily) -> bool:
+def _moved(family: RefreshFamily, entry: Entry) -> bool:
     """Move to the next generation unless somebody else just did: one UPDATE decides."""
     key_id = keyring.current()
-    moved = _move_on(pk=family.pk, generation=family.generation, key_id=key_id)
-    if moved:
-        family.generation += 1
-        family.key_id = key_id
-    return bool(moved)
+    if not _rotate({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
+        return False
+    log.count(entry)
+    family.generation += 1
+    family.key_id = key_id
+    return True
 
 
 def end(family_id: UUID, *, reason: str, user_id: UUID, application_id: UUID) -> None:
     """End a family: its refresh tokens and access tokens are refused at once. Audited, once."""
-    ended = RefreshFamily.objects.filter(pk=family_id, ended_at=None)
-    if ended.update(ended_at=Now(), end_reason=reason):
-        log.record(
-            Event.TOKEN_REVOKE,
-            user_id=user_id,
-            application_id=application_id,
-            result="success",
-            reason=reason,
-            family_id=family_id,
-        )
+    entry = log.entry(
+        Event.TOKEN_REVOKE,
+        user_id=user_id,
+        application_id=application_id,
+        result="success",
+        reason=reason,
+        family_id=family_id,
+    )
+    if _end({"pk": family_id, "reason": reason}, entry):
+        log.count(entry)

@@ -3,11 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
+
 from audit import log
 from audit.events import Event
 from oidc.grants.models import RevokedToken
 
 
+@transaction.atomic
 def add(
     token_id: str, expires_at: datetime, *, reason: str, user_id: UUID | None, application_id: UUID
 ) -> None:

@@ -47,6 +47,16 @@ def opens(key: SigningKey) -> bool:
     return True
 
 
+def load(key_id: UUID) -> None:
+    """Have a key of the active tenant at hand, so that signing with it cannot fail later.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no such key.
+
+    """
+    _private(tenancy.active_id(), key_id)
+
+
 def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
     """Return the claims as a JWT of that type, signed by that key of the active tenant.
 

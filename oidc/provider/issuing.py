@@ -1,7 +1,7 @@
 """The last step of each grant: everything is checked, now decide what is issued and use it up.
 
-oauthlib runs these after its own checks and before it makes tokens. A refusal here is an
-answer like any other, so that the transaction around it commits what a replay ended.
+oauthlib runs these after its own checks and before it makes tokens. What is used up and what
+that buys is one change each: all of it happens, or nothing.
 """
 
 import re
@@ -12,12 +12,13 @@ from oauthlib.oauth2 import InvalidGrantError
 
 from audit import log
 from audit.events import Event
+from audit.models import Entry
 from identity.core import ids
 from oidc.applications.models import Application
 from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
-from oidc.keys import usage
+from oidc.keys import signing, usage
 from oidc.provider import claims_request, grantable, scopes
 from oidc.provider.context import GrantContext, SignIn
 
@@ -32,23 +33,23 @@ def for_code(request: Request) -> None:
     if code.consumed_at is not None:
         raise _used_before(request, code)
     request.grant = context = _context_of_code(request, code)
-    if not codes.consume(
-        code,
-        family_id=context.family_id,
-        access_token_id=context.token_id,
-        access_token_expires_at=context.expires_at,
-    ):
-        raise _used_before(request, code)
-    request.refresh_family = None
+    request.refresh_family = family = None
     if context.family_id is not None:
-        request.refresh_family = families.start(
+        request.refresh_family = family = families.begun(
             family_id=context.family_id,
             application=request.client,
             session=code.session,
             scope=code.scope,
             claims=code.claims,
         )
-    _record(Event.TOKEN_EXCHANGE, request, user_id=code.user_id)
+    if not codes.consume(
+        code,
+        family=family,
+        access_token_id=context.token_id,
+        access_token_expires_at=context.expires_at,
+        entry=_entry(Event.TOKEN_EXCHANGE, request, user_id=code.user_id),
+    ):
+        raise _used_before(request, code)
     request.scopes = list(context.all_scopes)
 
 
@@ -74,10 +75,10 @@ def for_refresh(request: Request) -> None:
         sign_in=SignIn(family.session_id, family.auth_time, family.amr),
         family_id=family.pk,
     )
-    outcome, request.refresh_family = families.advance(family, request.presented.generation)
+    entry = _entry(Event.TOKEN_REFRESH, request, user_id=family.user_id)
+    outcome, request.refresh_family = families.advance(family, request.presented.generation, entry)
     if outcome is Outcome.REFUSED:
         raise InvalidGrantError(description="The refresh token is no longer good.", request=request)
-    _record(Event.TOKEN_REFRESH, request, user_id=family.user_id)
     request.scopes = list(request.grant.all_scopes)
 
 
@@ -90,7 +91,7 @@ def for_client_credentials(request: Request) -> None:
         organization_id=_parameter(request, "organization_id"),
     )
     request.grant = _context(request, scopes=(), target=target)
-    _record(Event.TOKEN_EXCHANGE, request)
+    log.write(_entry(Event.TOKEN_EXCHANGE, request))
     request.scopes = list(target.scopes)
 
 
@@ -138,20 +139,18 @@ def _verifier_fits(request: Request) -> bool:
 
 def _context(request: Request, **facts: object) -> GrantContext:
     application: Application = request.client
-    return GrantContext(
-        application=application,
-        key_id=application.active_key_id,  # type: ignore[attr-defined]  # annotated by clients.find
-        **facts,  # type: ignore[arg-type]
-    )
+    key_id = application.active_key_id  # type: ignore[attr-defined]  # annotated by clients.find
+    signing.load(key_id)
+    return GrantContext(application=application, key_id=key_id, **facts)  # type: ignore[arg-type]
 
 
 def _parameter(request: Request, name: str) -> str:
     return getattr(request, name, None) or ""
 
 
-def _record(event: Event, request: Request, **ids_of: object) -> None:
+def _entry(event: Event, request: Request, **ids_of: object) -> Entry:
     grant: GrantContext = request.grant
-    log.record(
+    return log.entry(
         event,
         application_id=request.client.pk,
         grant_type=request.grant_type,

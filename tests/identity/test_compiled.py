@@ -5,13 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connections
 from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from audit.compiled import Insert
+from audit import log
+from audit.compiled import Chain, Insert
+from audit.events import Event
+from audit.models import Entry
 from identity.core import tenancy
 from identity.core.compiled import Delete, Select, Update, duration, moment, number, text, uuid
 from identity.sessions import services as sessions
@@ -112,6 +115,62 @@ def test_an_inserted_row_is_there_whole(acme: World):
         row.ip = "127.0.0.1"
         row.save(update_fields=["ip"])
         assert Session.objects.get(pk=row.pk).ip == "127.0.0.1"
+
+
+def a_session(user: User, token: str) -> Session:
+    now = timezone.now()
+    row = Session(user=user, token_hash=token, epoch=0, amr=[], auth_time=now, last_used_at=now)
+    row.expires_at = now + timedelta(hours=1)
+    return row
+
+
+ROWS = Chain(COUNT, Insert(Session), log.INSERT)
+
+
+def test_what_a_change_entails_is_there_with_it(acme: World):
+    user = acme.user()
+    with acme.active():
+        entry = log.entry(Event.SESSION_END, user_id=user.pk, reason="a test")
+        assert ROWS({"pk": user.pk, "more": 3}, a_session(user, "a" * 64), entry)
+        assert User.objects.get(pk=user.pk).login_count == 3
+        assert Session.objects.get(token_hash="a" * 64).user_id == user.pk
+        written = Entry.objects.get(pk=entry.pk)
+        assert (written.payload, written.user_id) == ({"reason": "a test"}, str(user.pk))
+        assert written.created_at <= timezone.now()
+
+
+def test_without_the_change_nothing_is_entailed(acme: World, rival: World):
+    user = rival.user()
+    with acme.active():
+        entry = log.entry(Event.SESSION_END, user_id=user.pk)
+        assert not ROWS({"pk": user.pk, "more": 3}, a_session(user, "b" * 64), entry)
+        assert not Session.objects.filter(token_hash="b" * 64).exists()
+        assert not Entry.objects.filter(pk=entry.pk).exists()
+
+
+def test_what_cannot_be_inserted_undoes_the_change(acme: World):
+    user = acme.user()
+    with acme.active():
+        assert ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), log.entry(Event.SESSION_END))
+        entry = log.entry(Event.SESSION_END)
+        with pytest.raises(IntegrityError):
+            ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), entry)
+        assert User.objects.get(pk=user.pk).login_count == 1
+        assert not Entry.objects.filter(pk=entry.pk).exists()
+
+
+def test_of_changes_at_one_moment_each_entails_its_own(acme: World):
+    user = acme.user()
+
+    def change(number: int) -> bool:
+        with acme.active():
+            row = a_session(user, f"{number:064}")
+            return ROWS({"pk": user.pk, "more": 1}, row, log.entry(Event.SESSION_END, user_id=user.pk))
+
+    assert at_once(8, change) == [True] * 8
+    with acme.active():
+        assert User.objects.get(pk=user.pk).login_count == 8
+        assert Session.objects.filter(user=user).count() == 8
 
 
 def test_each_thread_asks_on_its_own_connection(acme: World):

@@ -11,6 +11,7 @@ from django.conf import settings as configured
 from django.contrib.auth.hashers import PBKDF2PasswordHasher, ScryptPasswordHasher
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from identity.users import passwords
 from identity.users import services as users
@@ -258,6 +259,21 @@ class TestPlaces:
 
         assert (refusal.status, refusal.reason) == (503, "overloaded")
         assert int(refusal.headers["Retry-After"]) > 0
+
+    def test_a_sign_in_without_a_place_costs_no_statement(self, acme, monkeypatch):
+        full = passwords.Places(running=1, waiting=0)
+        assert full._all.acquire(blocking=False)
+        monkeypatch.setattr(passwords, "_places", full)
+        sent = {"identifier": "somebody", "password": PASSWORD}
+        path = f"/t/{acme.tenant.slug}{SIGN_IN}"
+        Client().post(path, sent, content_type="application/json")  # the tenant is remembered
+
+        with CaptureQueriesContext(connection) as statements:
+            answer = Client().post(path, sent, content_type="application/json")
+
+        assert len(statements) == 0
+        assert answer.status_code == 503
+        assert int(answer["Retry-After"]) > 0
 
     def test_case_L09_they_are_fewer_than_the_threads_of_a_worker(self):
         places = configured.HASHING_CONCURRENCY + configured.HASHING_QUEUE

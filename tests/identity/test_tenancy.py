@@ -18,7 +18,7 @@ from identity.core.errors import Invalid
 from identity.core.models import Link, TenantManager, TenantModel
 from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
-from identity.users.models import User
+from identity.users.models import User, UserCount
 from interaction.experience.models import SignInExperience
 from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
@@ -26,7 +26,7 @@ from tests.support import cast, independent, wire
 from tests.support.independent import bearer
 from tests.support.threads import at_once
 
-TENANT_MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel | Link)]
+TENANT_MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel | Link | UserCount)]
 OURS = [
     model
     for model in apps.get_models()

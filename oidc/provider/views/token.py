@@ -1,10 +1,9 @@
 """POST /oidc/token (RFC 6749 section 3.2)."""
 
-from contextlib import nullcontext
 from typing import Final
 
 import orjson
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from oauthlib.common import Request
@@ -23,8 +22,6 @@ _NAMES: Final = frozenset(
         *("refresh_token", "scope", "resource", "organization_id"),
     )
 )
-# These read and then write: the whole of it happens, or none of it.
-_CONSUMING: Final = {"authorization_code", "refresh_token"}
 _OK: Final = 200
 
 
@@ -69,15 +66,9 @@ def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
 
 def _resolve(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
     try:
-        return _resolve_once(sent, authorization)
+        return server.token_response(_pairs(sent), authorization)
     except SigningKey.DoesNotExist:
-        # The active key was rotated away and deleted before this signed with it: now there is another.
-        return _resolve_once(sent, authorization)
-
-
-def _resolve_once(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
-    consuming = sent["grant_type"] in _CONSUMING
-    with transaction.atomic() if consuming else nullcontext():
+        # The active key was rotated away and deleted before anything was used up: now there is another.
         return server.token_response(_pairs(sent), authorization)
 
 
@@ -90,7 +81,7 @@ def _pairs(sent: Parameters) -> list[tuple[str, str]]:
 
 
 def _record_failure(oauth: Request, word: str) -> None:
-    """Write down what was refused, outside of the transaction that may be gone."""
+    """Write down what was refused."""
     if word == "invalid_client":
         clients.count_failure(oauth.client_id or "")
     application = oauth.client
