@@ -11,7 +11,13 @@ _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb
 
 
 class SecurityHeadersMiddleware:
-    """Adds them to every answer; a page may name further sources in ``response.csp``."""
+    """Adds them to every answer; a page may ask for what it needs besides.
+
+    ``response.form_targets`` are where its forms lead beyond us, with ``response.frames`` it may
+    frame pages of ours, and with ``response.framed`` it may be framed by them: such a page is
+    a picture, in which nothing runs and nothing is sent. ``response.is_mail`` tells that it is
+    the body of an email, where styles have to be inline.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -27,9 +33,11 @@ class SecurityHeadersMiddleware:
         if settings.HSTS_SECONDS:
             response["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
         if response.get("Content-Type", "").startswith("text/html"):
-            response["Content-Security-Policy"] = _policy(getattr(response, "form_targets", ()))
-            response["X-Frame-Options"] = "DENY"
-            response["Cross-Origin-Opener-Policy"] = "same-origin"
+            framed = getattr(response, "framed", False)
+            response["Content-Security-Policy"] = _policy(response)
+            response["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
+            if not framed:  # HTML calls it an error together with a sandbox
+                response["Cross-Origin-Opener-Policy"] = "same-origin"
             response["Permissions-Policy"] = _PERMISSIONS
         else:
             response["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
@@ -44,23 +52,26 @@ def _has_a_body(response: HttpResponse) -> bool:
     }
 
 
-def _policy(form_targets: tuple[str, ...]) -> str:
+def _policy(response: HttpResponse) -> str:
     """Return the policy of a page.
 
     Chromium holds ``form-action`` against every redirect that follows a form, up to the
     application and beyond: hence https, and what else the page says its form leads to.
     """
+    framed = getattr(response, "framed", False)
     return "; ".join(
         (
             "default-src 'none'",
             "script-src 'self'",
-            "style-src 'self'",
+            "style-src 'unsafe-inline'" if getattr(response, "is_mail", False) else "style-src 'self'",
             "img-src 'self' https: data:",
             "font-src 'self'",
             "connect-src 'self'",
-            " ".join(("form-action 'self' https:", *form_targets)),
-            "frame-ancestors 'none'",
+            " ".join(("form-action 'self' https:", *getattr(response, "form_targets", ()))),
+            "frame-ancestors 'self'" if framed else "frame-ancestors 'none'",
             "base-uri 'none'",
             "object-src 'none'",
+            *(["frame-src 'self'"] if getattr(response, "frames", False) else []),
+            *(["sandbox"] if framed else []),
         )
     )

@@ -130,6 +130,11 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
             path("", view(self.changelist_view), name=f"{name}_changelist"),
             path("do/<str:operation>/", view(self.operate), name=f"{name}_operate_all"),
             path("<path:object_id>/do/<str:operation>/", view(self.operate), name=f"{name}_operate"),
+            path(
+                "<path:object_id>/do/<str:operation>/preview/<str:page>/",
+                view(self.preview),
+                name=f"{name}_preview",
+            ),
             path("<path:object_id>/change/", view(self.change_view), name=f"{name}_change"),
         ]
 
@@ -160,15 +165,19 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
         if request.method not in {"GET", "HEAD"}:
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
+        drafted = self._drafted(request, row)
         context = {
             "operations": self._open(request, row),
+            "previews": self.previews(drafted, row),
             "panels": self.panels(request, row) if self.has_view_permission(request) else [],
             "log_link": self._log_link(row),
             "heading": self.heading,
             "title": self.name_of(row),
             "subtitle": None,
         }
-        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
+        response = super().change_view(request, object_id, form_url, context | (extra_context or {}))
+        response.frames = drafted is not None  # type: ignore[attr-defined]
+        return response
 
     def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return what hangs on a row."""

@@ -1,29 +1,21 @@
 """Doing operations: the page that asks for confirmation, the call, and what is said afterwards."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
 from django.contrib import messages
-from django.contrib.admin.utils import quote, unquote
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.utils import quote
 from django.db.models import Model
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from identity.core import tenancy
+from identity.core import problems, tenancy
 from identity.core.errors import ServiceError
-from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome, Preview
+from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome
+from identity.core.previewing import Previewing
 from identity.core.records import Stale
-
-_operations: dict[type, list[Operation]] = {}
-
-
-def upon(model: type, *operations: Operation) -> None:
-    """Let something be done to the rows of a model below."""
-    _operations.setdefault(model, []).extend(operations)
 
 
 def address_of(row: Model) -> str:
@@ -32,13 +24,10 @@ def address_of(row: Model) -> str:
     return reverse(name, args=[quote(row.pk)])
 
 
-class Operating:
+class Operating(Previewing):
     """The part of ``Pages`` that does things."""
 
-    model: Any
-    opts: Any
     admin_site: Any
-    operations: ClassVar[Sequence[Operation]] = ()
     at_root: ClassVar[bool] = False
 
     @property
@@ -50,29 +39,6 @@ class Operating:
         """Return what a row is called."""
         return str(row)
 
-    def may_operate(self, request: HttpRequest) -> bool:
-        """Tell whether the administrator may do anything here."""
-        return request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}")
-
-    def may(self, request: HttpRequest, operation: Operation) -> bool:
-        """Tell whether the administrator may do this here."""
-        return self.may_operate(request) and (not operation.needs or request.user.has_perm(operation.needs))
-
-    def all_operations(self) -> list[Operation]:
-        """Return the operations, also those that apps above brought along."""
-        return [*self.operations, *_operations.get(self.model, [])]
-
-    def _open(self, request: HttpRequest, row: Any = None) -> list[tuple[Operation, str]]:
-        """Return the operations that are possible now, with their addresses."""
-        return [
-            (one, self._operation_address(one.name, row))
-            for one in self.all_operations()
-            if not one.hidden
-            and one.row_needed == (row is not None)
-            and (row is None or one.possible(row))
-            and self.may(request, one)
-        ]
-
     def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
         """Ask for confirmation (GET) or do it (POST).
 
@@ -81,15 +47,7 @@ class Operating:
             PermissionDenied: it is not for this administrator.
 
         """
-        if not self.may_operate(request):
-            raise PermissionDenied
-        row = None if object_id is None else self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
-        for meant in self.all_operations():
-            if meant.name == operation and meant.row_needed == (row is not None):
-                if not self.may(request, meant):
-                    raise PermissionDenied
-                return self._operate(request, meant, row)
-        raise Http404
+        return self._operate(request, *self.meant(request, operation, object_id))
 
     def _operate(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
         if row is not None and not operation.possible(row):
@@ -102,7 +60,7 @@ class Operating:
         if not form.is_valid():
             return self._asked(request, operation, row, form, status=400)
         status, done = self._run(request, operation, row, form)
-        if done is None or isinstance(done, Once | Preview):
+        if done is None or isinstance(done, Once):
             return self._asked(request, operation, row, form, status=status, done=done)
         return HttpResponseRedirect(self._next(request, row, done))
 
@@ -124,7 +82,7 @@ class Operating:
         form: Any,
         *,
         status: int = 200,
-        done: Once | Preview | None = None,
+        done: Once | None = None,
     ) -> HttpResponse:
         """Show the form, with what became of it so far."""
         context = {
@@ -137,70 +95,31 @@ class Operating:
             "row_name": self.name_of(row) if row is not None else "",
             "row_link": address_of(row) if row is not None else "",
             "form": form,
-            "once": done if isinstance(done, Once) else None,
-            "preview": done if isinstance(done, Preview) else None,
+            "once": done,
+            "previews": self.previews(operation, row),
             "is_stale": status == Stale.status,
             "version": request.POST.get("version", getattr(row, "version", "")),
         }
         response = TemplateResponse(request, "admin/operation.html", context, status=status)
         response["Cache-Control"] = "no-store"
+        response.frames = operation.draft is not None  # type: ignore[attr-defined]
         return response
 
     def _run(
         self, request: HttpRequest, operation: Operation, row: Any, form: Any
-    ) -> tuple[int, Outcome | Preview | None]:
-        """Do it, or draw what it would do; a refusal is written into the form, and its status returned."""
+    ) -> tuple[int, Outcome | None]:
+        """Do it; a refusal is written into the form, and its status returned."""
         seen = request.POST.get("version", "")
         expected = frozenset({int(seen)}) if seen.isascii() and seen.isdigit() and len(seen) < 10 else None  # noqa: PLR2004
         order = Order(row, form.cleaned_data, expected, request.user)
         try:
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
-                if operation.preview is not None and "preview" in request.POST:
-                    return 200, operation.preview(order)
                 return 200, operation.run(order)
-        except ServiceError as refusal:
-            _write_refusal(form, refusal)
-            return refusal.status, None
-        except ValidationError as refusal:
-            _write_problems(form, _flat(refusal.detail))
-            return 400, None
-
-    def _operation_address(self, name: str, row: Any) -> str:
-        base = f"admin:{self.opts.app_label}_{self.opts.model_name}_operate"
-        if row is None:
-            return reverse(f"{base}_all", args=[name])
-        return reverse(base, args=[quote(row.pk), name])
+        except (ServiceError, ValidationError) as refusal:
+            return problems.tell(form, refusal), None
 
     def _after(self, row: Any) -> str:
         """Return where to go on: to the row, or to the list when it is gone."""
         if row is not None and self.model._default_manager.filter(pk=row.pk).exists():
             return address_of(row)
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
-
-
-def _write_refusal(form: Any, refusal: ServiceError) -> None:
-    """Say what a service refused, at the fields that it is about."""
-    if problems := getattr(refusal, "problems", None):
-        _write_problems(form, list(problems.items()))
-    elif getattr(refusal, "field", None) in form.fields:
-        form.add_error(refusal.field, refusal.rule)  # type: ignore[attr-defined]
-    else:
-        form.add_error(None, f"{refusal.message} ({refusal.result})" if refusal.result else refusal.message)
-
-
-def _write_problems(form: Any, problems: list[tuple[str, str]]) -> None:
-    """Say which rules were broken, each at its field."""
-    for path, text in problems:
-        name = path.split(".")[-1]
-        known = name in form.fields
-        form.add_error(name if known else None, text if known or not path else f"{path}: {text}")
-
-
-def _flat(detail: Any, name: str = "") -> list[tuple[str, str]]:
-    """Return the rules that were broken, each by the name of its field."""
-    if isinstance(detail, dict):
-        below = [_flat(value, f"{name}.{key}" if name else str(key)) for key, value in detail.items()]
-        return [problem for problems in below for problem in problems]
-    if isinstance(detail, list):
-        return [problem for item in detail for problem in _flat(item, name)]
-    return [(name, str(detail))]

@@ -42,11 +42,11 @@ class Onward:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    """What would come of a form, drawn by a template."""
+class Draft:
+    """What would come of a form, unsaved: ``of`` makes it, ``kind`` is what it is drawn as."""
 
-    template: str
-    shown: Mapping[str, Any]
+    kind: type
+    of: Callable[[Order], Any]
 
 
 Outcome = str | Once | Done | Onward
@@ -67,7 +67,7 @@ class Operation:
     ``says`` tells before it is done what it will do, ``possible`` whether it makes sense for
     a row, ``initial`` what a form shows at first; ``run`` calls the service and returns what
     to say afterwards. ``grave`` ones cannot be undone. ``form_for`` stands in for ``form`` where
-    the row decides what is asked, ``preview`` draws what would come of a form before it is
+    the row decides what is asked, ``draft`` is what would come of a form, to be drawn before it is
     sent, ``hidden`` ones are reached from others, ``needs`` is a permission that is asked for
     besides that of changing such rows, and what is ``in_bulk`` may be done to many
     rows of a list at once: it asks for nothing.
@@ -83,7 +83,7 @@ class Operation:
     row_needed: bool = True
     grave: bool = False
     form_for: Callable[[Any], type[forms.Form]] | None = None
-    preview: Callable[[Order], Preview] | None = None
+    draft: Draft | None = None
     hidden: bool = False
     needs: str = ""
     in_bulk: bool = False
@@ -92,11 +92,6 @@ class Operation:
     def button(self) -> str:
         """What the button says that does it."""
         return self.label if self.initial is _nothing else "Save"
-
-    @property
-    def has_preview(self) -> bool:
-        """Whether it can be drawn before it is done."""
-        return self.preview is not None
 
     def form_of(self, row: Any) -> type[forms.Form]:
         """Return the form that is filled in for a row."""

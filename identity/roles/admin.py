@@ -7,7 +7,7 @@ from django.contrib import admin
 
 from identity.core import plain
 from identity.core.admin import Pages, beside, link
-from identity.core.operating import upon
+from identity.core.offering import upon
 from identity.core.operations import SHOWN, Operation, Order, Panel, checked
 from identity.resources.choices import ScopesForm
 from identity.resources.models import Scope

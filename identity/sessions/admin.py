@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.moments import text
 from identity.core.admin import Pages, beside, link
-from identity.core.operating import upon
+from identity.core.offering import upon
 from identity.core.operations import SHOWN, Operation, Order, Panel
 from identity.sessions import services
 from identity.sessions.models import Session

@@ -11,8 +11,8 @@ from django.utils.html import format_html
 
 from identity.core import tenancy
 from identity.core.admin import Pages
-from identity.core.operations import Onward, Operation, Order, Panel, Preview, checked
-from interaction.experience import forms, services, specimen
+from identity.core.operations import Draft, Onward, Operation, Order, Panel, checked
+from interaction.experience import drafts, forms, services
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -27,9 +27,13 @@ def _save(read: Any, order: Order) -> str:
     return "The sign-in experience is changed."
 
 
-def _draw(read: Any, order: Order) -> Preview:
-    fields = checked(ExperienceSerializer, read(order), order.row)
-    return Preview("admin/specimen.html", specimen.of(services.merged(order.row, fields)))
+def _drafted(read: Any) -> Draft:
+    """Return how to draw what the fields that ``read`` finds in a form would make of the pages."""
+    return Draft(SignInExperience, lambda order: _draft(read, order))
+
+
+def _draft(read: Any, order: Order) -> SignInExperience:
+    return services.merged(order.row, checked(ExperienceSerializer, read(order), order.row))
 
 
 def _look(order: Order) -> _Sent:
@@ -65,10 +69,9 @@ def _message(key: forms.MessageKey, order: Order) -> _Sent:
     return {"message_templates": forms.templates(order.row, key, order.fields)}
 
 
-def _draw_message(key: forms.MessageKey, order: Order) -> Preview:
-    checked(ExperienceSerializer, _message(key, order), order.row)
-    name = order.row.tenant.name
-    return Preview("admin/message_preview.html", specimen.message(order.fields, name=name))
+def _drafted_message(key: forms.MessageKey) -> Draft:
+    kind = drafts.Email if key.channel == "email" else drafts.TextMessage
+    return Draft(kind, lambda order: kind(key, _draft(partial(_message, key), order)))
 
 
 @admin.register(SignInExperience)
@@ -78,28 +81,29 @@ class SignInExperienceAdmin(Pages):
     section = "Signing in"
     title = "Sign-in experience"
     shown = (
-        "preview", "look", "terms_of_use_url", "privacy_policy_url", "ways", "registration", "passwords",
+        "page", "look", "terms_of_use_url", "privacy_policy_url", "ways", "registration", "passwords",
         "accounts", "social", "updated_at",
     )  # fmt: skip
     operations = (
         Operation(
             "look", "Edit the look", "Logo, colours and links of every page people meet.",
-            partial(_save, _look), form=forms.LookForm, preview=partial(_draw, _look),
+            partial(_save, _look), form=forms.LookForm, draft=_drafted(_look),
             initial=lambda row: {**row.branding, **{name: getattr(row, name) for name in _LINKS}},
         ),
         Operation(
             "ways", "Edit the ways to sign in", "People who are signed in stay it.", partial(_save, _ways),
-            form=forms.WaysForm, initial=forms.ways_of, preview=partial(_draw, _ways),
+            form=forms.WaysForm, initial=forms.ways_of, draft=_drafted(_ways),
         ),
         Operation(
             "registration", "Edit registration",
             "What somebody new is asked for. Without an identifier nobody can register.",
             partial(_save, _registration), form=forms.RegistrationForm, initial=lambda row: row.sign_up,
-            preview=partial(_draw, _registration),
+            draft=_drafted(_registration),
         ),
         Operation(
             "passwords", "Edit the password policy", "Passwords that people have already stay as they are.",
             partial(_save, _passwords), form=forms.PasswordsForm, initial=lambda row: row.password_policy,
+            draft=_drafted(_passwords),
         ),
         Operation(
             "accounts", "Edit what people may do", "On their account page, and with other providers.",
@@ -115,7 +119,7 @@ class SignInExperienceAdmin(Pages):
                 f"message-{key.name}", f"Edit the message: {key}",
                 "With an empty text, ours is sent. {code} and {name}, the tenant's, are filled in.",
                 partial(_save, partial(_message, key)), form=forms.message_form(key),
-                initial=partial(forms.template_of, key), preview=partial(_draw_message, key), hidden=True,
+                initial=partial(forms.template_of, key), draft=_drafted_message(key), hidden=True,
             )
             for key in forms.MESSAGES
         ),
@@ -130,8 +134,8 @@ class SignInExperienceAdmin(Pages):
         one = services.current()
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[one.pk]))
 
-    @admin.display(description="Preview")
-    def preview(self, row: SignInExperience) -> str:
+    @admin.display(description="Page")
+    def page(self, row: SignInExperience) -> str:
         """A link to the real page."""
         return format_html(
             '<a href="{}/sign-in" target="_blank" rel="noopener">The sign-in page, as people see it</a>',

@@ -11,12 +11,14 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.identifiers import Kind
 from interaction.connectors import delivery
+from interaction.connectors.messages import Message
 from interaction.experience import brand as colours
 from interaction.experience import message_templates
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
 from interaction.verification import services as verification
+from interaction.verification import texts
 from interaction.verification.models import Purpose, VerificationCode
 from interaction.verification.texts import Brand, Wording
 
@@ -62,6 +64,19 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> int:
         kind=kind,
         identifier=identifier,
         browser=browser,
+        brand=_brand(shown),
+        wording=_wording(shown, purpose, kind),
+    )
+
+
+def sample(*, purpose: Purpose, kind: Kind, shown: SignInExperience) -> Message:
+    """Return what ``send`` would say with an experience, which need not be saved; its code is made up."""
+    return texts.code_message(
+        pk="",
+        purpose=purpose,
+        channel=verification.channel_of(kind),
+        to="",
+        code="123456",
         brand=_brand(shown),
         wording=_wording(shown, purpose, kind),
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined
-from management.administrators.models import Administrator
+from identity.core.examination import examined, named
+from management.administrators.models import Administrator, Role
 
 
 @examined
@@ -23,4 +23,27 @@ def administrators() -> Iterator[CheckMessage]:
             f"the first administrator's password still lies in {settings.ADMIN_PASSWORD_FILE}",
             hint="sign in, choose another password, and delete the file",
             id="administrators.W002",
+        )
+
+
+@examined
+def second_steps() -> Iterator[CheckMessage]:
+    """Ask whether a password alone opens every tenant, or opens the setting up of the second step."""
+    superusers = Administrator.objects.filter(is_superuser=True)
+    if settings.ADMIN_TWO_STEP == "optional":
+        without = superusers.filter(second_step_since=None).order_by("username")
+        if not settings.DEVELOPMENT and (names := list(without.values_list("username", flat=True))):
+            yield Warning(
+                f"superusers whose password alone opens every tenant: {named(names)}",
+                hint="have them set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required",
+                id="administrators.W003",
+            )
+        return
+    who_help = superusers.filter(role=Role.ADMINISTRATOR)
+    if who_help.exists() and not who_help.exclude(second_step_since=None).exists():
+        yield Error(
+            "a second step is required, and no superuser who manages everything has one: whoever has a "
+            "password of theirs sets it up, and nobody can get a token meanwhile",
+            hint="sign in at /admin/ as one of them and set it up",
+            id="administrators.E004",
         )

@@ -2,11 +2,8 @@
 
 from collections.abc import Callable
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-import segno
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import site
 from django.contrib.auth import update_session_auth_hash
@@ -16,14 +13,13 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from identity.core import keyring
 from identity.core.errors import ServiceError
 from identity.core.operations import Operation
-from management.administrators import second_step, signing_in, totp
+from management.administrators import second_step, signing_in
 from management.administrators.models import Administrator
+from management.site import pairing
 from management.site.sign_in import answered, spoken
 
-_SECRET: Final = "second_step_secret"  # noqa: S105 - where the session has it, sealed
 _OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
 
 
@@ -59,7 +55,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
     administrator = _own(request)
     if administrator.second_step_since:
         return _page(request, administrator, left=administrator.recovery_codes.count())
-    secret = _secret(request, administrator)
+    secret = pairing.secret_of(request, administrator)
     form = ProofForm(request.POST or None)
     refusal = None
     if request.method == "POST" and form.is_valid():
@@ -72,10 +68,10 @@ def two_step(request: HttpRequest) -> HttpResponse:
                 "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
             )
         else:
-            del request.session[_SECRET]
+            pairing.end(request)
             update_session_auth_hash(request, administrator)
             return _page(request, administrator, codes=codes)
-    response = _page(request, administrator, form=form, **_shown(administrator, secret))
+    response = _page(request, administrator, form=form, **pairing.shown(administrator, secret))
     return answered(response, refusal) if request.method == "POST" else response
 
 
@@ -138,21 +134,3 @@ def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> Ht
         "required": second_step.is_missing(administrator),
     }
     return render(request, "admin/two_step.html", {**site.each_context(request), **context, **more})
-
-
-def _secret(request: HttpRequest, administrator: Administrator) -> bytes:
-    """Return the secret that is being set up: the same until it is, however often the page is loaded."""
-    try:
-        return second_step.unseal(administrator, request.session[_SECRET])
-    except (KeyError, keyring.UnknownKey):
-        secret = totp.new_secret()
-        request.session[_SECRET] = second_step.seal(administrator, secret)
-        return secret
-
-
-def _shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
-    issuer = f"Gatehouse {urlsplit(settings.BASE_URL).hostname}"
-    address = totp.address(secret, account=administrator.username, issuer=issuer)
-    # On white with its margin in either theme: cameras want it so.
-    picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="#fff")
-    return {"picture": picture, "key": totp.spelled(secret), "account": f"{issuer}: {administrator.username}"}

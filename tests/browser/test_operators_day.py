@@ -92,7 +92,7 @@ def test_an_operator_s_day(screens: Screens, books: World, address: str):
         )
     with books.active():
         ben, *_ = User.objects.order_by("username")
-    day = Day(screens.open(viewport={"width": 1100, "height": 620}), address)
+    day = Day(screens.open(viewport={"width": 1100, "height": 620}, color_scheme="null"), address)
 
     _sign_in_with_two_steps(day, olga.username)
     _choose_a_tenant(day)
@@ -200,13 +200,17 @@ def _change_the_sign_in_page(day: Day) -> None:
     day.page.get_by_label("Colour", exact=True).fill("#0b6b53")
     day.page.get_by_label("Colour on dark ground").fill("#5fd0ae")
     day.press("Preview")
-    expect(day.page.locator(".specimens svg")).to_have_count(2)
-    day.page.locator(".submit-row").scroll_into_view_if_needed()
-    day.page.mouse.wheel(0, 2000)
-    day.page.wait_for_timeout(200)
-    day.picture("sign-in-page-preview")
+    drawn = day.page.frame_locator("iframe")
+    button = drawn.get_by_role("button", name="Sign in", exact=True)
+    expect(button).to_have_css("background-color", "rgb(11, 107, 83)")
+    day.page.get_by_label("Dark", exact=True).check()
+    expect(button).to_have_css("background-color", "rgb(95, 208, 174)")
+    day.page.get_by_label("Light", exact=True).check()
+    day.page.locator(".preview").scroll_into_view_if_needed()
+    day.picture("sign-in-page-preview", of=".preview")
     day.press("Save")
     day.see("The sign-in experience is changed")
+    expect(button).to_have_css("background-color", "rgb(11, 107, 83)")
 
 
 def _take_the_log_along(day: Day) -> None:

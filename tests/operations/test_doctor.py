@@ -37,7 +37,7 @@ from management.doctor import examination
 from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
-from tests.support import redis_server, second, stage, tls
+from tests.support import operators, redis_server, second, stage, tls
 from tests.support.cast import World
 from tests.support.codes import experience
 
@@ -192,6 +192,16 @@ def the_first_password(settings: Any, acme: World) -> None:
     settings.ADMIN_PASSWORD_FILE.touch(0o600)
 
 
+def a_superuser_with_one_step(settings: Any, acme: World) -> None:
+    operators.administrator(is_superuser=True)
+
+
+def nobody_with_two_steps(settings: Any, acme: World) -> None:
+    settings.ADMIN_TWO_STEP = "required"
+    operators.administrator(is_superuser=True)
+    Administrator.objects.update(second_step_since=None)
+
+
 def a_secret_for_everybody(settings: Any, acme: World) -> None:
     path = VAR / "secret-key"
     path.write_text("canary-in-a-file")
@@ -227,6 +237,8 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     a_redirect_to_the_own_machine: "applications.W002",
     nobody_above: "administrators.E001",
     the_first_password: "administrators.W002",
+    a_superuser_with_one_step: "administrators.W003",
+    nobody_with_two_steps: "administrators.E004",
     a_secret_for_everybody: "files.E001",
     a_folder_for_everybody: "files.E002",
 }
@@ -251,6 +263,17 @@ class TestFaults:
         assert message(found, FAULTS[fault]) not in {"", message(before, FAULTS[fault])}
         assert len(found[FAULTS[fault]]["fix"]) > 20
         assert found[FAULTS[fault]]["level"] == ("error" if ".E" in FAULTS[fault] else "warning")
+
+    def test_superusers_with_two_steps_are_none(self, acme, settings, undone):
+        Administrator.objects.update(second_step_since=timezone.now())
+        optional = examined()
+        # Of those who manage less it does not speak; what is required they set up before all else.
+        operators.administrator(tenants=[acme.tenant.slug])
+        settings.ADMIN_TWO_STEP = "required"
+        operators.administrator(is_superuser=True)
+        required = examined()
+
+        assert {"administrators.W003", "administrators.E004"}.isdisjoint(optional.keys() | required.keys())
 
     @pytest.mark.skipif(
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"

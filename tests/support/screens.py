@@ -7,6 +7,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 # Chromium says this of every page that is not a 2xx; the pages that are not are tested for what they are.
 _STATUS: Final = re.compile(r"Failed to load resource: the server responded with a status of 4\d\d")
+# And this of each script and focus of a page in a frame that lets nothing run, as it should.
+_STILL: Final = re.compile(r"Blocked (script execution in|autofocusing on) ")
 
 
 class Screens:
@@ -28,7 +30,9 @@ class Screens:
         return context.new_page()
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"} and not _STATUS.match(message.text):
+        if message.type in {"error", "warning"} and not (
+            _STATUS.match(message.text) or _STILL.match(message.text)
+        ):
             self.complaints.append(message.text)
 
     def close(self) -> None:

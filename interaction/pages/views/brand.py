@@ -8,13 +8,17 @@ from django.views.decorators.http import require_safe
 
 from interaction.experience import brand as branding
 from interaction.experience import services as experience
+from interaction.pages import context
 
 
 @require_safe
 def brand(request: HttpRequest) -> HttpResponse:
-    """Serve the tenant's colours as a stylesheet, so that no page needs an inline style."""
+    """Serve the tenant's colours as a stylesheet, so that no page needs an inline style.
+
+    A draft has colours of its own, which its address names.
+    """
     colours = experience.current().branding
-    css = branding.stylesheet(colours["primary_color"], colours["dark_primary_color"])
+    css = branding.stylesheet(*(request.GET.get(name, colours[name]) for name in context.COLOURS))
     response = HttpResponse(css, content_type="text/css; charset=utf-8")
     response["ETag"] = f'"{hashlib.sha256(css.encode()).hexdigest()[:32]}"'
     response["Cache-Control"] = "no-cache"

@@ -86,21 +86,27 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
     try:
         codes.send(purpose=step.purpose, kind=_kind(identifier, step), identifier=identifier, browser=browser)
     except SentTooOften as error:
-        page = _code_page(
-            request, pending, step, CodeForm(), identifier, notice=" ".join(refusals.sentences(error))
+        page = code_page(
+            request,
+            pending,
+            step.purpose,
+            step.page,
+            CodeForm(),
+            identifier,
+            notice=" ".join(refusals.sentences(error)),
         )
         return shared.refused(page, error)
     except ServiceError as error:
         shared.tell(form, error)
         return shared.refused(_address_page(request, pending, step, form, error.status), error)
-    return _code_page(request, pending, step, CodeForm(), identifier)
+    return code_page(request, pending, step.purpose, step.page, CodeForm(), identifier)
 
 
 def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
     form = CodeForm(request.POST)
     identifier = request.POST.get("identifier", "")
     if not form.is_valid():
-        return _code_page(request, pending, step, form, identifier, status=400)
+        return code_page(request, pending, step.purpose, step.page, form, identifier, status=400)
     try:
         return step.entered(
             Entered(
@@ -113,7 +119,7 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
     except ServiceError as error:
         shared.tell(form, error, "code" if error.reason == "wrong_code" else None)
         return shared.refused(
-            _code_page(request, pending, step, form, identifier, status=error.status), error
+            code_page(request, pending, step.purpose, step.page, form, identifier, status=error.status), error
         )
 
 
@@ -148,25 +154,27 @@ def _address_page(
     return response
 
 
-def _code_page(  # noqa: PLR0913 - the parts of a page
+def code_page(  # noqa: PLR0913, PLR0917 - the parts of a page
     request: HttpRequest,
     pending: Pending | None,
-    step: CodeStep,
+    purpose: Purpose,
+    page: str,
     form: Form,
     identifier: str,
     *,
     status: int = 200,
     notice: str = "",
 ) -> HttpResponse:
+    """Ask for the code that was sent."""
     return shared.page(
         request,
         "code_entry",
         pending,
         status,
         form=form,
-        purpose=step.purpose.value,
-        action=reverse(step.page),
-        again_url=shared.address(step.page, pending),
+        purpose=purpose.value,
+        action=reverse(page),
+        again_url=shared.address(page, pending),
         identifier=identifier,
         notice=notice,
     )

@@ -9,12 +9,11 @@ from identity.sessions import cookies
 from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.experience import policy
-from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
 from interaction.journeys.pending import Pending
-from interaction.pages import refusals, words
+from interaction.pages import context, refusals, words
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared, sign_in
 from interaction.pages.views.code_step import CodeStep, Entered
@@ -28,7 +27,7 @@ _AUTOCOMPLETE = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "te
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove what has to be proven, an address at a time; then ask for the rest."""
-    shown = experience.current()
+    shown = context.shown_on(request)
     kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
     if not kinds:
         return _not_offered(request, pending)

@@ -6,7 +6,6 @@ from django.utils.translation import gettext as _
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
 from identity.users.identifiers import Kind
-from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import sign_in as signing_in
@@ -51,7 +50,7 @@ def enter(signed_in: SignedIn) -> HttpResponse:
 
 
 def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200) -> HttpResponse:
-    shown = experience.current()
+    shown = context.shown_on(request)
     offered = codes.offered(shown)
     kinds = [kind for kind in Kind if shown.takes_password_for(kind)]
     ways = {}
@@ -82,7 +81,7 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
 @shared.step
 def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Sign in with a code."""
-    shown = experience.current()
+    shown = context.shown_on(request)
     kinds = codes.offered(shown)[Purpose.SIGN_IN]
     if not kinds and _takes_passwords(shown):
         return redirect(shared.address("pages:sign-in", pending))
