@@ -2,6 +2,8 @@
 
 import html
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 
@@ -151,8 +153,9 @@ class TestAMessage:
 
         assert '<html lang="de"' in ours
         assert "123456" in ours
-        assert own.text == "<p style='color:red'>123456</p>"
-        assert policy(own)["style-src"] == ["'unsafe-inline'"]
+        assert own.text == '<style>[data-style="1"]{color:red}</style><p data-style="1">123456</p>'
+        sheet = b64encode(sha256(b'[data-style="1"]{color:red}').digest()).decode()
+        assert policy(own)["style-src"] == [f"'sha256-{sheet}'"]
         assert policy(text)["style-src"] == ["'self'"]
         assert f"For {acme.tenant.name}" in text.text
         assert "Type 123456" in text.text
