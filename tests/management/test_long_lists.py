@@ -142,6 +142,11 @@ def crowded(address: str) -> World:
     return next(iter(worlds))
 
 
+def ago(minutes: int) -> str:
+    """A time of which only this crowd has entries."""
+    return (timezone.now() - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 LAST: Final = MANY // 20
 QUERIES: Final = [
     ("/users", {}),
@@ -160,7 +165,7 @@ QUERIES: Final = [
     ("/logs", {"application_id": "application 7"}),
     ("/logs", {"application_id": "application 7", "key": "Some.Thing2"}),
     ("/logs", {"user_id": "of somebody"}),
-    ("/logs", {"start_time": (timezone.now() - timedelta(minutes=200)).strftime("%Y-%m-%dT%H:%M:%SZ")}),
+    ("/logs", {"start_time": ago(MANY // 2), "end_time": ago(MANY // 2 - 200)}),
 ]
 
 
