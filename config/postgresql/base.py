@@ -21,7 +21,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         A server that goes away says so, or its kernel does: then there is something to read on a
         connection on which nothing was asked. Only then is the server asked, as Django always does.
         """
-        if self.connection is None:
+        if self.connection is None or self.connection.closed:
             return False
         waiting = select.poll()
         waiting.register(self.connection.fileno(), select.POLLIN)

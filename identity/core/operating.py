@@ -29,11 +29,7 @@ class Operating(Previewing):
 
     admin_site: Any
     at_root: ClassVar[bool] = False
-
-    @property
-    def heading(self) -> str:
-        """What the rows are called."""
-        raise NotImplementedError
+    heading: Any  # what the rows are called, as ``Pages`` has it
 
     def name_of(self, row: Any) -> str:
         """Return what a row is called."""

@@ -4,7 +4,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import NotSupportedError, connection
+from django.db import NotSupportedError, OperationalError, connection
 
 from tests.support import second
 from tests.support.cast import World
@@ -36,6 +36,15 @@ def test_a_connection_that_was_ended_is_not_usable():
     assert connection.is_usable() is False
     connection.ensure_connection()
     assert connection.is_usable()
+
+
+def test_a_connection_that_broke_under_a_statement_is_not_usable(database):
+    with pytest.raises(OperationalError), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    assert connection.is_usable() is False
+    connection.close_if_unusable_or_obsolete()  # as at the end of each request
+    assert pid()
 
 
 def test_a_server_whose_connections_were_all_ended_answers_the_next_requests(acme: World):
