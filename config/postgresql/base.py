@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
+from config.postgresql import moments
 from config.postgresql.cursor import Cursor
 
 
@@ -13,7 +14,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         """Return what to connect with."""
-        return super().get_connection_params() | {"cursor_factory": Cursor}
+        params = super().get_connection_params()
+        return params | {"cursor_factory": Cursor, "context": moments.quicker(params["context"])}
 
     def is_usable(self) -> bool:
         """Tell whether statements can be sent.

@@ -2,9 +2,11 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
 
 import pytest
-from django.db import NotSupportedError, OperationalError, connection
+from django.db import DataError, NotSupportedError, OperationalError, connection
+from django.db.backends.postgresql.psycopg_any import register_tzloader
 
 from tests.support import second
 from tests.support.cast import World
@@ -88,3 +90,29 @@ def test_a_statement_that_was_prepared_survives_that_its_column_changes(database
 def test_what_postgresql_cannot_do_is_still_an_error(database):
     with pytest.raises(NotSupportedError), connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tenants_tenant GROUP BY id HAVING count(*) > 0 FOR UPDATE")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2026-11-21 17:30:48.260305+00", "2026-11-21 17:30:48.26+00", "2026-11-21 17:30:48+00"),
+        *("0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00", "1969-12-31 23:59:59.000001+00"),
+        *("2026-11-21 17:30:48.5+05:30", "2026-11-21 17:30:48-00:00:10"),
+    ],
+)
+def test_a_moment_is_read_as_django_reads_it(database, text):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s::timestamptz", [text])
+        (quick,) = cursor.fetchone()
+        register_tzloader(UTC, cursor)
+        cursor.execute("SELECT %s::timestamptz", [text])
+        (usual,) = cursor.fetchone()
+    assert (quick, quick.tzinfo, quick.fold) == (usual, usual.tzinfo, usual.fold)
+
+
+@pytest.mark.parametrize("text", ["infinity", "10000-01-01 00:00:00+00", "0044-03-15 00:00:00+00 BC"])
+def test_a_moment_that_python_does_not_know_is_refused_as_ever(database, text):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT %s::timestamptz", [text])
+        with pytest.raises(DataError):
+            cursor.fetchone()
