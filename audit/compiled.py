@@ -6,8 +6,10 @@ sending it. Here that happens once a thread; a run only fills in the values. For
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
+from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -29,6 +31,9 @@ class Given(models.Expression):
         return "%s", [self]
 
 
+Source = Callable[[Values], Any]
+
+
 class Prepared:
     """A statement in SQL, for one connection."""
 
@@ -36,16 +41,37 @@ class Prepared:
         self.sql: Final = sql
         self.params: Final = list(params)
         self.database: Final = database
+        self.sources: Final = [self.source(param) for param in self.params]
 
     def execute(self, cursor: CursorWrapper, values: Values) -> None:
         """Run it with these values."""
-        cursor.execute(self.sql, [self.filled(param, values) for param in self.params])
+        cursor.execute(self.sql, self.filled(values))
 
-    def filled(self, param: Any, values: Values) -> Any:
-        """Return a parameter as the database takes it."""
-        if isinstance(param, Given):
-            return param.output_field.get_db_prep_save(values[param.name], self.database)
-        return param
+    def filled(self, values: Values) -> list[Any]:
+        """Return the parameters as the database takes them."""
+        return [source(values) for source in self.sources]
+
+    def source(self, param: Any) -> Source:
+        """Return what takes a parameter from the values of a run."""
+        return _given(param, self.database) if isinstance(param, Given) else lambda _: param
+
+
+def _given(param: Given, database: BaseDatabaseWrapper) -> Source:
+    field: Any = param.output_field
+    name = param.name
+    while field.remote_field:
+        field = field.target_field
+    # What fields do to these, step by step, is nothing.
+    untouched: set[type] = {str} if type(field) in {models.CharField, models.TextField} else set()
+    if type(field) is models.UUIDField and database.features.has_native_uuid_field:
+        untouched = {UUID}
+    adapted = param.output_field.get_db_prep_save
+
+    def take(values: Values) -> Any:
+        value = values[name]
+        return value if value is None or type(value) in untouched else adapted(value, database)
+
+    return take
 
 
 P = TypeVar("P", bound=Prepared)
@@ -109,59 +135,95 @@ class Insert(Statement[Prepared]):
 class _InOneStatement(Prepared):
     """A change and what it entails as one statement, which PostgreSQL can."""
 
-    def __init__(self, change: Prepared, inserts: list[Prepared]) -> None:
-        *others, last = [_from_the_change(insert.sql) for insert in inserts]
-        entailed = "".join(f", entailed_{number} AS ({sql})" for number, sql in enumerate(others))
-        sql = f"WITH changed AS ({change.sql} RETURNING 1){entailed} {last}"
+    def __init__(self, change: Prepared, entailed: list[Prepared]) -> None:
+        *others, last = [_if_changed(each.sql) for each in entailed]
+        more = "".join(f", entailed_{number} AS ({sql})" for number, sql in enumerate(others))
+        sql = f"WITH changed AS ({change.sql} RETURNING 1){more} {last}"
         super().__init__(sql, (), change.database)
-        self.parts: Final = [change, *inserts]
+        self.parts: Final = [change, *entailed]
 
     def run(self, *values: Values) -> bool:
         pairs = zip(self.parts, values, strict=True)
-        params = [part.filled(param, given) for part, given in pairs for param in part.params]
+        params = [param for part, given in pairs for param in part.filled(given)]
         with self.database.cursor() as cursor:
             cursor.execute(self.sql, params)
             return bool(cursor.rowcount)
 
 
-def _from_the_change(insert: str) -> str:
-    """Make an INSERT depend on the change: a row that was not changed entails nothing."""
+def _if_changed(statement: str) -> str:
+    """Make a statement depend on the change: a row that was not changed entails nothing."""
+    if statement.startswith("UPDATE"):
+        return f"{statement} AND EXISTS (SELECT 1 FROM changed)"  # noqa: S608 - Django's own SQL
+    return f"{as_select(statement)} FROM changed"
+
+
+def as_select(insert: str) -> str:
+    """Return the INSERT of one row as one of what a SELECT finds, which lacks its FROM or WHERE yet."""
     head, values = insert.split(" VALUES (", 1)
-    return f"{head} SELECT {values.removesuffix(')')} FROM changed"  # noqa: S608 - Django's own SQL
+    return f"{head} SELECT {values.removesuffix(')')}"
 
 
 class Chain(Statement[_InOneStatement]):
-    """A change of one row and rows to insert if it was changed: all of it happens, or nothing.
+    """A change of one row, and updates and inserts that it entails: all of it happens, or nothing.
 
-    On PostgreSQL it is one statement, and needs no transaction around it.
+    On PostgreSQL it is one statement, and needs no transaction around it. The last is an insert, and
+    no row is changed twice.
     """
 
-    def __init__(self, change: Statement[Any], *inserts: Insert) -> None:
+    def __init__(self, change: Statement[Any], *entailed: Statement[Any]) -> None:
         super().__init__()
         self._change: Final = change
-        self._inserts: Final = inserts
+        self._entailed: Final = entailed
 
     def prepare(self, database: BaseDatabaseWrapper) -> _InOneStatement:
         """Put it into SQL."""
-        return _InOneStatement(
-            self._change.prepare(database), [each.prepare(database) for each in self._inserts]
-        )
+        with transaction.atomic():  # or Django compiles no FOR UPDATE
+            change, *entailed = (each.prepare(database) for each in (self._change, *self._entailed))
+        return _InOneStatement(change, entailed)
 
-    def __call__(self, values: Values, *rows: models.Model) -> bool:
-        """Make the change with these values, and insert the rows. False if there was nothing to change.
+    def __call__(self, values: Values, *entailed: models.Model | Values) -> bool:
+        """Make the change with these values, and what it entails: rows to insert, and values of updates.
+
+        False if there was nothing to change.
 
         Raises:
             django.db.IntegrityError: a constraint forbids a row; then nothing was changed.
 
         """
+        given = [vars(each) if isinstance(each, models.Model) else each for each in entailed]
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
-            return self.prepared().run(values, *(vars(row) for row in rows))
-        with transaction.atomic():
-            changed = self._change.prepared()
-            with changed.database.cursor() as cursor:
-                changed.execute(cursor, values)
-                happened = bool(cursor.rowcount)
-            if happened:
-                for insert, row in zip(self._inserts, rows, strict=True):
-                    insert(row)
+            happened = self.prepared().run(values, *given)
+        else:
+            happened = self._one_by_one(values, given)
+        for row in entailed if happened else ():
+            if isinstance(row, models.Model):
+                row._state.adding = False  # noqa: SLF001 - as save does
         return happened
+
+    def _one_by_one(self, values: Values, given: list[Values]) -> bool:
+        with transaction.atomic():
+            if not _changes(self._change.prepared(), values):
+                return False
+            for each, more in zip(self._entailed, given, strict=True):
+                _changes(each.prepared(), more)
+        return True
+
+
+def _changes(prepared: Prepared, values: Values) -> bool:
+    """Run a statement and tell whether it changed a row."""
+    with prepared.database.cursor() as cursor:
+        prepared.execute(cursor, values)
+        return bool(cursor.rowcount)
+
+
+# An insert and its row, or an update and its values.
+Entailed = tuple[Statement[Any], models.Model | Values]
+
+
+def all_or_nothing(first: Statement[Any], values: Values, *entailed: Entailed) -> bool:
+    """Run the chain of a change and whatever it entails at this moment; see ``Chain``."""
+    chain = _chain(first, *(statement for statement, _ in entailed))
+    return chain(values, *(given for _, given in entailed))
+
+
+_chain: Final = lru_cache(maxsize=64)(Chain)

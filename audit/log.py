@@ -93,19 +93,31 @@ class Attempt:
         """Write the entry of success, inside the transaction that makes it true."""
         self._write(result="success")
 
+    def success(self, **facts: str) -> Entry:
+        """Make the entry of success, for a statement that writes it; then say so with ``was_written``."""
+        return self._entry(**facts, result="success")
+
+    def was_written(self, made: Entry) -> None:
+        """Note that the entry of success was written."""
+        count(made)
+        self.recorded = True
+
     def failed(self, error: str) -> None:
         """Write the entry of failure, outside of any transaction that is rolled back."""
         self._write(result="failed", error=error)
 
     def _write(self, **outcome: str) -> None:
-        record(
+        write(self._entry(**outcome))
+        self.recorded = True
+
+    def _entry(self, **outcome: str) -> Entry:
+        return entry(
             self.event,
             user_id=self.user_id,
             application_id=self.application_id,
             **self.facts,
             **outcome,
         )
-        self.recorded = True
 
 
 @contextmanager

@@ -5,6 +5,7 @@ on the moment otherwise: what is now, the database says (``Now()``), and all els
 """
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, models
@@ -12,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
-from audit.compiled import Given, Prepared, Statement, Values
+from audit.compiled import Given, Insert, Prepared, Source, Statement, Values, as_select
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
@@ -54,10 +55,12 @@ class _OfTenant(Prepared):
 
     """
 
-    def filled(self, param: Any, values: Values) -> Any:
-        if param == _TENANT.id:
-            return tenancy.active_id()
-        return super().filled(param, values)
+    def filled(self, values: Values) -> list[Any]:
+        return super().filled({**values, _TENANT.id: tenancy.active_id()})
+
+    def source(self, param: Any) -> Source:
+        is_tenant = isinstance(param, str) and param == _TENANT.id
+        return itemgetter(_TENANT.id) if is_tenant else super().source(param)
 
 
 class _Rows(_OfTenant, Generic[M]):
@@ -115,6 +118,46 @@ class Select(Statement[_Rows[M]]):
         return self.prepared().fetch(values)
 
 
+class _Tuples(_OfTenant):
+    """A SELECT of values."""
+
+    def __init__(self, queryset: models.QuerySet[Any, Any], database: BaseDatabaseWrapper) -> None:
+        compiler: Any = queryset.query.get_compiler(connection=database)
+        sql, params = compiler.as_sql()
+        super().__init__(sql, params, database)
+        self.compiler: Final = compiler
+        self.converters: Final = compiler.get_converters([selected[0] for selected in compiler.select])
+
+    def fetch(self, values: Values, first: int, after: int | None) -> list[tuple[Any, ...]]:
+        part = self.database.ops.limit_offset_sql(first, after)
+        sql = f"{self.sql} {part}" if part else self.sql
+        with self.database.cursor() as cursor:
+            cursor.execute(sql, self.filled(values))
+            rows = cursor.fetchall()
+        return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
+
+
+class Tuples(Statement[_Tuples]):
+    """A query for values, as ``values_list`` gives them, of a list that can be read in parts."""
+
+    def __init__(self, build: Callable[[], models.QuerySet[Any, Any]]) -> None:
+        super().__init__()
+        self.build: Final = build
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _Tuples:
+        """Put it into SQL."""
+        with tenancy.using(_TENANT):
+            return _Tuples(self.build(), database)
+
+    def all(self, **values: object) -> list[tuple[Any, ...]]:
+        """Return what it finds now."""
+        return self.prepared().fetch(values, 0, None)
+
+    def part(self, first: int, after: int, **values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of the list from one place up to another."""
+        return self.prepared().fetch(values, first, after)
+
+
 class _Change(Statement[_OfTenant]):
     """A statement that says how many rows it changed."""
 
@@ -156,3 +199,28 @@ class Delete(_Change):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
         return _OfTenant(sql, params, database)
+
+
+class InsertIf(Statement[_OfTenant]):
+    """An INSERT of a row that happens only if a query finds something at that moment."""
+
+    def __init__(self, insert: Insert, build: Callable[[], models.QuerySet[Any]]) -> None:
+        super().__init__()
+        self.insert: Final = insert
+        self.build: Final = build
+
+    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+        """Put it into SQL."""
+        insert = self.insert.prepare(database)
+        with tenancy.using(_TENANT):
+            query: Any = self.build().values(found=models.Value(1)).query
+            sql, params = query.get_compiler(connection=database).as_sql()
+        statement = f"{as_select(insert.sql)} WHERE EXISTS ({sql})"
+        return _OfTenant(statement, [*insert.params, *params], database)
+
+    def __call__(self, row: models.Model, **values: object) -> bool:
+        """Insert the row and say so, or insert nothing. ``values`` are those of the query."""
+        prepared = self.prepared()
+        with prepared.database.cursor() as cursor:
+            prepared.execute(cursor, vars(row) | values)
+            return bool(cursor.rowcount)

@@ -2,6 +2,8 @@
 
 It is asked with little patience, because a person waits behind each question. When it does not
 answer, nobody asks it for some seconds; then one does, and the others once that went well.
+
+Its library is loaded where there is such a thing to ask: it takes 10 MB of every worker.
 """
 
 import logging
@@ -9,23 +11,17 @@ import time
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from django.conf import settings
 from django.core.cache.backends.redis import RedisCache
 from prometheus_client import Counter
-from redis import Redis, RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 T = TypeVar("T")
 
-_PATIENCE: Final[dict[str, Any]] = {
-    "socket_connect_timeout": 0.1,
-    "socket_timeout": 0.1,
-    "retry": Retry(NoBackoff(), 0),
-    "max_connections": 10_000,  # never in the way: there is one for a thread at most
-}
 _PAUSE: Final = 5  # seconds
 _FAILURES: Final = Counter(
     "gatehouse_shared_cache_failures", "Questions that the Redis of CACHE_URL did not answer."
@@ -37,16 +33,31 @@ class Away(Exception):
     """It does not answer, or did not a moment ago."""
 
 
+def _patience() -> dict[str, Any]:
+    from redis.backoff import NoBackoff  # noqa: PLC0415 - see above
+    from redis.retry import Retry  # noqa: PLC0415
+
+    return {
+        "socket_connect_timeout": 0.1,
+        "socket_timeout": 0.1,
+        "retry": Retry(NoBackoff(), 0),
+        "max_connections": 10_000,  # never in the way: there is one for a thread at most
+    }
+
+
 class Shared:
     """A Redis that may be away."""
 
     def __init__(self, url: str) -> None:
-        self._client = Redis.from_url(url, **_PATIENCE)
+        from redis import Redis, RedisError  # noqa: PLC0415 - see above
+
+        self._client = Redis.from_url(url, **_patience())
+        self._failure = RedisError
         self._lock = Lock()
         self._is_away = False
         self._asked_again_at = 0.0
 
-    def ask(self, question: Callable[[Redis], T]) -> T:
+    def ask(self, question: "Callable[[Redis], T]") -> T:
         """Return what it answers.
 
         Raises:
@@ -57,7 +68,7 @@ class Shared:
             raise Away
         try:
             answer = question(self._client)
-        except RedisError as failure:
+        except self._failure as failure:
             self._note(type(failure).__name__)
             raise Away from None
         if self._is_away:
@@ -94,7 +105,7 @@ class SharedCache(RedisCache):
     """Django's cache in it, which has nothing and keeps nothing while it is away."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params | {"OPTIONS": _PATIENCE})
+        super().__init__(server, params | {"OPTIONS": _patience()})
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         """Return what is kept, or the default."""

@@ -18,8 +18,10 @@ from audit.events import Event
 from audit.models import AppendOnly, Entry
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.limits.models import Counter
 from identity.sessions.models import Session
 from identity.tenants import services as tenants
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from management.administrators import services as administrators
@@ -238,7 +240,7 @@ class TestEntries:
             keys.remove(old)
             user = users.create(username="alice", password=PASSWORD)
             users.suspend(user)
-            users.set_password(user, "another password")
+            credentials.set_password(user, "another password")
             user_id = str(user.pk)
             users.remove(user)
             application, _ = applications.register(name="App", type="Traditional", redirect_uris=[CALLBACK])
@@ -354,26 +356,53 @@ class TestTransactions:
             {"username": "bob", "result": "success"},
         ]
 
-    def test_a_sign_in_that_breaks_at_its_end_leaves_a_failure_and_no_session(self, acme, monkeypatch):
-        """Over the journey itself: what breaks after the password was right."""
+    @pytest.mark.parametrize(("step", "before"), [("new", 0), ("start", 1)])
+    def test_a_sign_in_that_breaks_at_its_end_leaves_a_failure_and_no_session(
+        self, acme, monkeypatch, step, before
+    ):
+        """Over the journey itself, in a new browser and in one in which the person is: what breaks late."""
 
         def broken(*_, **__):
             raise Broken
 
+        user, browser = acme.user(), Client()
+        sent = {"identifier": user.username, "password": PASSWORD}
+        for _ in range(before):
+            browser.post(f"/t/{acme.tenant.slug}{SIGN_IN}", sent, "application/json")
+        monkeypatch.setattr(f"interaction.journeys.sign_in.sessions.{step}", broken)
+        answer = browser.post(f"/t/{acme.tenant.slug}{SIGN_IN}", sent, "application/json")
+
+        assert answer.status_code == 400
+        [*_, entry] = sorted(entries(acme, "SignIn.Password"), key=lambda each: each.created_at)
+        assert (entry.payload["result"], entry.payload["error"]) == ("failed", "broken_on_purpose")
+        with acme.active():
+            assert Session.objects.count() == before
+            assert User.objects.get(pk=user.pk).login_count == before
+
+    def test_a_sign_in_that_a_suspension_overtakes_leaves_a_failure_and_is_no_wrong_guess(
+        self, acme, monkeypatch
+    ):
         user = acme.user()
-        monkeypatch.setattr("interaction.journeys.sign_in.sessions.start", broken)
+        authenticate = credentials.authenticate
+
+        def overtaken(**given):
+            found = authenticate(**given)
+            User.objects.filter(pk=user.pk).update(is_suspended=True)
+            return found
+
+        monkeypatch.setattr("interaction.journeys.sign_in.credentials.authenticate", overtaken)
         answer = Client().post(
             f"/t/{acme.tenant.slug}{SIGN_IN}",
             {"identifier": user.username, "password": PASSWORD},
             "application/json",
         )
 
-        assert answer.status_code == 400
+        assert answer.status_code == 403
         [entry] = entries(acme, "SignIn.Password")
-        assert (entry.payload["result"], entry.payload["error"]) == ("failed", "broken_on_purpose")
+        assert entry.payload == {"username": user.username, "result": "failed", "error": "suspended"}
         with acme.active():
             assert not Session.objects.exists()
-            assert User.objects.get(pk=user.pk).login_count == 0
+            assert not Counter.objects.filter(kind__in=["pair", "identifier"], count__gt=0).exists()
 
     def test_entries_at_the_same_moment_are_all_kept(self, acme):
         def work(index):
@@ -650,7 +679,7 @@ class Journey:
         acme.get("/oidc/token", params={"code": code, "client_secret": client.secret})
         self.browser.get("/oidc/end-session", params={"id_token_hint": refreshed["id_token"]})
         with acme.active():
-            users.set_password(user, self.keep("new password", f"canary-{secrets.token_hex(12)}"))
+            credentials.set_password(user, self.keep("new password", f"canary-{secrets.token_hex(12)}"))
             self.keep("rotated secret", applications.rotate_secret(client.application))
 
     def administrate(self):

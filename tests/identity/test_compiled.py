@@ -10,13 +10,26 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from uuid_utils.compat import uuid7
 
 from audit import log
-from audit.compiled import Chain, Insert
+from audit.compiled import Chain, Insert, all_or_nothing
 from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
-from identity.core.compiled import Delete, Select, Update, duration, moment, number, text, uuid
+from identity.core.compiled import (
+    Delete,
+    InsertIf,
+    Select,
+    Tuples,
+    Update,
+    duration,
+    moment,
+    number,
+    text,
+    uuid,
+)
+from identity.core.listing import HowMany, Listed, Listing
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -35,6 +48,19 @@ SESSIONS = Select(
 COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + number("more"))
 RENAME_ALL = Update(User.objects.all, name=text("name"))
 FORGET_ALL = Delete(Session.objects.all)
+NAMED = Tuples(
+    lambda: (
+        User.objects.filter(name=text("name"))
+        .order_by("username_key")
+        .values_list("pk", "custom_data", "created_at", "is_suspended")
+    )
+)
+COLUMNS = ("pk", "username_key", "created_at")
+LISTING = Listing(
+    lambda: User.objects.filter(name=text("name")).order_by("username_key"),
+    COLUMNS,
+    lambda: HowMany(User.objects.filter(name=text("name"))),
+)
 INSERT = Insert(Session, expires_at=Now() + duration("lifetime"))
 
 
@@ -69,6 +95,41 @@ def test_related_rows_and_annotations_come_with_it(acme: World):
         assert SESSIONS.all(user_id=user.pk, after=started.expires_at) == []
 
 
+def some(world: World, number: int) -> list[User]:
+    with world.active():
+        made = [User(username_key=f"p{n}", name="Same", custom_data={"n": [n]}) for n in range(number)]
+        return User.objects.bulk_create(made)
+
+
+def test_tuples_are_what_the_orm_makes_of_them(acme: World, rival: World):
+    some(acme, 5)
+    some(rival, 2)
+    for world, many in ((acme, 5), (rival, 2)):
+        with world.active():
+            rows = User.objects.filter(name="Same").order_by("username_key")
+            expected = list(rows.values_list("pk", "custom_data", "created_at", "is_suspended"))
+            assert len(expected) == many
+            assert [tuple(row) for row in NAMED.all(name="Same")] == expected
+            assert [tuple(row) for row in NAMED.part(1, 4, name="Same")] == expected[1:4]
+            assert NAMED.all(name="Nobody") == NAMED.part(many, many + 1, name="Same") == []
+
+
+def test_a_listing_is_read_from_both_ends(acme: World):
+    some(acme, 7)
+    with acme.active():
+        rows = (
+            User.objects.filter(name="Same")
+            .order_by("username_key")
+            .values("pk", "username_key", "created_at")
+        )
+        listed = Listed(LISTING, lambda: rows, lambda: rows, name="Same")
+        for first, after in ((0, 1), (0, 7), (2, 5), (6, 9), (7, 9)):
+            assert listed.part(first, after, is_backwards=False) == list(rows[first:after])
+            expected = list(rows[first:after])
+            assert listed.beginning(first, after) == (expected, 7 if expected else None)
+            assert listed.part(first, after, is_backwards=True) == list(rows.reverse()[first:after])
+
+
 def test_one_statement_serves_every_tenant(acme: World, rival: World):
     users = {acme: acme.user(), rival: rival.user()}
     for world, other in ((acme, rival), (rival, acme), (acme, rival)):
@@ -97,7 +158,7 @@ def test_what_changes_all_rows_changes_those_of_one_tenant(acme: World, rival: W
 @pytest.mark.parametrize("scope", [tenancy.nowhere(), tenancy.using(tenancy.EVERYWHERE)], ids=["none", "all"])
 def test_without_one_tenant_nothing_runs(scope: AbstractContextManager[None]):
     with scope:
-        for run in (ALL.all, FORGET_ALL, lambda: RENAME_ALL(name="Nobody")):
+        for run in (ALL.all, lambda: NAMED.all(name="Nobody"), FORGET_ALL, lambda: RENAME_ALL(name="Nobody")):
             with pytest.raises(tenancy.NoActiveTenant):
                 run()
 
@@ -125,6 +186,10 @@ def a_session(user: User, token: str) -> Session:
 
 
 ROWS = Chain(COUNT, Insert(Session), log.INSERT)
+COUNT_OF_ANOTHER = Update(
+    lambda: User.objects.filter(pk=uuid("other")), login_count=F("login_count") + number("much")
+)
+IF_SOMEBODY = InsertIf(log.INSERT, lambda: User.objects.filter(username_key=text("key")))
 
 
 def test_what_a_change_entails_is_there_with_it(acme: World):
@@ -157,6 +222,37 @@ def test_what_cannot_be_inserted_undoes_the_change(acme: World):
             ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), entry)
         assert User.objects.get(pk=user.pk).login_count == 1
         assert not Entry.objects.filter(pk=entry.pk).exists()
+
+
+def test_a_change_entails_updates_too(acme: World):
+    user, other = acme.user(), acme.user()
+    with acme.active():
+        row, entry = a_session(user, "d" * 64), log.entry(Event.SESSION_END, user_id=user.pk)
+        more = (COUNT_OF_ANOTHER, {"other": other.pk, "much": 5})
+        happened = all_or_nothing(
+            COUNT, {"pk": user.pk, "more": 1}, (Insert(Session), row), more, (log.INSERT, entry)
+        )
+        assert happened
+        assert [User.objects.get(pk=each.pk).login_count for each in (user, other)] == [1, 5]
+        assert Entry.objects.filter(pk=entry.pk).exists()
+
+        entry = log.entry(Event.SESSION_END, user_id=user.pk)
+        assert not all_or_nothing(COUNT, {"pk": uuid7(), "more": 1}, more, (log.INSERT, entry))
+        assert User.objects.get(pk=other.pk).login_count == 5
+        assert not Entry.objects.filter(pk=entry.pk).exists()
+
+
+def test_a_row_is_inserted_if_something_is_true_at_that_moment(acme: World, rival: World):
+    user = acme.user()
+    for world, key, happens in (
+        (acme, user.username_key, True),
+        (acme, "nobody", False),
+        (rival, user.username_key, False),
+    ):
+        with world.active():
+            entry = log.entry(Event.SESSION_END)
+            assert IF_SOMEBODY(entry, key=key) is happens
+            assert Entry.objects.filter(pk=entry.pk).exists() is happens
 
 
 def test_of_changes_at_one_moment_each_entails_its_own(acme: World):
