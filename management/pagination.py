@@ -1,5 +1,6 @@
 """Pages of lists: ``{data, total, page, page_size}``."""
 
+from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
 from django.db.models import Count, QuerySet, Window
@@ -8,6 +9,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+
+from identity.core.listing import Listed
 
 T = TypeVar("T")
 
@@ -40,13 +43,17 @@ class EnvelopePagination(BasePagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """Return the rows of the page that the query names; a view's ``total`` may know of how many."""
-        count = getattr(view, "total", QuerySet.count)
+        count: Any = getattr(view, "total", QuerySet.count)
         self._read(request)
+        if isinstance(queryset, Listed) and self._start < _FAR:
+            beginning, total = queryset.beginning(self._start, self._start + self.page_size)
+            self.total = count(queryset) if total is None else total
+            return beginning
         total = count(queryset)
         if total is None:
             return self._found(queryset)
-        rows = list(self._part(queryset, total))
-        return rows[::-1] if self.is_backwards else rows
+        rows = self._listed(queryset, total) if isinstance(queryset, Listed) else self._part(queryset, total)
+        return list(rows)[::-1] if self.is_backwards else list(rows)
 
     def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
         """Return the part of a list that the query names, which is yet to be read, in any order.
@@ -69,19 +76,34 @@ class EnvelopePagination(BasePagination):
     def _start(self) -> int:
         return (self.page - 1) * self.page_size
 
-    def _part(self, queryset: QuerySet[Any, T], total: int) -> QuerySet[Any, T]:
-        """Begin at the nearer end of the list: what is skipped is read, too."""
+    def _places(self, total: int) -> tuple[int, int]:
+        """Return where the page begins and ends, from the nearer end: what is skipped is read, too."""
         self.total = total
-        first, after = self._start, min(self._start + self.page_size, total)
-        if first >= total:
+        first, after = min(self._start, total), min(self._start + self.page_size, total)
+        self.is_backwards = total // 2 < first < total
+        return (total - after, total - first) if self.is_backwards else (first, after)
+
+    def _part(self, queryset: QuerySet[Any, T], total: int) -> QuerySet[Any, T]:
+        first, after = self._places(total)
+        if first == after:
             return queryset.none()
-        self.is_backwards = first > total // 2
         if self.is_backwards:
-            first, after, queryset = total - after, total - first, queryset.reverse()
+            queryset = queryset.reverse()
         if first < _FAR:
             return queryset[first:after]
         # The index that gives the order has the ids: only the rows that are shown are looked up.
         return queryset.filter(pk__in=queryset.values("pk")[first:after])
+
+    def _listed(self, listed: Listed, total: int) -> Iterable[Any]:
+        first, after = self._places(total)
+        if first == after:
+            return ()
+        if first < _FAR:
+            return listed.part(first, after, is_backwards=self.is_backwards)
+        rows, keys = listed.rows(), listed.keys()
+        if self.is_backwards:
+            rows, keys = rows.reverse(), keys.reverse()
+        return rows.filter(pk__in=keys.values("pk")[first:after])
 
     def _found(self, queryset: QuerySet[Any]) -> list[Any]:
         """Find all that match, count them, and read those of the page.

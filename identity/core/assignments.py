@@ -1,18 +1,23 @@
 """Sets of links between rows: read, and replaced as a whole."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit import log
+from audit.compiled import Given
 from audit.events import Event
 from identity.core import ids, records
 from identity.core.errors import ServiceError
+from identity.core.many import among, link
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
+
+_number: Final = attrgetter("int")  # UUIDs are compared by it, in Python
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class Assignment:
         """The model of the items."""
         return self.link._meta.get_field(self.item).related_model  # type: ignore[return-value]
 
-    def of(self, parent_id: UUID) -> QuerySet[Any]:
+    def of(self, parent_id: UUID | Given) -> QuerySet[Any]:
         """Return the items of a parent, newest first."""
         links = self.link.objects.filter(**{f"{self.parent}_id": parent_id})
         linked = links.values(f"{self.item}_id")
@@ -112,8 +117,8 @@ def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
     named = [pk for pk in parsed.values() if pk is not None]
     links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
-    others = links.exclude(**{f"{assignment.item}_id__in": named})
-    asked = Q(pk__in=named, **assignment.allowed)
+    others = links.exclude(among(f"{assignment.item}_id", named))
+    asked = among("pk", named) & Q(**assignment.allowed)
     if assignment.stays:
         asked |= Q(pk__in=links.filter(**assignment.stays).values(f"{assignment.item}_id"))
     rows = (
@@ -129,22 +134,18 @@ def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted
     leaves_some = False
     for pk, is_linked, leaves_some in rows:  # noqa: B007 - the same in every row
         (linked if is_linked else new).add(pk)
-    if unknown := [text for text, pk in parsed.items() if pk not in linked | new]:
+    found = linked | new
+    if unknown := [text for text, pk in parsed.items() if pk not in found]:
         raise UnknownIds(assignment.ids_field, unknown)
-    if (linked | new) - set(named):
+    if found - set(named):
         raise records.Protected
     return _Wanted(linked, new, others, leaves_some)
 
 
 def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     """Link in one order everywhere: whoever links from the other end is waited for, not fought with."""
-    assignment.link.objects.bulk_create(
-        [
-            assignment.link(**{f"{assignment.parent}_id": parent_id, f"{assignment.item}_id": item})
-            for item in sorted(items)
-        ],
-        ignore_conflicts=True,
-    )
+    ordered = sorted(items, key=_number)
+    link(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
 
 
 def _record(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
@@ -153,5 +154,7 @@ def _record(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
         id=parent_id,
         fields=[assignment.ids_field],
         count=len(items),
-        **{assignment.ids_field: [str(item) for item in sorted(items)[:100]]},  # type: ignore[arg-type]
+        **{  # type: ignore[arg-type]
+            assignment.ids_field: [str(item) for item in sorted(items, key=_number)[:100]]
+        },
     )

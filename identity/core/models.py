@@ -67,6 +67,23 @@ class EditableModel(TenantModel, Versioned):
         abstract = True
 
 
+class KeptCount(models.Model):
+    """A part of a number that triggers keep, who also delete it: the sum is what counts. See ``totals``."""
+
+    tenant = models.ForeignKey(
+        "tenants.Tenant",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        default=tenancy.active_id,
+        editable=False,
+        db_constraint=False,
+        db_index=False,
+    )
+
+    class Meta:
+        abstract = True
+
+
 class Link(models.Model):
     """A row that ties two rows of one tenant together, and nothing more."""
 

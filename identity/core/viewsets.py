@@ -7,6 +7,7 @@ than building an object a row.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -21,6 +22,8 @@ from rest_framework.viewsets import GenericViewSet
 from audit.events import Event
 from identity.core import assignments, ids, records
 from identity.core.assignments import Assignment
+from identity.core.compiled import Tuples, uuid
+from identity.core.listing import HowMany, Listed, Listing
 from identity.core.models import EditableModel
 from identity.core.serializers import IdsSerializer
 
@@ -49,7 +52,7 @@ def etag(pk: object, version: int) -> str:
 
 def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
     """Return the versions that ``If-Match`` names of a row; nothing when any will do."""
-    header = request.headers.get("If-Match")
+    header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return None
     named = (_ETAG.fullmatch(tag.strip()) for tag in header.split(","))
@@ -102,13 +105,13 @@ class TenantViewSet(GenericViewSet[Any]):
 
         """
 
-    def total(self, rows: QuerySet[Any]) -> int | None:
+    def total(self, rows: QuerySet[Any] | Listed) -> int | None:
         """Return how many rows a list has; nothing where they are to be counted as they are found."""
         return rows.count()
 
-    def page_of(self, rows: QuerySet[Any, Row]) -> Response:
+    def page_of(self, rows: QuerySet[Any, Row] | Listed) -> Response:
         """Answer with a page of rows."""
-        page = self.paginate_queryset(rows)
+        page = self.paginate_queryset(rows)  # type: ignore[arg-type]  # our pagination reads both
         if not page:
             self.require_parent()
         return self.get_paginated_response([self.shape(row) for row in page or []])
@@ -177,7 +180,20 @@ class ListMixin(TenantViewSet):
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Answer with a page."""
-        return self.page_of(self.filtered(self.rows()))
+        if self.kwargs or self.narrowing():
+            return self.page_of(self.filtered(self.rows()))
+        return self.page_of(Listed(self._all(), self.rows, self.get_queryset))
+
+    @classmethod
+    @cache
+    def _all(cls) -> Listing:
+        """Return the list that nothing narrows, neither the path nor a filter."""
+        columns = (*cls.columns, "version")
+        return Listing(lambda: cls().rows(), columns, lambda: cls().whole())
+
+    def whole(self) -> Any:
+        """Return what says, as a part of a query, how many rows there are where nothing narrows the list."""
+        return HowMany(self.get_queryset())
 
 
 class ReadViewSet(ListMixin):
@@ -244,8 +260,20 @@ class AssignmentView(APIView):
     def get(self, request: Request, *_: Any, **__: Any) -> Response:
         """Answer with the items, newest first."""
         parent, version = self.parent()
-        items = [self.shape(row) for row in self.assignment.of(parent).values(*self.columns)]
+        rows = self._items().all(parent_id=parent)
+        items = [self.shape(dict(zip(self.columns, row, strict=True))) for row in rows]
         return Response(items, headers={"ETag": etag(parent, version)})
+
+    @classmethod
+    @cache
+    def _items(cls) -> Tuples:
+        return Tuples(lambda: cls.assignment.of(uuid("parent_id")).values_list(*cls.columns))
+
+    @classmethod
+    @cache
+    def _versions(cls) -> Tuples:
+        parents = cls.assignment.parents._default_manager
+        return Tuples(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
 
     def put(self, request: Request, *_: Any, **__: Any) -> Response:
         """Replace the set by the ids that were sent."""
@@ -268,12 +296,9 @@ class AssignmentView(APIView):
 
         """
         parent = self.parent_id()
-        versions = self.assignment.parents._default_manager.filter(pk=parent).values_list(
-            "version", flat=True
-        )
-        if (version := versions.first()) is None:
-            raise NotFound(f"{self.parent_thing} not found")
-        return parent, version
+        for (version,) in self._versions().all(parent_id=parent):
+            return parent, version
+        raise NotFound(f"{self.parent_thing} not found")
 
     def shape(self, row: Row) -> Row:
         """Return an item as the answer shows it."""

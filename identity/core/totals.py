@@ -1,0 +1,145 @@
+"""Triggers that keep the number of rows of a table, on both engines, so that nobody has to count them.
+
+Whoever counts waits for nobody: on PostgreSQL a statement takes any row of the number that is
+free, or makes another. There come to be as many as there ever were writers at one moment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's name
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+_POSTGRESQL: Final = """
+CREATE OR REPLACE FUNCTION {kept}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    change record;
+    sign int := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
+BEGIN
+    FOR change IN SELECT {by}, count(*) AS found FROM changed GROUP BY {by} LOOP
+        UPDATE {kept} SET {number} = {number} + sign * change.found WHERE id = (
+            SELECT id FROM {kept} WHERE {of_change} LIMIT 1 FOR UPDATE SKIP LOCKED);
+        IF NOT FOUND THEN
+            INSERT INTO {kept} ({by}, {number}) VALUES ({change_by}, sign * change.found);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE FUNCTION {kept}_forget() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM {kept};
+    ELSE
+        DELETE FROM {kept} WHERE {of_parent};
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER {name}_insert AFTER INSERT ON {counted} REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_keep();
+CREATE OR REPLACE TRIGGER {name}_delete AFTER DELETE ON {counted} REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_keep();
+CREATE OR REPLACE TRIGGER {name}_truncate AFTER TRUNCATE ON {counted}
+    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_forget();
+CREATE OR REPLACE TRIGGER {name}_forget AFTER DELETE ON {parent}
+    FOR EACH ROW EXECUTE FUNCTION {kept}_forget();
+"""
+
+# One writer at a time: one row of each number.
+_SQLITE: Final = (
+    """CREATE TRIGGER IF NOT EXISTS {name}_insert AFTER INSERT ON {counted} BEGIN
+    INSERT INTO {kept} ({by}, {number}) SELECT {new_by}, 0
+        WHERE NOT EXISTS (SELECT 1 FROM {kept} WHERE {of_new});
+    UPDATE {kept} SET {number} = {number} + 1 WHERE {of_new}; END""",
+    """CREATE TRIGGER IF NOT EXISTS {name}_delete AFTER DELETE ON {counted} BEGIN
+    UPDATE {kept} SET {number} = {number} - 1 WHERE {of_old}; END""",
+    """CREATE TRIGGER IF NOT EXISTS {name}_forget AFTER DELETE ON {parent} BEGIN
+    DELETE FROM {kept} WHERE {of_parent}; END""",
+)
+
+_COUNT: Final = "INSERT INTO {kept} ({by}, {number}) SELECT {by}, count(*) FROM {counted} GROUP BY {by}"
+
+_ENDINGS: Final = {
+    "postgresql": ("insert", "delete", "truncate", "forget"),
+    "sqlite": ("insert", "delete", "forget"),
+}
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)  # signals hold their receivers weakly
+class Total:
+    """How many rows of ``counted`` there are for each row of ``parent``: the sum of ``kept.number``.
+
+    ``by`` are the columns that name the parent in both tables, and what the parent itself calls them.
+    """
+
+    counted: str
+    kept: str
+    number: str
+    parent: str
+    by: Mapping[str, str]
+
+    def install(self, connection: BaseDatabaseWrapper) -> None:
+        """Create the triggers, and count what there is: nobody writes between the one and the other."""
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
+                cursor.execute(self._filled(statement))
+            cursor.execute(self._filled("DELETE FROM {kept}"))
+            cursor.execute(self._filled(_COUNT))
+
+    def missing(self, connection: BaseDatabaseWrapper) -> set[str]:
+        """Return the names of the triggers that are not there; nothing without the table."""
+        if self.kept not in connection.introspection.table_names():
+            return set()
+        query = (
+            f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D'"  # noqa: S608 - our own names
+            f" AND tgrelid IN ('{self.counted}'::regclass, '{self.parent}'::regclass)"
+            if connection.vendor == "postgresql"
+            else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(query)
+            there = {name for (name,) in cursor.fetchall()}
+        return self.triggers(connection) - there
+
+    def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
+        """Return, for a system check, which databases lack triggers, so that the number may be wrong."""
+        return [
+            Warning(
+                f"{what} are not counted as they come and go: missing triggers {', '.join(sorted(names))}",
+                hint="run manage.py migrate: it creates them, and counts anew",
+                id=check_id,
+            )
+            for alias in databases or []
+            if (names := self.missing(connections[alias]))
+        ]
+
+    def triggers(self, connection: BaseDatabaseWrapper) -> set[str]:
+        """Return the names of the triggers that keep the number on this engine."""
+        return {f"{self._name}_{ending}" for ending in _ENDINGS[connection.vendor]}
+
+    def after_migrate(self, *, using: str, **_: object) -> None:
+        """Create what is not there: SQLite drops triggers when it rebuilds a table."""
+        connection = connections[using]
+        if self.missing(connection):
+            self.install(connection)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.counted}_count"
+
+    def _filled(self, statement: str) -> str:
+        return statement.format(
+            name=self._name,
+            counted=self.counted,
+            kept=self.kept,
+            number=self.number,
+            parent=self.parent,
+            by=", ".join(self.by),
+            **{f"{row}_by": ", ".join(f"{row}.{column}" for column in self.by) for row in ("change", "new")},
+            **{
+                f"of_{row}": " AND ".join(f"{column} = {row}.{column}" for column in self.by)
+                for row in ("change", "new", "old")
+            },
+            of_parent=" AND ".join(f"{column} = OLD.{theirs}" for column, theirs in self.by.items()),
+        )
