@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
@@ -14,6 +14,7 @@ from identity.core.errors import Invalid
 from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked
 from identity.organizations import forms, services
 from identity.organizations.models import (
+    MemberCount,
     Membership,
     Organization,
     OrganizationPermission,
@@ -105,7 +106,9 @@ class OrganizationAdmin(Pages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return organizations, each of whom knows how many belong to it."""
-        counted: QuerySet[Any] = super().get_queryset(request).annotate(member_count=Count("memberships"))
+        counted: QuerySet[Any] = (
+            super().get_queryset(request).annotate(member_count=MemberCount.objects.of_each())
+        )
         return counted
 
     @admin.display(description="Members")

@@ -1,8 +1,11 @@
 """Organizations, their members, and the tenant-wide templates of roles and permissions."""
 
 from django.db import models
+from django.db.models import OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
 
-from identity.core.models import EditableModel, Link, TenantManager
+from audit.compiled import Given
+from identity.core.models import EditableModel, KeptCount, Link, TenantManager
 from identity.resources.models import Scope
 from identity.users.models import User
 
@@ -40,11 +43,48 @@ class Membership(EditableModel):
             models.UniqueConstraint(fields=["tenant", "organization", "user"], name="membership_unique"),
         ]
         indexes = [
-            models.Index(fields=["organization", "-created_at", "-id"], name="membership_newest_first"),
+            # The tenant is only beside the key: what deletes an organization looks for it alone.
+            models.Index(
+                fields=["organization", "-created_at", "-id"], include=["tenant"], name="membership_page"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.user_id} in {self.organization_id}"
+
+
+class MemberCountQuerySet(models.QuerySet["MemberCount"]):
+    """The read of the numbers."""
+
+    def of_each(self) -> Coalesce:
+        """Return, for a query of organizations, how many members each of them has."""
+        return self.of(OuterRef("pk"))
+
+    def of(self, organization: OuterRef | Given) -> Coalesce:
+        """Return, as a part of a query, how many members an organization has."""
+        parts = self.filter(organization=organization).order_by().values("organization")
+        return Coalesce(Subquery(parts.annotate(total=Sum("members")).values("total")), 0)
+
+
+class MemberCount(KeptCount):
+    """A part of the number of an organization's members."""
+
+    organization = models.ForeignKey(
+        Organization,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
+    members = models.BigIntegerField()
+
+    objects = TenantManager.from_queryset(MemberCountQuerySet)()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "organization"], name="member_count_of_organization")]
+
+    def __str__(self) -> str:
+        return f"{self.organization_id}: {self.members}"
 
 
 class OrganizationPermission(EditableModel):

@@ -11,6 +11,7 @@ from audit.events import Event
 from identity.core import assignments, ids, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
+from identity.core.many import among
 from identity.core.records import UnknownIds
 from identity.organizations.models import (
     MemberRole,
@@ -103,7 +104,7 @@ def add_members(organization_id: UUID, given: list[str]) -> None:
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
     memberships = Membership.objects.filter(organization=organization_id, user=OuterRef("pk"))
     found = dict(
-        User.objects.filter(pk__in=[pk for pk in parsed.values() if pk])
+        User.objects.filter(among("pk", [pk for pk in parsed.values() if pk]))
         .annotate(is_member=Exists(memberships))
         .values_list("pk", "is_member")
     )

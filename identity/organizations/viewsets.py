@@ -1,15 +1,16 @@
 """/organizations, /organization-roles and /organization-permissions."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from identity.core import ids
+from identity.core.compiled import uuid
+from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
 from identity.core.viewsets import (
     AssignmentView,
@@ -20,8 +21,9 @@ from identity.core.viewsets import (
     etag,
     expected_versions,
 )
-from identity.organizations import services
+from identity.organizations import services, totals
 from identity.organizations.models import (
+    MemberCount,
     Membership,
     Organization,
     OrganizationPermission,
@@ -37,12 +39,6 @@ from identity.organizations.serializers import (
 )
 from identity.resources.serializers import BriefScopeSerializer
 from identity.users.models import User
-
-
-def _member_count() -> Coalesce:
-    """Count the members of each organization of a page, and of no other."""
-    counted = Membership.objects.filter(organization=OuterRef("pk")).order_by().values("organization")
-    return Coalesce(Subquery(counted.annotate(count=Count("pk")).values("count")), 0)
 
 
 class OrganizationViewSet(CrudViewSet):
@@ -64,7 +60,7 @@ class OrganizationViewSet(CrudViewSet):
 
     def rows(self) -> QuerySet[Any, Row]:
         """Return organizations with their number of members."""
-        counted = self.get_queryset().annotate(member_count=_member_count())
+        counted = self.get_queryset().annotate(member_count=MemberCount.objects.of_each())
         rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
         return rows
 
@@ -84,7 +80,9 @@ class UserOrganizations(ListMixin):
     def rows(self) -> QuerySet[Any, Row]:
         """Return them, with their number of members."""
         joined = Membership.objects.filter(user=self.pk()).values("organization_id")
-        counted = self.get_queryset().filter(pk__in=joined).annotate(member_count=_member_count())
+        counted = (
+            self.get_queryset().filter(pk__in=joined).annotate(member_count=MemberCount.objects.of_each())
+        )
         rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
         return rows
 
@@ -118,9 +116,9 @@ class MemberViewSet(TenantViewSet):
         """Return the members of the organization of the path."""
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
-    def total(self, rows: QuerySet[Any]) -> int:
-        """Count memberships, without the users whom the rows name."""
-        return self.get_queryset().count()
+    def total(self, rows: QuerySet[Any] | Listed) -> int:
+        """Return how many members there are, which is known."""
+        return totals.members_of(ids.parse(self.kwargs["pk"]))
 
     def require_parent(self) -> None:
         """Check that there is such an organization."""
@@ -142,7 +140,8 @@ class MemberViewSet(TenantViewSet):
 
     def list(self, request: Request, **_: Any) -> Response:
         """Answer with a page of members."""
-        return self.page_of(self.rows())
+        organization = ids.parse(self.kwargs["pk"])
+        return self.page_of(Listed(_MEMBERS, self.rows, self.get_queryset, organization_id=organization))
 
     def create(self, request: Request, **_: Any) -> Response:
         """Add users."""
@@ -169,6 +168,13 @@ class MemberViewSet(TenantViewSet):
         member = services.membership(pk, user_pk)
         services.remove_member(member, expected=expected_versions(request, member.pk))
         return Response(None)
+
+
+_MEMBERS: Final = Listing(
+    lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
+    (*MemberViewSet.columns, "version"),
+    lambda: MemberCount.objects.of(uuid("organization_id")),
+)
 
 
 class MemberRoles(AssignmentView):

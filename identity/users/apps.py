@@ -13,4 +13,4 @@ class UsersConfig(AppConfig):
         """Create the triggers that count after every migrate, and check that they are there."""
         from identity.users import checks, totals  # noqa: F401, PLC0415 - models are ready only now
 
-        post_migrate.connect(totals.after_migrate, sender=self)
+        post_migrate.connect(totals.USERS.after_migrate, sender=self)
