@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from identity.core.admin import Pages
 from identity.core.operations import Operation, Order, checked
-from identity.users import identifiers, services
+from identity.users import credentials, identifiers, services
 from identity.users.models import User
 from identity.users.serializers import UserSerializer
 
@@ -19,9 +19,9 @@ class PasswordForm(forms.Form):
 
     password = forms.CharField(
         strip=False,
-        max_length=services.LONGEST_PASSWORD,
+        max_length=credentials.LONGEST_PASSWORD,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
-        help_text=f"{services.SHORTEST_PASSWORD} to {services.LONGEST_PASSWORD} characters.",
+        help_text=f"{credentials.SHORTEST_PASSWORD} to {credentials.LONGEST_PASSWORD} characters.",
     )
 
 
@@ -52,7 +52,7 @@ def _unsuspend(order: Order) -> str:
 
 
 def _set_password(order: Order) -> str:
-    services.set_password(order.row, order.fields["password"], expected=order.expected)
+    credentials.set_password(order.row, order.fields["password"], expected=order.expected)
     return "The new password is set; all sessions and refresh tokens have ended."
 
 

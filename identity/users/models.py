@@ -4,8 +4,7 @@ from typing import Self
 
 from django.db import models
 
-from identity.core import tenancy
-from identity.core.models import EditableModel, TenantManager
+from identity.core.models import EditableModel, KeptCount, TenantManager
 from identity.users import identifiers
 from identity.users.identifiers import Kind
 
@@ -81,30 +80,12 @@ class User(EditableModel):
         return self.username or self.email or self.phone
 
 
-class UserCountQuerySet(models.QuerySet["UserCount"]):
-    """The read of the number."""
+class UserCount(KeptCount):
+    """A part of the number of a tenant's users."""
 
-    def total(self) -> int:
-        """Return how many users the active tenant has, exactly, however many they are."""
-        return sum(self.values_list("users", flat=True))
-
-
-class UserCount(models.Model):
-    """A part of the number of a tenant's users: the sum is what counts. See ``identity.users.totals``."""
-
-    # A trigger deletes it, after the last user is gone.
-    tenant = models.ForeignKey(
-        "tenants.Tenant",
-        on_delete=models.DO_NOTHING,
-        related_name="+",
-        default=tenancy.active_id,
-        editable=False,
-        db_constraint=False,
-        db_index=False,
-    )
     users = models.BigIntegerField()
 
-    objects = TenantManager.from_queryset(UserCountQuerySet)()
+    objects = TenantManager()
 
     class Meta:
         indexes = [models.Index(fields=["tenant"], name="user_count_of_tenant")]

@@ -4,26 +4,27 @@ A hash costs 15 to 20 ms of a core and 19 MiB. A flood of sign-ins must not take
 threads of a worker, so a few hashes run, a few wait, and the rest are told to come back.
 """
 
-import os
-import sys
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import BoundedSemaphore, get_native_id
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from threading import BoundedSemaphore
 from typing import Final, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, make_password
-from nacl import pwhash
-from nacl.exceptions import InvalidkeyError
 
 from identity.core.errors import ServiceError
+from identity.users import aside
 
 T = TypeVar("T")
+_logger: Final = logging.getLogger("gatehouse.passwords")
 
-_NICE: Final = 10
 _OURS: Final = "argon2$argon2id$v=19$m=19456,t=2,p=1$"
 # Of 256 random bits that nobody knows: what passwords of unknown people are held against.
 _OF_NOBODY: Final = f"{_OURS}OHIzMUx1WmVnNlByc0VBOEdwYlBvYg$XvdHmfvbL9La8KmNxoWtWGt7LzShU5oXH7QGU6K7i58"
+_has_place: Final = ContextVar("has_place", default=False)
 _LONGEST: Final = 128  # what libsodium takes as the text of a hash, and a little less
 
 
@@ -46,62 +47,67 @@ class Argon2id(Argon2PasswordHasher):
     parallelism = 1
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Tell whether a password is right; libsodium needs less time for it than argon2-cffi."""
+        """Tell whether a password is right."""
         if not encoded.startswith(_OURS) or len(encoded) > _LONGEST:
             return bool(super().verify(password, encoded))
-        try:
-            return bool(pwhash.verify(encoded.removeprefix("argon2").encode(), password.encode()))
-        except InvalidkeyError:
-            return False
+        return aside.verify(password, encoded.removeprefix("argon2"))
 
-
-def _step_back() -> None:
-    """Let this thread run when nobody else wants to: hashing takes long, and tokens must not wait for it.
-
-    On Linux the priority is a thread's own; elsewhere it would be the whole process's.
-    """
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, get_native_id(), _NICE)
+    def encode(self, password: str, salt: str) -> str:
+        """Hash a password."""
+        hashed = aside.encode(password, salt, (self.time_cost, self.memory_cost, self.parallelism))
+        return f"argon2{hashed}"
 
 
 class Places:
     """A bounded number of hashes that run, and of requests that wait for their turn.
 
-    They run in threads of their own: what a hash needs of memory stays with the thread that
-    made it, and a worker has many more threads than it may run hashes.
+    They run in threads of their own, each of which has a process for it in a server (``aside``):
+    a worker has many more threads than it may run hashes.
     """
 
     def __init__(self, *, running: int, waiting: int) -> None:
         self._all = BoundedSemaphore(running + waiting)
-        self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing", initializer=_step_back)
+        self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
 
-    def check(self) -> None:
-        """Make sure that somebody may wait at this moment.
-
-        Raises:
-            Busy: all places are taken.
-
-        """
+    @contextmanager
+    def taken(self) -> Iterator[bool]:
+        """Keep a place for the block, and tell whether there was one. What it runs needs no other."""
+        if _has_place.get():
+            yield True
+            return
         if not self._all.acquire(blocking=False):
-            raise Busy
-        self._all.release()
+            yield False
+            return
+        token = _has_place.set(True)
+        try:
+            yield True
+        finally:
+            _has_place.reset(token)
+            self._all.release()
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work when its turn comes, and return what it returns.
 
         Raises:
-            Busy: at once, when nobody more may wait.
+            Busy: at once, when nobody more may wait; or the machine does not let hashes be made.
 
         """
-        if not self._all.acquire(blocking=False):
-            raise Busy
-        try:
-            return self._threads.submit(work).result()
-        finally:
-            self._all.release()
+        with self.taken() as taken:
+            if not taken:
+                raise Busy
+            try:
+                return self._threads.submit(work).result()
+            except aside.Gone:
+                _logger.exception("no password can be hashed: sign-ins are answered 503")
+                raise Busy from None
 
 
 _places: Final = Places(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
+
+
+def place() -> AbstractContextManager[bool]:
+    """Keep a place for what the block hashes, and tell whether there was one."""
+    return _places.taken()
 
 
 def check_places() -> None:
@@ -111,7 +117,9 @@ def check_places() -> None:
         Busy: it could not.
 
     """
-    _places.check()
+    with _places.taken() as taken:
+        if not taken:
+            raise Busy
 
 
 def hashed(password: str) -> str:

@@ -9,9 +9,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from identity.core.listing import Listed
 from identity.core.viewsets import CrudViewSet, Row, by_id, expected_versions
-from identity.users import identifiers, services
-from identity.users.models import User, UserCount
+from identity.users import credentials, identifiers, services, totals
+from identity.users.models import User
 from identity.users.serializers import (
     PasswordSerializer,
     SuspendedSerializer,
@@ -60,15 +61,19 @@ class UserViewSet(CrudViewSet):
         "is_suspended": _truth,
     }
 
-    def total(self, rows: QuerySet[Any]) -> int | None:
+    def total(self, rows: QuerySet[Any] | Listed) -> int | None:
         """Count what a filter leaves; how many users there are in all is known."""
         match self.narrowing():
             case {"search": _}:
                 return None
             case {"is_suspended": "false", **others} if not others:
-                return UserCount.objects.total() - User.objects.filter(is_suspended=True).count()
+                return totals.users() - User.objects.filter(is_suspended=True).count()
             case narrowing:
-                return rows.count() if narrowing else UserCount.objects.total()
+                return rows.count() if narrowing else totals.users()
+
+    def whole(self) -> Any:
+        """Say how many users there are, which is known."""
+        return totals.of_tenant()
 
     def perform_create(self, fields: Row) -> UUID:
         """Create a user."""
@@ -88,7 +93,7 @@ class UserViewSet(CrudViewSet):
         user = self.get_object()
         sent = PasswordSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
-        services.set_password(
+        credentials.set_password(
             user, sent.validated_data["password"], expected=expected_versions(request, user.pk)
         )
         return Response(None)

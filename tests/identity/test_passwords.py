@@ -14,8 +14,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from identity.users import passwords
-from identity.users import services as users
+from identity.users import credentials, passwords
 from identity.users.models import User
 from management.administrators import services as administrators
 from management.administrators import signing_in
@@ -65,7 +64,7 @@ class TestHash:
         user = acme.user()
         with acme.active():
             if way == "set_password":
-                users.set_password(user, "another password")
+                credentials.set_password(user, "another password")
         stored = stored_of(acme, user)
         if way == "administrator":
             stored = administrators.create(username=f"a-{user.pk.hex}", password=PASSWORD).password
@@ -167,8 +166,8 @@ class TestNobody:
 
         prices = []
         for identifier in (user.username, "nobody-at-all", "n@b.example", "99999999"):
-            with acme.active(), pytest.raises(users.InvalidCredentials):
-                users.authenticate(identifier=identifier, password="wrong password")
+            with acme.active(), pytest.raises(credentials.InvalidCredentials):
+                credentials.authenticate(identifier=identifier, password="wrong password")
             prices.append(paid[:])
             paid.clear()
 
@@ -179,8 +178,8 @@ class TestNobody:
         give(acme, user, "")
         paid = self.counted(monkeypatch)
 
-        with acme.active(), pytest.raises(users.InvalidCredentials):
-            users.authenticate(identifier=user.username, password="wrong password")
+        with acme.active(), pytest.raises(credentials.InvalidCredentials):
+            credentials.authenticate(identifier=user.username, password="wrong password")
 
         assert paid == ["libsodium"]
 
@@ -409,10 +408,10 @@ class TestTransactions:
     def test_none_for_users(self, acme, hashes):
         user = acme.user(password=PASSWORD)
         with acme.active():
-            users.set_password(user, "another password")
-            users.authenticate(identifier=user.username, password="another password")
+            credentials.set_password(user, "another password")
+            credentials.authenticate(identifier=user.username, password="another password")
             User.objects.filter(pk=user.pk).update(password=weak(PASSWORD))
-            users.authenticate(identifier=user.username, password=PASSWORD)
+            credentials.authenticate(identifier=user.username, password=PASSWORD)
 
         assert hashes == [False] * 4
 

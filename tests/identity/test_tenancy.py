@@ -16,6 +16,7 @@ from audit.models import Entry
 from identity.core import ids, tenancy
 from identity.core.errors import Invalid
 from identity.core.models import Link, TenantManager, TenantModel
+from identity.organizations.models import MemberCount
 from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users.models import User, UserCount
@@ -26,7 +27,9 @@ from tests.support import cast, independent, wire
 from tests.support.independent import bearer
 from tests.support.threads import at_once
 
-TENANT_MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel | Link | UserCount)]
+TENANT_MODELS = [
+    model for model in apps.get_models() if issubclass(model, TenantModel | Link | UserCount | MemberCount)
+]
 OURS = [
     model
     for model in apps.get_models()

@@ -11,6 +11,7 @@ from audit.models import Entry
 from identity.core.errors import Invalid
 from identity.core.records import Gone
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from tests.support import cast
@@ -109,18 +110,18 @@ class TestCreate:
         with acme.active():
             user = users.create(username="alice", password=password)
 
-            assert users.authenticate(identifier="alice", password=password) == user
+            assert credentials.authenticate(identifier="alice", password=password) == user
             for wrong in (password[:-1], password + " ", password.strip() + "x"):
-                with pytest.raises(users.InvalidCredentials):
-                    users.authenticate(identifier="alice", password=wrong)
+                with pytest.raises(credentials.InvalidCredentials):
+                    credentials.authenticate(identifier="alice", password=wrong)
 
     def test_case_I22_the_73rd_byte_matters(self, acme):
         user = acme.user("alice", password="x" * 72 + "a")
 
         with acme.active():
-            assert users.authenticate(identifier="alice", password="x" * 72 + "a") == user
-            with pytest.raises(users.InvalidCredentials):
-                users.authenticate(identifier="alice", password="x" * 72 + "b")
+            assert credentials.authenticate(identifier="alice", password="x" * 72 + "a") == user
+            with pytest.raises(credentials.InvalidCredentials):
+                credentials.authenticate(identifier="alice", password="x" * 72 + "b")
 
     def test_a_bad_email_makes_nobody(self, acme):
         with acme.active(), pytest.raises(Invalid):
@@ -162,7 +163,7 @@ class TestAuthenticate:
 
         with acme.active():
             for identifier in ("alice", "ALICE", "a@b.example", "+49 30 123456", "4930123456"):
-                assert users.authenticate(identifier=identifier, password=PASSWORD) == user
+                assert credentials.authenticate(identifier=identifier, password=PASSWORD) == user
 
     @pytest.mark.parametrize("identifier", ["nobody", "n@b.example", "99999", "", "' OR ''='", "%"])
     def test_case_I01_nobody_and_a_wrong_password_are_one_refusal(self, acme, identifier):
@@ -170,8 +171,8 @@ class TestAuthenticate:
 
         refusals = []
         for name, password in ((identifier, PASSWORD), ("alice", "wrong password")):
-            with acme.active(), pytest.raises(users.InvalidCredentials) as refusal:
-                users.authenticate(identifier=name, password=password)
+            with acme.active(), pytest.raises(credentials.InvalidCredentials) as refusal:
+                credentials.authenticate(identifier=name, password=password)
             refusals.append((refusal.value.status, refusal.value.reason, refusal.value.message))
 
         assert refusals[0] == refusals[1]
@@ -184,18 +185,18 @@ class TestAuthenticate:
         with acme.active():
             User.objects.filter(pk=user.pk).update(password=stored)
 
-            with pytest.raises(users.InvalidCredentials):
-                users.authenticate(identifier="alice", password=password)
+            with pytest.raises(credentials.InvalidCredentials):
+                credentials.authenticate(identifier="alice", password=password)
 
     def test_decision_X3_only_the_right_password_learns_of_a_suspension(self, acme):
         user = acme.user("alice")
         with acme.active():
             users.suspend(user)
 
-            with pytest.raises(users.InvalidCredentials):
-                users.authenticate(identifier="alice", password="wrong password")
-            with pytest.raises(users.Suspended) as refusal:
-                users.authenticate(identifier="alice", password=PASSWORD)
+            with pytest.raises(credentials.InvalidCredentials):
+                credentials.authenticate(identifier="alice", password="wrong password")
+            with pytest.raises(credentials.Suspended) as refusal:
+                credentials.authenticate(identifier="alice", password=PASSWORD)
 
         assert (refusal.value.status, refusal.value.reason) == (403, "suspended")
 
@@ -225,7 +226,7 @@ class TestAuthenticate:
 
         def work(_):
             with acme.active():
-                users.signed_in(user)
+                credentials.signed_in(user)
 
         at_once(6, work)
 
@@ -391,13 +392,13 @@ class TestSuspend:
 class TestSetPassword:
     def test_case_E15_ends_sessions_codes_and_tokens_at_once(self, visit):
         with visit.world.active():
-            users.set_password(visit.user, "a new password")
+            credentials.set_password(visit.user, "a new password")
 
         visit.everything_is_dead()
 
     def test_the_new_one_is_good_and_the_old_one_is_not(self, visit):
         with visit.world.active():
-            users.set_password(visit.user, "a new password")
+            credentials.set_password(visit.user, "a new password")
 
         assert visit.world.browser().sign_in(visit.user).status_code == 401
         assert visit.world.browser().sign_in(visit.user, "a new password").status_code == 200
@@ -405,28 +406,28 @@ class TestSetPassword:
     def test_case_I21_does_not_lift_a_suspension(self, visit):
         with visit.world.active():
             users.suspend(visit.user)
-            users.set_password(visit.user, "a new password")
+            credentials.set_password(visit.user, "a new password")
 
         assert visit.world.browser().sign_in(visit.user, "a new password").status_code == 403
 
     @pytest.mark.parametrize("password", ["", "12345", "x" * 257, "123456\0"])
     def test_one_that_may_not_be_set_changes_nothing(self, visit, password):
         with visit.world.active(), pytest.raises(Invalid) as refusal:
-            users.set_password(visit.user, password)
+            credentials.set_password(visit.user, password)
 
         assert refusal.value.field == "password"
         visit.everything_works()
 
     def test_is_written_down_without_the_password(self, visit):
         with visit.world.active():
-            users.set_password(visit.user, "canary password")
+            credentials.set_password(visit.user, "canary password")
 
         [entry] = entries(visit.world, "User.Update")
         assert entry.payload == {"id": str(visit.user.pk), "fields": ["password"]}
 
     def test_decision_T2_not_from_another_tenant(self, visit, rival):
         with rival.active(), pytest.raises(Gone):
-            users.set_password(visit.user, "a new password")
+            credentials.set_password(visit.user, "a new password")
 
         visit.everything_works()
         assert visit.world.browser().sign_in(visit.user).status_code == 200
@@ -437,7 +438,7 @@ class TestSetPassword:
 
         def work(index):
             with acme.active():
-                users.set_password(user, candidates[index])
+                credentials.set_password(user, candidates[index])
 
         at_once(2, work)
 
@@ -454,7 +455,7 @@ class TestSetPassword:
 
         monkeypatch.setattr("identity.users.passwords.verify", changed_meanwhile)
         with acme.active():
-            users.authenticate(identifier="alice", password=PASSWORD)
+            credentials.authenticate(identifier="alice", password=PASSWORD)
 
             assert User.objects.get(pk=user.pk).password == "set meanwhile"
 

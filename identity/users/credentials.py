@@ -1,0 +1,180 @@
+"""What proves a user, and what follows: passwords, sign-ins, addresses that are shown to be theirs."""
+
+from typing import Final
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from audit.compiled import Entailed, all_or_nothing
+from audit.events import Event
+from identity.core import records
+from identity.core.compiled import Select, Update, number, text, uuid
+from identity.core.errors import Invalid, ServiceError
+from identity.users import identifiers, passwords
+from identity.users.identifiers import Kind
+from identity.users.models import User
+
+SHORTEST_PASSWORD: Final = 6
+
+
+LONGEST_PASSWORD: Final = 256
+
+
+def _by_key_of(kind: Kind) -> Select[User]:
+    return Select(lambda: User.objects.filter(**{f"{kind}_key": text("key")})[:1])
+
+
+_by_key: Final = {kind: _by_key_of(kind) for kind in Kind}
+
+
+_count_sign_in: Final = Update(
+    lambda: User.objects.filter(pk=uuid("pk"), epoch=number("epoch"), is_suspended=False),
+    last_sign_in_at=Now(),
+    login_count=F("login_count") + 1,
+)
+
+
+class InvalidCredentials(ServiceError):
+    """Nobody is known by this identifier and password. It does not say which is wrong."""
+
+    status = 401
+    reason = "invalid_credentials"
+    message = "the identifier or the password is wrong"
+
+
+class Suspended(ServiceError):
+    """The password is right, but the account is suspended."""
+
+    status = 403
+    reason = "suspended"
+    message = "this account is suspended"
+
+
+def acceptable_password(password: str) -> str:
+    """Return a password that an administrator may set: 6 to 256 characters.
+
+    Raises:
+        Invalid: it is shorter or longer, or cannot be stored.
+
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise Invalid("password", f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    if "\0" in password:
+        raise Invalid("password", "must not contain a NUL character")
+    return password
+
+
+def authenticate(*, identifier: str, password: str) -> User:
+    """Return the user whom identifier and password prove. Takes the same time for nobody.
+
+    Raises:
+        InvalidCredentials: no such user, no password, or the wrong one: never told which.
+        Suspended: right, but the account is suspended.
+        passwords.Busy: too many sign-ins at this moment.
+
+    """
+    kind, key = identifiers.key_of(identifier)
+    user = _by_key[kind].first(key=key)
+    right, renewed = passwords.verify(password, user.password if user else None)
+    if user is None or not right:
+        raise InvalidCredentials
+    if user.is_suspended:
+        raise Suspended
+    if renewed is not None:
+        User.objects.filter(pk=user.pk, password=user.password).update(password=renewed)
+        user.password = renewed
+    return user
+
+
+def signed_in(user: User, *entailed: Entailed) -> None:
+    """Count a sign-in, holding the row: a suspension or a new password either sees it or stops it.
+
+    ``entailed`` is what a sign-in brings with it, the last an insert; without it, the caller's
+    transaction has to.
+
+    Raises:
+        Suspended: the account was suspended meanwhile.
+        InvalidCredentials: its password was changed meanwhile.
+
+    """
+    values = {"pk": user.pk, "epoch": user.epoch}
+    counted = all_or_nothing(_count_sign_in, values, *entailed) if entailed else _count_sign_in(**values)
+    if counted:
+        return
+    if User.objects.filter(pk=user.pk, is_suspended=True).exists():
+        raise Suspended
+    raise InvalidCredentials
+
+
+def prove(user: User, kind: Kind) -> None:
+    """Note that the person who signs in has proven their email or phone.
+
+    An account that was made with somebody else's address must not lie in wait for its owner:
+    the first proof ends the sessions that were begun before, and takes away a password that
+    was chosen before.
+    """
+    unproven = User.objects.filter(pk=user.pk, **{f"{kind}_verified": False})
+    if not unproven.update(**{f"{kind}_verified": True}, version=F("version") + 1):
+        return
+    if user.self_registered:
+        User.objects.filter(pk=user.pk).update(password="", epoch=F("epoch") + 1)
+        user.refresh_from_db(fields=["password", "epoch"])
+
+
+def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
+    """Store the hash of a new password, chosen after an email or phone was proven.
+
+    Sessions and refresh tokens end. The caller writes the audit entry.
+    """
+    User.objects.filter(pk=user.pk).update(
+        password=encoded,
+        epoch=F("epoch") + 1,
+        version=F("version") + 1,
+        updated_at=Now(),
+        **{f"{proven}_verified": True},
+    )
+
+
+def confirm(user: User, password: str) -> None:
+    """Make sure that who acts for a signed-in user knows the password.
+
+    Raises:
+        InvalidCredentials: it is wrong, or the user has none.
+        passwords.Busy: too many passwords are being hashed at this moment.
+
+    """
+    right, _ = passwords.verify(password, user.password)
+    if not right:
+        raise InvalidCredentials
+
+
+def set_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
+    """Give a user a new password, which ends sessions and refresh tokens at once.
+
+    Raises:
+        Invalid: the password is too short or too long.
+
+    """
+    store_password(user, encoded_password(password), expected=expected)
+
+
+def encoded_password(password: str) -> str:
+    """Return a password as it is stored: for callers that go on in a transaction of their own.
+
+    Raises:
+        Invalid: the password is too short or too long.
+        passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+
+    """
+    return passwords.hashed(acceptable_password(password))
+
+
+def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
+    """Give a user a password that ``encoded_password`` made; ends sessions and refresh tokens at once.
+
+    Raises:
+        records.Stale: the user was changed since the caller read it.
+
+    """
+    fields = {"password": encoded, "epoch": F("epoch") + 1}
+    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["password"])

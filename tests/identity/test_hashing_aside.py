@@ -1,0 +1,183 @@
+"""In a server, hashes are made in processes of their own, which give way to everything else."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from urllib.parse import urlsplit
+
+import argon2
+import httpx
+import pytest
+
+from identity.users import aside, passwords
+from tests.support import second
+from tests.support.cast import PASSWORD
+
+PROC = Path("/proc")
+linux = pytest.mark.skipif(not (PROC / "self").exists(), reason="what is said of processes is said in /proc")
+
+
+@pytest.fixture
+def apart(monkeypatch):
+    """As in a server. Yields something that does work in a thread which has a process of its own."""
+    wanted = Event()
+    wanted.set()
+    monkeypatch.setattr(aside, "_wanted", wanted)
+    monkeypatch.setattr(passwords, "_places", passwords.Places(running=1, waiting=8))
+    run = passwords._places.run
+    yield run
+    run(aside.end)
+
+
+def process(apart):
+    """The process that hashes, which is there once something was hashed."""
+    passwords.verify(PASSWORD, None)
+    return apart(lambda: aside._own.process)
+
+
+@pytest.mark.parametrize("password", ["pässwörd 密码 🔑", "", "a\nb\r\n", "a\0b", '"\\u0041"', "x" * 4096])
+def test_what_is_hashed_there_is_known_here_and_there(apart, password):
+    stored = passwords.hashed(password)
+
+    assert argon2.PasswordHasher().verify(stored.removeprefix("argon2"), password)
+    assert passwords.verify(password, stored) == (True, None)
+    assert passwords.verify(f"{password}x", stored) == (False, None)
+
+
+def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
+    with monkeypatch.context() as patch:
+        patch.setattr(aside, "_wanted", Event())
+        stored = passwords.hashed(PASSWORD)
+
+    assert passwords.verify(PASSWORD, stored) == (True, None)
+    assert passwords.verify("wrong password", stored) == (False, None)
+
+
+def test_nobodys_password_is_hashed_there_too(apart):
+    assert passwords.verify(PASSWORD, None) == (False, None)
+    assert apart(lambda: aside._own.process).poll() is None
+
+
+def test_a_damaged_hash_is_nobodys(apart):
+    stored = passwords.hashed(PASSWORD)
+
+    assert passwords.verify(PASSWORD, f"{stored[:-4]}AAAA") == (False, None)
+    assert passwords.verify(PASSWORD, stored) == (True, None)
+
+
+def test_one_process_does_one_hash_after_the_other(apart):
+    first = process(apart)
+
+    assert process(apart) is first
+
+
+@linux
+def test_it_gives_way(apart):
+    own = process(apart).pid
+
+    assert os.getpriority(os.PRIO_PROCESS, own) == os.getpriority(os.PRIO_PROCESS, 0) + 10
+    assert os.getsid(own) == os.getsid(0)  # in another it would give way to nobody
+
+
+@linux
+def test_it_knows_no_secret(apart):
+    environment = (PROC / str(process(apart).pid) / "environ").read_text()
+
+    assert "SECRET_KEY" not in environment
+    assert "DATABASE_URL" not in environment
+    assert PASSWORD not in (PROC / str(process(apart).pid) / "cmdline").read_text()
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
+def test_it_outlives_what_ends_servers(apart, by):
+    """A service manager tells every process to end; workers still finish what they are at."""
+    first = process(apart)
+
+    os.kill(first.pid, by)
+
+    assert process(apart) is first
+
+
+def test_one_that_was_killed_is_replaced(apart):
+    first = process(apart)
+    stored = passwords.hashed(PASSWORD)
+
+    first.kill()
+    first.wait()
+
+    assert passwords.verify(PASSWORD, stored) == (True, None)
+    assert process(apart) is not first
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
+def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
+    stored = passwords.hashed(PASSWORD)
+    first = apart(lambda: aside._own.process)
+    first.kill()
+    first.wait()
+    monkeypatch.setattr(sys, "executable", python)
+
+    with pytest.raises(passwords.Busy):
+        passwords.verify(PASSWORD, stored)
+
+    assert "no password can be hashed" in caplog.text
+    assert PASSWORD not in caplog.text
+
+
+def test_what_is_no_text_fails_without_ending_it(apart):
+    first, stored = process(apart), passwords.hashed(PASSWORD)
+
+    with pytest.raises(UnicodeEncodeError):
+        passwords.verify("\ud800", stored)
+
+    assert process(apart) is first
+
+
+def test_it_ends_with_whoever_asks():
+    code = (
+        "from identity.users import aside; aside.use(); aside.encode('x', 'saltsalt', (1, 8, 1));"
+        "print(aside._own.process.pid, flush=True); import os; os._exit(0)"
+    )
+
+    # It has the pipe of standard error as well: while it goes on, so does this.
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+
+    assert (int(ran.stdout) > 0, ran.stderr) == (True, "")
+
+
+def below(address):
+    """The processes that hash for the server at an address."""
+    port, found = f"PORT={urlsplit(address).port}".encode(), []
+    for place in PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if b"identity.users.aside" in (place / "cmdline").read_bytes().split(b"\0"):
+                above = (place / "stat").read_text().rpartition(")")[2].split()[1]
+                if port in (PROC / above / "environ").read_bytes().split(b"\0"):
+                    found.append(place)
+    return found
+
+
+@linux
+def test_a_server_hashes_there_and_leaves_nothing_behind(acme):
+    user = acme.user()
+    with second.running(THREADS="8", HASHING_CONCURRENCY="1") as address:
+        before = below(address)
+        answer = httpx.post(
+            f"{address}/t/{acme.tenant.slug}/api/interaction/sign-in",
+            json={"identifier": user.username, "password": PASSWORD},
+            timeout=60,
+        )
+        at_work = below(address)
+
+    assert answer.status_code == 200
+    assert before == []
+    assert len(at_work) == 1
+    deadline = time.monotonic() + 10
+    while any(place.exists() for place in at_work):
+        assert time.monotonic() < deadline, "it outlives its server"
+        time.sleep(0.05)
