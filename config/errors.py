@@ -5,13 +5,18 @@ page for people everywhere else.
 """
 
 import sys
+from functools import lru_cache
 from typing import Final
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from audit import context
 from identity.core.error_page import error_page
+from identity.users import passwords
 from management.envelope import plain_refusal
 from oidc.provider.errors import oauth_error
 
@@ -106,6 +111,36 @@ def too_large(request: HttpRequest) -> HttpResponse:
         message=_("the body is larger than 1 MiB"),
         next_step=_("Send less."),
     )
+
+
+def overloaded(request: HttpRequest) -> HttpResponse:
+    """Answer somebody for whose password there is no place at this moment.
+
+    Many are answered so, hence a page is rendered once for each tenant and language.
+    """
+    refusal = passwords.Busy()
+    if request.path_info.startswith("/api/"):
+        response = plain_refusal(refusal.status, refusal.message)
+    else:
+        page, its_id = _overloaded(reverse("pages:home"), get_language())
+        response = HttpResponse(page.replace(its_id, context.current().request_id), status=refusal.status)
+        response["Cache-Control"] = "no-store"
+    for name, value in refusal.headers.items():
+        response[name] = value
+    return response
+
+
+@lru_cache(maxsize=256)
+def _overloaded(home: str, language: str | None) -> tuple[str, str]:
+    """Return a page, and the id of the request that it was rendered for."""
+    response = error_page(
+        HttpRequest(),
+        passwords.Busy.status,
+        title=_("Many people are signing in at this moment"),
+        message=_("It is not your fault, and nothing you did is lost."),
+        next_step=_("Wait a few seconds and try again."),
+    )
+    return response.text, context.current().request_id
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "management.operations.tracing.TracingMiddleware",
     "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
+    "config.door.DoorMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",
@@ -136,6 +137,7 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SILENCED_SYSTEM_CHECKS = [
     "security.W001",  # config.headers sets what SecurityMiddleware would, and more
     "security.W002",  # as W001
+    "models.W040",  # SQLite leaves out of an index what PostgreSQL keeps beside its key
     *([] if _SECURE else ["security.W016"]),  # a Secure cookie would never come back over http
 ]
 HSTS_SECONDS = env.integer("HSTS_SECONDS", 63_072_000 if _SECURE else 0)
