@@ -57,11 +57,17 @@ def count(tries: Sequence[Try]) -> Refusal | None:
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
     """Take back what ``count`` counted, and with it all failures of the kind ``cleared``."""
+    statement, values = giving_back(tries, cleared=cleared)
+    with transaction.atomic(savepoint=False):
+        statement(**values)
+
+
+def giving_back(tries: Sequence[Try], *, cleared: str = "") -> tuple[Update, dict[str, str]]:
+    """Return the statement of ``give_back`` and its values, to be made part of a larger one."""
     values = {"cleared": cleared}
     for number, each in enumerate(tries):
         values |= {f"kind{number}": each.rule.kind, f"key_hash{number}": each.key_hash}
-    with transaction.atomic(savepoint=False):
-        _giving_back(len(tries))(**values)
+    return _giving_back(len(tries)), values
 
 
 @lru_cache(maxsize=16)

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from audit import context
+from audit.compiled import Entailed
 from identity.core.errors import ServiceError
-from identity.limits import stores
+from identity.limits import in_database, stores
 from identity.limits.rules import Limit, Lock, Try
 
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
@@ -55,6 +56,7 @@ class Guess:
         self._counted = counted
         self._refusal = counted.refusal
         self._is_counted = counted.refusal is None
+        self._is_entailed = False
 
     def check(self, locked: Callable[[int], Exception]) -> None:
         """Go on only if not too many failed before.
@@ -71,7 +73,16 @@ class Guess:
 
         Call it in the transaction of what the guess leads to; if that is rolled back, so is this.
         """
+        if self._is_entailed:
+            self._is_counted = False
         self.take_back(cleared=self._locks[0].rule.kind)
+
+    def entailed(self) -> list[Entailed]:
+        """Return what ``was_right`` does as updates that the success entails; call it all the same, later."""
+        if not self._is_counted or self._counted.store is not in_database:
+            return []
+        self._is_entailed = True
+        return [in_database.giving_back(self._locks, cleared=self._locks[0].rule.kind)]
 
     def take_back(self, *, cleared: str = "") -> None:
         """Never have counted."""

@@ -20,9 +20,12 @@ from identity.core.errors import ServiceError
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
-_insert: Final = Insert(Session)
+INSERT: Final = Insert(Session)
 _live: Final = Select(
     lambda: Session.objects.live().filter(token_hash=text("token_hash")).select_related("user")[:1]
+)
+_OF_A_SIGN_IN: Final = (
+    *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
 )
 _MOST_SHOWN: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
@@ -49,24 +52,33 @@ def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tu
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
         replacing = None
+    session, token = new(user, amr=amr)
+    if replacing is not None:
+        facts = {name: getattr(session, name) for name in _OF_A_SIGN_IN}
+        # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
+        if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
+            session.pk = replacing.pk
+            return session, token
+    INSERT(session)
+    return session, token
+
+
+def new(user: User, *, amr: list[str]) -> tuple[Session, str]:
+    """Make a session, to be inserted with what else a sign-in is, and the secret for the browser's cookie."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     origin = context.current()
-    facts = {
-        "token_hash": _hash(token),
-        "epoch": user.epoch,
-        "amr": amr,
-        "auth_time": now,
-        "last_used_at": now,
-        "expires_at": now + timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS),
-        "ip": origin.ip,
-        "user_agent": origin.user_agent,
-    }
-    # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
-    if replacing and Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
-        return Session(pk=replacing.pk, user=user, **facts), token
-    session = Session(user=user, **facts)
-    _insert(session)
+    session = Session(
+        user=user,
+        token_hash=_hash(token),
+        epoch=user.epoch,
+        amr=amr,
+        auth_time=now,
+        last_used_at=now,
+        expires_at=now + timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS),
+        ip=origin.ip,
+        user_agent=origin.user_agent,
+    )
     return session, token
 
 

@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from identity.sessions import cookies
 from identity.sessions.models import Session
+from identity.users import door
 from identity.users.identifiers import Kind
 from interaction.api.permissions import SameOrigin
 from interaction.api.serializers import (
@@ -67,6 +68,7 @@ class InteractionView(APIView):
         return cookies.current_session(request._request)  # noqa: SLF001
 
 
+@door.hashes()
 class SignIn(InteractionView):
     """POST identifier and password; get where to go next."""
 
@@ -79,6 +81,7 @@ class SignIn(InteractionView):
         return _signed_in(sign_in.with_password(**fields, pending=waiting, current=self.current(request)))
 
 
+@door.hashes(field="password")
 class Register(InteractionView):
     """POST who one is; get where to go next."""
 
@@ -129,6 +132,7 @@ class VerifyCode(InteractionView):
         return _next(codes.next_page(entered["purpose"], waiting))
 
 
+@door.hashes()
 class ForgotPassword(InteractionView):
     """POST a new password, after the code was verified."""
 

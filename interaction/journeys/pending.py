@@ -75,7 +75,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
             raise Expired
         return None
     try:
-        asked = authorization.validate(parameters.decoded(parked.query))
+        asked = authorization.validate(parameters.decoded(parked.query), application=parked.application)
     except (authorization.Unanswerable, authorization.Refused):
         # The application or its redirect URI changed meanwhile.
         requests.finish(parked)

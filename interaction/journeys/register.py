@@ -10,6 +10,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
+from identity.users import passwords
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from interaction.experience import policy
@@ -60,6 +61,8 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
         passwords.Busy: too many sign-ins at this moment.
 
     """
+    if password:
+        passwords.check_places()  # as in sign_in
     limits.take_by_address(rules.REGISTRATIONS)
     shown = experience.current()
     given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}

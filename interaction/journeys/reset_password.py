@@ -6,8 +6,7 @@ from audit import log
 from audit.events import Event
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers, passwords
-from identity.users import services as users
+from identity.users import credentials, identifiers, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import policy
@@ -29,6 +28,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         passwords.Busy: too many sign-ins at this moment.
 
     """
+    passwords.check_places()  # as in sign_in
     limits.take_by_address(rules.SIGN_INS)
     with log.attempt(Event.FORGOT_PASSWORD, username=identifier) as entry:
         kind = identifiers.kind_of(identifier)
@@ -49,6 +49,6 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         encoded = passwords.hashed(new_password)
         with transaction.atomic():
             verification.spend(proof)
-            users.renew_password(user, encoded, proven=kind)
+            credentials.renew_password(user, encoded, proven=kind)
             entry.user_id = user.pk
             entry.succeeded()

@@ -6,6 +6,6 @@ from django.http import HttpRequest
 
 def made_here(request: HttpRequest) -> bool:
     """Tell whether a page of our origin made the request, or no page at all."""
-    if request.headers.get("Origin", settings.BASE_URL) != settings.BASE_URL:
+    if request.META.get("HTTP_ORIGIN", settings.BASE_URL) != settings.BASE_URL:
         return False
-    return request.headers.get("Sec-Fetch-Site", "same-origin") in {"same-origin", "none"}
+    return request.META.get("HTTP_SEC_FETCH_SITE", "same-origin") in {"same-origin", "none"}

@@ -11,10 +11,10 @@ from audit.log import Attempt
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.limits.services import Guess
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users import identifiers, passwords
-from identity.users import services as users
+from identity.users import credentials, identifiers, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -33,7 +33,7 @@ class MethodOff(ServiceError):
         super().__init__(f"identifier: signing in with {kind} and {way} is switched off")
 
 
-class Locked(users.InvalidCredentials):
+class Locked(credentials.InvalidCredentials):
     """Too many failed before. Told in the same words, whoever it is and whatever the password was."""
 
     reason = "locked"
@@ -60,10 +60,10 @@ def with_password(
 
     Raises:
         MethodOff: the tenant does not take passwords for this kind of identifier.
-        users.InvalidCredentials: nobody is known by these. Never told which is wrong.
+        credentials.InvalidCredentials: nobody is known by these. Never told which is wrong.
         Locked: too many failed before, with this identifier from this address, or from everywhere.
         limits.TooMany: too many from this address.
-        users.Suspended: they are right, but the account is suspended.
+        credentials.Suspended: they are right, but the account is suspended.
         passwords.Busy: too many sign-ins at this moment.
 
     """
@@ -72,7 +72,7 @@ def with_password(
     guessing = limits.guessing(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
         (rules.IDENTIFIER, f"{kind} {key}"),
-        failure=users.InvalidCredentials,
+        failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
     )
     with guessing as guess, log.attempt(Event.SIGN_IN_PASSWORD, username=identifier) as entry:
@@ -80,10 +80,8 @@ def with_password(
         if not experience.current().takes_password_for(kind):
             raise MethodOff(kind)
         guess.check(Locked)
-        user = users.authenticate(identifier=identifier, password=password)
-        with transaction.atomic():
-            guess.was_right()
-            return start(user, amr=["pwd"], entry=entry, pending=pending, current=current)
+        user = credentials.authenticate(identifier=identifier, password=password)
+        return start(user, amr=["pwd"], entry=entry, pending=pending, current=current, guess=guess)
 
 
 def with_code(  # noqa: PLR0913 - what a code is bound to
@@ -102,7 +100,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
     Raises:
         MethodOff: the tenant does not take codes for this kind of identifier.
         verification.WrongCode: not the code that was sent, or no longer, or nobody is known.
-        users.Suspended: the code is right, but the account is suspended.
+        credentials.Suspended: the code is right, but the account is suspended.
         limits.TooMany: too many from this address.
 
     """
@@ -118,7 +116,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         if user is None:
             raise verification.WrongCode
         if user.is_suspended:
-            raise users.Suspended
+            raise credentials.Suspended
         with transaction.atomic():
             verification.spend(proof)
             return start(user, amr=["otp"], entry=entry, pending=pending, current=current, proven=kind)
@@ -132,24 +130,50 @@ def start(  # noqa: PLR0913 - what signing in touches
     pending: Pending | None,
     current: Session | None,
     proven: Kind | None = None,
+    guess: Guess | None = None,
 ) -> SignedIn:
-    """Open the session of a person who proved who they are, in the transaction of the caller.
+    """Open the session of a person who proved who they are: all that this changes, or nothing.
 
-    ``entry`` is the attempt under way, which succeeds. ``proven`` is the kind of identifier that
-    the person has just shown to be theirs.
+    ``entry`` is the attempt under way, which succeeds, and ``guess`` the one that was right. ``proven``
+    is the kind of identifier that the person has just shown to be theirs.
 
     Raises:
-        users.Suspended: the account was suspended meanwhile.
-        users.InvalidCredentials: its password was changed meanwhile.
+        credentials.Suspended: the account was suspended meanwhile.
+        credentials.InvalidCredentials: its password was changed meanwhile.
 
     """
-    users.signed_in(user)
-    if proven is not None:
-        users.prove(user, proven)
-    session, token = sessions.start(user, amr=amr, replacing=current)
-    if pending:
-        requests.note_sign_in(pending.parked, session)
     entry.user_id = user.pk
-    entry.facts["session_id"] = str(session.pk)
-    entry.succeeded()
+    if current is None and proven is None:
+        token = _start_anew(user, amr, entry, pending, guess)
+    else:
+        with transaction.atomic():
+            credentials.signed_in(user)  # the user's row first, as everywhere: nobody waits in a circle
+            if guess:
+                guess.was_right()
+            if proven is not None:
+                credentials.prove(user, proven)
+            session, token = sessions.start(user, amr=amr, replacing=current)
+            if pending:
+                requests.note_sign_in(pending.parked, session)
+            entry.facts["session_id"] = str(session.pk)
+            entry.succeeded()
     return SignedIn(pending.resume if pending else reverse("pages:account"), token)
+
+
+def _start_anew(
+    user: User, amr: list[str], entry: Attempt, pending: Pending | None, guess: Guess | None
+) -> str:
+    """Sign in a browser in which nobody was: one statement, since most sign-ins are like this."""
+    session, token = sessions.new(user, amr=amr)
+    written = entry.success(session_id=str(session.pk))
+    credentials.signed_in(
+        user,
+        (sessions.INSERT, session),
+        *([requests.noting_sign_in(pending.parked, session)] if pending else []),
+        *(guess.entailed() if guess else []),
+        (log.INSERT, written),
+    )
+    entry.was_written(written)
+    if guess:
+        guess.was_right()
+    return token

@@ -30,7 +30,7 @@ from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.sign_in import SignedIn, start
 from interaction.social import attempts, offered
 from interaction.social import services as identities
-from interaction.social.models import SocialAttempt
+from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offered import NotOffered, Offer
 
 _RECENT: Final = timedelta(minutes=10)
@@ -179,7 +179,7 @@ def sign_in(
         ProviderFailed: the answer is not to be believed.
         NoAccount: the tenant lets no new users in like this.
         AccountExists: somebody else has the email address.
-        users.Suspended: the user is suspended.
+        credentials.Suspended: the user is suspended.
         Busy: too many people wait for providers.
 
     """
@@ -246,12 +246,32 @@ def _profile(
 def _signed_in(
     offer: Offer, profile: Profile, pending: Pending | None, current: Session | None, entry: Attempt
 ) -> SignedIn:
-    known = identities.find(profile)
-    user = known.user if known else _linkable(profile) or _new(profile)
+    known, user = _known_or_new(profile)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = known or identities.link(user, profile, offer.connector, offer.name)
     identities.note_use(identity, profile)
     return start(user, amr=[], entry=entry, pending=pending, current=current)
+
+
+def _known_or_new(profile: Profile) -> tuple[SocialIdentity | None, User]:
+    """Return the identity, if it is known, and its user, or who is to have it from now on.
+
+    Raises:
+        AccountExists: somebody else has the address, and it may not be linked by itself.
+        NoAccount: there is no such user, and none may be made.
+
+    """
+    known = identities.find(profile)
+    if known:
+        return known, known.user
+    try:
+        return None, _linkable(profile) or _new(profile)
+    except AccountExists:
+        # Another tab of the same person may have made that user since.
+        known = identities.find(profile)
+        if known is None:
+            raise
+        return known, known.user
 
 
 def _linkable(profile: Profile) -> User | None:

@@ -1,13 +1,11 @@
 """What both front doors and the connectors are tried with."""
 
 import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from identity.users import passwords
 from tests.support import codes, providers
 from tests.support.cast import World
 
@@ -37,28 +35,6 @@ def connections(monkeypatch) -> list[Any]:
     tried: list[Any] = []
     monkeypatch.setattr(socket.socket, "connect", lambda _, address: tried.append(address))
     return tried
-
-
-@pytest.fixture
-def crowded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Every place for hashing in this process is taken, until what this gives is called."""
-    places = passwords.Places(running=1, waiting=0)
-    monkeypatch.setattr(passwords, "_places", places)
-    begun, enough = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        begun.set()
-        enough.wait(30)
-
-    def disperse() -> None:
-        enough.set()
-        holder.join()
-
-    holder = threading.Thread(target=places.run, args=(hold,))
-    holder.start()
-    assert begun.wait(10)
-    yield disperse
-    disperse()
 
 
 @pytest.fixture

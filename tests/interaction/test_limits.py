@@ -1,5 +1,6 @@
 """How guessing is stopped: locks of identifiers, and limits by address."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -167,7 +168,14 @@ class TestPair:
     def test_case_I07_sixteen_guesses_at_once_are_three(self, world):
         world.user("ada")
 
-        answers = at_once(16, lambda index: attempt(world, "ada", f"guess {index}", ip=f"192.0.2.{1}"))
+        def guess(index: int):
+            answer = attempt(world, "ada", f"guess {index}", ip="192.0.2.1")
+            while answer.status_code == 503:  # no place for a password at this moment
+                time.sleep(0.05)
+                answer = attempt(world, "ada", f"guess {index}", ip="192.0.2.1")
+            return answer
+
+        answers = at_once(16, guess)
 
         told = Entry.objects.filter(tenant_id=world.tenant.pk, key="SignIn.Password")
         reasons = sorted(entry.payload["error"] for entry in told)

@@ -16,6 +16,7 @@ from django.test import Client
 from identity.core import tenancy
 from identity.sessions.models import Session
 from identity.tenants.models import Tenant
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
@@ -632,7 +633,7 @@ class TestConsent:
         browser, user = signed_in(acme)
         page = form(opened(browser, client))
         with acme.active():
-            users.set_password(user, "something new")
+            credentials.set_password(user, "something new")
 
         answer = followed(browser, page.submit(browser, choice="allow"))
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from audit.models import Entry
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from tests.support import cast
@@ -122,7 +123,7 @@ class TestLife:
         [
             users.suspend,
             users.remove,
-            lambda user: users.set_password(user, "something else"),
+            lambda user: credentials.set_password(user, "something else"),
             lambda user: User.objects.filter(pk=user.pk).update(is_suspended=True),
         ],
         ids=["suspended", "deleted", "new password", "suspended by hand"],

@@ -24,6 +24,7 @@ from identity.core.errors import ServiceError
 from identity.core.records import Gone
 from identity.limits import rules
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -1102,7 +1103,7 @@ class TestAccount:
                 identities.unlink(user, mine.pk)
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
-            users.set_password(user, PASSWORD)
+            credentials.set_password(user, PASSWORD)
             identities.unlink(user, mine.pk)
             with pytest.raises(ServiceError):
                 identities.unlink(user, mine.pk)

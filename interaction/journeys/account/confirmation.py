@@ -11,7 +11,7 @@ from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
-from identity.users import services as users
+from identity.users import credentials
 from interaction.journeys.sign_in import Locked
 
 RECENT: Final = timedelta(minutes=5)
@@ -36,7 +36,7 @@ def confirm(session: Session, password: str) -> None:
     Whoever found a browser open may not guess at leisure: wrong ones lock, as at sign-in.
 
     Raises:
-        users.InvalidCredentials: the password is wrong.
+        credentials.InvalidCredentials: the password is wrong.
         Locked: too many were wrong before.
         SignInAgain: there is none, and the sign-in is older.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
@@ -48,10 +48,10 @@ def confirm(session: Session, password: str) -> None:
             with limits.guarded(
                 (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
                 (rules.IDENTIFIER, f"confirm {session.user_id}"),
-                failure=users.InvalidCredentials,
+                failure=credentials.InvalidCredentials,
                 locked=Locked,
             ):
-                users.confirm(session.user, password)
+                credentials.confirm(session.user, password)
         elif is_missing(session):
             raise SignInAgain
         else:

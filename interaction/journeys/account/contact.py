@@ -38,7 +38,7 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
 
     Raises:
         Invalid: it is no email or phone.
-        users.InvalidCredentials: the password is wrong.
+        credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: there is none, and the sign-in is too old.
         delivery.NoConnector: nothing can be sent there.
         verification.SentTooOften: a code was sent there a moment ago.

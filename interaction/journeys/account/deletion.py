@@ -50,7 +50,7 @@ def delete(session: Session, *, password: str, typed: str) -> None:
     Raises:
         DeletionIsOff: the tenant does not allow it.
         NotConfirmed: something else was typed.
-        users.InvalidCredentials: the password is wrong.
+        credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: there is none, and the sign-in is too old.
 
     """

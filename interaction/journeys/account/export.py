@@ -23,7 +23,7 @@ def export(session: Session, *, password: str) -> Data:
     """Return profile, sessions, applications, organizations, roles, and what the person did.
 
     Raises:
-        users.InvalidCredentials: the password is wrong.
+        credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: there is none, and the sign-in is too old.
 
     """

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
-from identity.users import services as users
+from identity.users import credentials
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys.account import confirmation
@@ -17,7 +17,7 @@ def change(session: Session, *, current: str, new: str) -> str:
 
     Raises:
         policy.PasswordRefused: the new password breaks rules of the tenant.
-        users.InvalidCredentials: the current password is wrong.
+        credentials.InvalidCredentials: the current password is wrong.
         confirmation.SignInAgain: there is none, and the sign-in is too old.
         records.Stale: somebody else changed the account at this moment.
         passwords.Busy: too many passwords are being hashed at this moment.
@@ -27,7 +27,7 @@ def change(session: Session, *, current: str, new: str) -> str:
     own = (user.username, user.email, user.phone)
     policy.check(new, experience.current().password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
-    encoded = users.encoded_password(new)
+    encoded = credentials.encoded_password(new)
     with transaction.atomic():
-        users.store_password(user, encoded, expected=frozenset({user.version}))
+        credentials.store_password(user, encoded, expected=frozenset({user.version}))
         return sessions.outlive(session)

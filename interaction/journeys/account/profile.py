@@ -47,7 +47,7 @@ def change_username(session: Session, *, username: str, password: str) -> None:
     Raises:
         UsernameIsFixed: the tenant does not allow it.
         Invalid: the username breaks a rule, or is somebody else's.
-        users.InvalidCredentials: the password is wrong.
+        credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: there is none, and the sign-in is too old.
 
     """

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from identity.core.error_page import Link, error_page
 from identity.core.errors import Invalid, ServiceError
 from identity.sessions import cookies
+from identity.users import door
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
@@ -19,6 +20,7 @@ from interaction.verification.models import Purpose, VerificationCode
 from oidc.provider.views.authorize import redirect
 
 
+@door.hashes(field="new_password")
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove an address; then ask for a new password."""

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from identity.core.error_page import Link, error_page
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
-from identity.users import identifiers
+from identity.users import door, identifiers
 from identity.users.identifiers import Kind
 from interaction.experience import policy
 from interaction.experience.models import SignInExperience
@@ -24,6 +24,7 @@ from oidc.provider.views.authorize import redirect
 _AUTOCOMPLETE = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}
 
 
+@door.hashes(field="password")
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove what has to be proven, an address at a time; then ask for the rest."""

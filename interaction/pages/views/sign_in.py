@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
+from identity.users import door
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
@@ -20,6 +21,7 @@ from interaction.verification.models import Purpose
 from oidc.provider.views.authorize import redirect
 
 
+@door.hashes()
 @shared.step
 def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and password."""
