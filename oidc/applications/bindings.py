@@ -7,10 +7,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from audit import log
+from audit.compiled import Given
 from audit.events import Event
 from identity.core import ids, records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
+from identity.core.many import among
 from identity.core.records import UnknownIds
 from identity.organizations.models import (
     Organization,
@@ -80,7 +82,9 @@ def bind(organization_id: UUID, given: list[str]) -> None:
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
     bound = OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
     found = dict(
-        Application.objects.filter(pk__in=[pk for pk in parsed.values() if pk], type=Application.Type.MACHINE)
+        Application.objects.filter(
+            among("pk", [pk for pk in parsed.values() if pk]), type=Application.Type.MACHINE
+        )
         .annotate(is_bound=Exists(bound))
         .values_list("pk", "is_bound")
     )
@@ -152,7 +156,7 @@ def resource_scopes_in(bound: OrganizationApplication, resource_id: UUID) -> Que
     return Scope.objects.filter(resource=resource_id, pk__in=carried)
 
 
-def is_granted(indicator: str, names: frozenset[str]) -> Exists:
+def is_granted(indicator: str | Given, names: frozenset[str]) -> Exists:
     """Ask, in a query of applications, whether system roles grant one of these scopes of a resource."""
     roles = ApplicationRole.objects.filter(application=OuterRef(OuterRef("pk"))).values("role_id")
     return Exists(
@@ -160,14 +164,14 @@ def is_granted(indicator: str, names: frozenset[str]) -> Exists:
     )
 
 
-def is_bound(organization_id: UUID) -> Exists:
+def is_bound(organization_id: UUID | Given) -> Exists:
     """Ask, in a query of applications, whether one is bound to an organization."""
     return Exists(
         OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
     )
 
 
-def holds_in(organization_id: UUID, names: frozenset[str]) -> Exists:
+def holds_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
     """Ask, in a query of applications, whether roles in an organization hold one of these permissions."""
     return Exists(
         OrganizationRolePermission.objects.filter(
@@ -176,7 +180,7 @@ def holds_in(organization_id: UUID, names: frozenset[str]) -> Exists:
     )
 
 
-def carries_in(organization_id: UUID, names: frozenset[str]) -> Exists:
+def carries_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
     """Ask the same of the scopes of the tenant's management API that those roles carry."""
     return Exists(
         OrganizationRoleScope.objects.filter(
@@ -185,7 +189,7 @@ def carries_in(organization_id: UUID, names: frozenset[str]) -> Exists:
     )
 
 
-def _roles_in(organization_id: UUID) -> QuerySet[OrganizationApplicationRole, Any]:
+def _roles_in(organization_id: UUID | Given) -> QuerySet[OrganizationApplicationRole, Any]:
     """Return the roles in an organization of the application of the query but one around this."""
     return OrganizationApplicationRole.objects.filter(
         binding__organization=organization_id, binding__application=OuterRef(OuterRef("pk"))

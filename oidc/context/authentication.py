@@ -20,14 +20,14 @@ class EndUserAuthentication(BaseAuthentication):
             NotFound: its application is gone.
 
         """
-        header = request.headers.get("Authorization")
+        header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
         try:
-            return bearer.end_user(token.strip()), None
+            return bearer.end_user(token.strip(), names=True), None
         except ApplicationGone:
             raise NotFound("application not found or invalid") from None
         except InvalidBearer as error:

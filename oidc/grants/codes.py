@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.conf import settings
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
 from django.db.models.functions import Now
 
 from audit import log
@@ -15,16 +15,20 @@ from audit.models import Entry
 from identity.core.compiled import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import families, revoked
-from oidc.grants.models import AuthorizationCode, RefreshFamily
+from oidc.grants import families, requests, revoked
+from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
+from oidc.keys.models import SigningKey
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
 _insert: Final = Insert(AuthorizationCode, expires_at=Now() + _LIFETIME)
-_of_application: Final = Select(
+_of_client: Final = Select(
     lambda: (
-        AuthorizationCode.objects.filter(code_hash=text("code_hash"), application=uuid("application_id"))
-        .select_related("user", "session")
+        AuthorizationCode.objects.filter(
+            code_hash=text("code_hash"), application__client_id=text("client_id")
+        )
+        .select_related("user", "session", "application")
         .annotate(
+            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
             is_live=ExpressionWrapper(
                 Q(
                     expires_at__gt=Now(),
@@ -33,10 +37,11 @@ _of_application: Final = Select(
                     user__epoch=F("session__epoch"),
                 ),
                 output_field=BooleanField(),
-            )
+            ),
         )[:1]
     )
 )
+_answer: Final = Chain(requests.FINISH, _insert)
 _use_up: Final = Update(
     lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
     consumed_at=Now(),
@@ -63,8 +68,12 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     organization_id: str,
     nonce: str,
     code_challenge: str,
-) -> str:
-    """Issue a code of 256 random bits, bound to all that is given."""
+    answering: AuthorizationRequest | None = None,
+) -> str | None:
+    """Issue a code of 256 random bits, bound to all that is given.
+
+    It answers a request that was parked, if one was; nothing when that was answered before.
+    """
     code = secrets.token_urlsafe(32)
     row = AuthorizationCode(
         code_hash=_hash(code),
@@ -79,16 +88,20 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         nonce=nonce,
         code_challenge=code_challenge,
     )
-    _insert(row)
+    if answering is None:
+        _insert(row)
+    elif not _answer({"pk": answering.pk}, row):
+        return None
     return code
 
 
-def find(code: str, application: Application) -> AuthorizationCode | None:
-    """Return the row of a code that this application was given, used or not.
+def find(code: str, *, client_id: str) -> AuthorizationCode | None:
+    """Return the row of a code that the application of this client id was given, used or not, with both.
 
-    ``is_live`` on it says whether the code is in time and its session still counts.
+    ``is_live`` on it says whether the code is in time and its session still counts; it has the
+    ``active_key_id`` of the tenant.
     """
-    return _of_application.first(code_hash=_hash(code), application_id=application.pk)
+    return _of_client.first(code_hash=_hash(code), client_id=client_id)
 
 
 def consume(

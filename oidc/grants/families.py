@@ -15,7 +15,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
 from django.db.models.functions import Now
 
 from audit import log
@@ -28,6 +28,7 @@ from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily
 from oidc.keys import jws
+from oidc.keys.models import SigningKey
 
 _PURPOSE: Final = "refresh tokens"
 _TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})\.([A-Za-z0-9_-]{43})")
@@ -41,11 +42,12 @@ def _in_time() -> Q:
 
 
 INSERT: Final = Insert(RefreshFamily, idle_expires_at=Now() + _IDLE, expires_at=Now() + _ABSOLUTE)
-_of_application: Final = Select(
+_of_client: Final = Select(
     lambda: (
-        RefreshFamily.objects.filter(pk=uuid("pk"), application=uuid("application_id"))
-        .select_related("user")
+        RefreshFamily.objects.filter(pk=uuid("pk"), application__client_id=text("client_id"))
+        .select_related("user", "application")
         .annotate(
+            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
             is_live=ExpressionWrapper(
                 _in_time() & Q(user__is_suspended=False, user__epoch=F("epoch")), output_field=BooleanField()
             ),
@@ -145,9 +147,12 @@ def begun(
     )
 
 
-def find(family_id: UUID, *, application_id: UUID) -> RefreshFamily | None:
-    """Return a family of this application with its user; ``is_live`` and ``in_grace`` are set on it."""
-    return _of_application.first(pk=family_id, application_id=application_id)
+def find(family_id: UUID, *, client_id: str) -> RefreshFamily | None:
+    """Return a family with its user and its application, if that has this client id.
+
+    ``is_live`` and ``in_grace`` are set on it, and ``active_key_id``, of the tenant.
+    """
+    return _of_client.first(pk=family_id, client_id=client_id)
 
 
 def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
@@ -158,7 +163,7 @@ def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outco
     """
     if generation == family.generation and _moved(family, entry):
         return Outcome.ROTATED, family
-    current = find(family.pk, application_id=family.application_id)
+    current = find(family.pk, client_id=family.application.client_id)
     if current is None or not current.is_live:  # type: ignore[attr-defined]
         return Outcome.REFUSED, family
     if generation == current.generation - 1 and current.in_grace:  # type: ignore[attr-defined]

@@ -36,7 +36,7 @@ _signed_in: Final = Update(
     account_chosen_at=Now(),
     consented_at=None,
 )
-_finish: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
+FINISH: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
 
 
 def park(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
@@ -58,7 +58,13 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
 
 def note_sign_in(request: AuthorizationRequest, session: Session) -> None:
     """Remember that the person signed in for this request; what another agreed to is void."""
-    _signed_in(pk=request.pk, session_id=session.pk)
+    statement, values = noting_sign_in(request, session)
+    statement(**values)
+
+
+def noting_sign_in(request: AuthorizationRequest, session: Session) -> tuple[Update, dict[str, UUID]]:
+    """Return the update of ``note_sign_in`` and its values, to be made part of a larger statement."""
+    return _signed_in, {"pk": request.pk, "session_id": session.pk}
 
 
 def note_account(request: AuthorizationRequest, session: Session) -> bool:
@@ -83,4 +89,4 @@ def note_language(request: AuthorizationRequest, language: str) -> None:
 
 def finish(request: AuthorizationRequest) -> bool:
     """Forget a request that was answered; false when it was answered before."""
-    return bool(_finish(pk=request.pk))
+    return bool(FINISH(pk=request.pk))

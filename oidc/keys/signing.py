@@ -106,7 +106,7 @@ def _public(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
     return key
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)  # at 2.5 KB each
 def _private(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
     row = SigningKey.objects.only("sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
     return _open(row, tenant_id)

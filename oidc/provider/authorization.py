@@ -70,8 +70,12 @@ class Refused(Exception):
         super().__init__(location)
 
 
-def validate(sent: Parameters, *, too_long: str = "") -> Authorization:
+def validate(
+    sent: Parameters, *, too_long: str = "", application: Application | None = None
+) -> Authorization:
     """Return the authorization that was asked for. ``too_long`` names a parameter that was left out for it.
+
+    ``application`` is one that was read a moment ago: if it is the one that asks, it is not read again.
 
     Raises:
         Unanswerable: client or redirect URI are bad, or what is too long.
@@ -83,7 +87,7 @@ def validate(sent: Parameters, *, too_long: str = "") -> Authorization:
     if too_long in _ADDRESSING or (too_long and too_long not in _NAMES):
         raise Unanswerable("The request is too long.")
     try:
-        request = server.authorization_request(sent.only(_NAMES))
+        request = server.authorization_request(sent.only(_NAMES), application)
         if sent.repeated & _NAMES:
             # RFC 6749 section 3.1: parameters MUST NOT be included more than once.
             raise InvalidRequestError(

@@ -31,11 +31,13 @@ class ApplicationGone(InvalidBearer):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who acts through an access token, proven a moment ago."""
+    """Who acts through an access token, proven a moment ago. Names are there where they were asked for."""
 
     user: User
     application_id: UUID
     claims: Mapping[str, Any]
+    application_name: str = ""
+    application_type: str = ""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -43,10 +45,11 @@ class Principal:
         return tuple(self.claims["scope"].split())
 
 
-def end_user(token: str) -> Principal:
+def end_user(token: str, *, names: bool = False) -> Principal:
     """Return the end user behind an access token of the active tenant, in one query.
 
     Checked in this order: signature, expiry, application, user, family or session, revoked id.
+    With ``names`` that query also reads the application's name and type, and the row of the tenant.
 
     Raises:
         InvalidBearer: one of them says no, or the token is of another kind.
@@ -59,8 +62,9 @@ def end_user(token: str) -> Principal:
     check_times_and_issuer(parsed.claims)
     if parsed.claims.get("token_type") == "m2m":
         raise InvalidBearer("The access token speaks for an application, not for a user.")
-    user = _live_user(parsed.kid, parsed.claims)
-    return Principal(user, user.application_key, parsed.claims)  # type: ignore[attr-defined]
+    user: Any = _live_user(_named if names else _plain, parsed.kid, parsed.claims)
+    told = (user.application_name, user.application_type) if names else ()
+    return Principal(user, user.application_key, parsed.claims, *told)
 
 
 def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
@@ -79,11 +83,19 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
         raise InvalidBearer("The access token was issued by somebody else.")
 
 
-def _live_user(kid: str, claims: Mapping[str, Any]) -> User:
+@dataclass(frozen=True, slots=True)
+class _Holders:
+    """The query for the user of a token, by what the token was issued from."""
+
+    by_family: Select[User]
+    by_session: Select[User]
+
+
+def _live_user(holders: _Holders, kid: str, claims: Mapping[str, Any]) -> User:
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise InvalidBearer("The access token has no subject.")
-    query, grant_id = _grant_behind(claims)
+    query, grant_id = _grant_behind(holders, claims)
     user = query.first(
         subject=subject, kid=kid, client_id=claims["client_id"], token_id=claims["jti"], grant_id=grant_id
     )
@@ -108,15 +120,15 @@ def _why_nobody(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
     return InvalidBearer("The user is gone.")
 
 
-def _grant_behind(claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
+def _grant_behind(holders: _Holders, claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
     """Return which query asks for the refresh family or, without one, the browser session; and its id."""
     family = ids.parse(str(claims.get("family_id")))
     if family is not None:
-        return _by_family, family
+        return holders.by_family, family
     session = ids.parse(str(claims.get("sid")))
     if session is None:
         raise InvalidBearer("The access token names neither a family nor a session.")
-    return _by_session, session
+    return holders.by_session, session
 
 
 def _holder(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
@@ -124,11 +136,27 @@ def _holder(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     behind = grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
     return User.objects.filter(pk=uuid("subject")).annotate(
         key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
-        application_key=Subquery(Application.objects.filter(client_id=text("client_id")).values("pk")[:1]),
+        application_key=_of_application("pk"),
         grant_is_live=Exists(behind),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
-    )[:1]
+    )
 
 
-_by_family: Final = Select(lambda: _holder(RefreshFamily.objects.live))
-_by_session: Final = Select(lambda: _holder(Session.objects.live))
+def _with_names(users: QuerySet[User]) -> QuerySet[User]:
+    return users.select_related("tenant").annotate(
+        application_name=_of_application("name"), application_type=_of_application("type")
+    )
+
+
+def _of_application(column: str) -> Subquery:
+    return Subquery(Application.objects.filter(client_id=text("client_id")).values(column)[:1])
+
+
+_plain: Final = _Holders(
+    by_family=Select(lambda: _holder(RefreshFamily.objects.live)[:1]),
+    by_session=Select(lambda: _holder(Session.objects.live)[:1]),
+)
+_named: Final = _Holders(
+    by_family=Select(lambda: _with_names(_holder(RefreshFamily.objects.live))[:1]),
+    by_session=Select(lambda: _with_names(_holder(Session.objects.live))[:1]),
+)

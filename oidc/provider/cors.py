@@ -20,7 +20,7 @@ def cross_origin(methods: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def wrapped(request: HttpRequest) -> HttpResponse:
-            origin = request.headers.get("Origin")
+            origin = request.META.get("HTTP_ORIGIN")
             if request.method == "OPTIONS":
                 response = HttpResponse(status=204)
                 response["Allow"] = f"{methods}, OPTIONS"

@@ -19,7 +19,7 @@ from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
 from oidc.keys import signing, usage
-from oidc.provider import claims_request, grantable, scopes
+from oidc.provider import claims_request, grantable, remembered, scopes
 from oidc.provider.context import GrantContext, SignIn
 
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
@@ -91,7 +91,12 @@ def for_client_credentials(request: Request) -> None:
         organization_id=_parameter(request, "organization_id"),
     )
     request.grant = _context(request, scopes=(), target=target)
-    log.write(_entry(Event.TOKEN_EXCHANGE, request))
+    entry = _entry(Event.TOKEN_EXCHANGE, request)
+    if request.remembered is None:
+        log.write(entry)
+        remembered.remember(request.client)
+    else:
+        remembered.write(entry, request.client)
     request.scopes = list(target.scopes)
 
 

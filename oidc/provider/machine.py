@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Exists
 
+from identity.core.compiled import Select, text, uuid
 from oidc.applications.models import Application
 from oidc.grants.models import RevokedToken
 from oidc.keys.jws import InvalidToken
@@ -14,8 +15,27 @@ from oidc.provider import tokens
 from oidc.provider.bearer import InvalidBearer, check_times_and_issuer
 
 Claims = Mapping[str, Any]
-# From a token's claims, as yet unproven, to what shall be asked of its application, by name.
-Questions = Callable[[Claims], Mapping[str, Exists]]
+
+
+class Asking:
+    """What shall be known of an application besides, by name: asked in the query that finds it.
+
+    Questions are written once for all requests. What differs is ``Given`` in them.
+    """
+
+    def __init__(self, **questions: Callable[[], Exists]) -> None:
+        self.names: Final = tuple(questions)
+        self.statement: Final = Select(
+            lambda: Application.objects.filter(client_id=text("client_id")).annotate(
+                key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
+                is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
+                **{name: question() for name, question in questions.items()},
+            )[:1]
+        )
+
+
+# From a token's claims, as yet unproven, to what shall be asked of its application, and for which values.
+Questions = Callable[[Claims], tuple[Asking, Mapping[str, object]]]
 
 
 class NotAMachine(Exception):
@@ -60,18 +80,12 @@ def machine(token: str, questions: Questions) -> Machine:
         raise InvalidBearer(f"The access token is not valid: {error}.") from None
     claims = parsed.claims
     check_times_and_issuer(claims)
-    asked = questions(claims)
-    application = (
-        Application.objects.filter(client_id=claims["client_id"])
-        .annotate(
-            key_is_listed=Exists(SigningKey.objects.filter(pk=parsed.kid)),
-            is_revoked=Exists(RevokedToken.objects.filter(token_id=claims["jti"])),
-            **asked,
-        )
-        .first()
+    asking, values = questions(claims)
+    application = asking.statement.first(
+        client_id=claims["client_id"], kid=parsed.kid, token_id=claims["jti"], **values
     )
     if application is None or not application.key_is_listed or application.is_revoked:  # type: ignore[attr-defined]
         raise InvalidBearer("The access token was revoked, or its application or key is gone.")
     if claims.get("token_type") != "m2m":
         raise NotAMachine
-    return Machine(application, claims, {name: getattr(application, name) for name in asked})
+    return Machine(application, claims, {name: getattr(application, name) for name in asking.names})

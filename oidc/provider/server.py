@@ -11,6 +11,7 @@ from oauthlib.oauth2 import BearerToken, ClientCredentialsGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.openid.connect.core.grant_types import AuthorizationCodeGrant, RefreshTokenGrant
 
+from oidc.applications.models import Application
 from oidc.grants import families
 from oidc.provider import authorization_checks, issuing, tokens
 from oidc.provider.validator import Validator
@@ -66,8 +67,10 @@ GRANTS: Final[dict[str, Any]] = {
 }
 
 
-def authorization_request(pairs: list[tuple[str, str]]) -> Request:
+def authorization_request(pairs: list[tuple[str, str]], known: Application | None = None) -> Request:
     """Return an authorization request that passed every check.
+
+    ``known`` is an application that was read a moment ago, and need not be read again.
 
     Raises:
         oauthlib.oauth2.FatalClientError: the client or its redirect URI is bad: never redirect.
@@ -76,6 +79,7 @@ def authorization_request(pairs: list[tuple[str, str]]) -> Request:
     """
     request = Request("/oidc/authorize", body=pairs)
     request.scopes = None
+    request.known = known
     try:
         _CODE.validate_authorization_request(request)
     except Exception as error:
@@ -84,10 +88,20 @@ def authorization_request(pairs: list[tuple[str, str]]) -> Request:
     return request
 
 
-def token_response(pairs: list[tuple[str, str]], authorization: str | None) -> tuple[Request, int, str]:
-    """Answer a token request of a known grant: the request, an HTTP status and a JSON body."""
+def token_response(
+    pairs: list[tuple[str, str]], authorization: str | None, *, is_optimistic: bool
+) -> tuple[Request, int, str]:
+    """Answer a token request of a known grant: the request, an HTTP status and a JSON body.
+
+    One that ``is_optimistic`` may go by what was true some time ago: only if it succeeds it is true now.
+
+    Raises:
+        remembered.Outdated: it is not, and nothing happened.
+
+    """
     headers = {} if authorization is None else {"Authorization": authorization}
     request = Request("/oidc/token", "POST", body=pairs, headers=headers)
     request.scopes = (request.scope or "").split()
+    request.is_optimistic, request.remembered = is_optimistic, None
     _, body, status = GRANTS[request.grant_type].create_token_response(request, _bearer)
     return request, status, body

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from audit.models import Entry
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from oidc.applications import services as applications
 from oidc.applications.models import Application
@@ -334,7 +335,7 @@ class TestStaleCode:
         client, user = acme.application(), acme.user()
         code = acme.browser().code_for(client, user)
         with acme.active():
-            users.set_password(user, f"{PASSWORD} new")
+            credentials.set_password(user, f"{PASSWORD} new")
 
         answer = client.redeem(code)
 

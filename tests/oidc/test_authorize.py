@@ -20,6 +20,7 @@ from hypothesis import settings as fuzzing
 from hypothesis import strategies as st
 
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
@@ -1084,7 +1085,7 @@ class TestPrompt:
         [
             users.suspend,
             users.remove,
-            lambda user: users.set_password(user, "another password"),
+            lambda user: credentials.set_password(user, "another password"),
         ],
         ids=["suspended", "deleted", "new password"],
     )

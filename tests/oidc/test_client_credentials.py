@@ -5,6 +5,8 @@ import pytest
 from audit.models import Entry
 from oidc.applications import services as applications
 from oidc.applications.models import Application
+from oidc.keys import services as keys
+from oidc.keys.models import SigningKey
 from tests.support.independent import bearer, claims_of, header_of, key_set, verified
 
 
@@ -111,6 +113,40 @@ class TestClientCredentials:
         answer = machine.token(grant_type="client_credentials")
 
         assert refusal(answer) == (401, "invalid_client")
+
+    def test_whatever_changes_counts_from_the_next_token_on(self, acme):
+        """Also for a worker that has just issued one, and knows the application as it was."""
+        machine = acme.application("MachineToMachine")
+        granted(machine)
+
+        with acme.active():
+            application = Application.objects.get(client_id=machine.client_id)
+            applications.change(application, {"name": "Renamed"})
+        granted(machine)
+        with acme.active():
+            fresh = applications.rotate_secret(application)
+        assert refusal(machine.token(grant_type="client_credentials")) == (401, "invalid_client")
+        machine.secret = fresh
+        granted(machine)
+        with acme.active():
+            keys.rotate()
+            active = SigningKey.objects.active().get()
+        assert header_of(granted(machine)["access_token"])["kid"] == str(active.pk)
+        with acme.active():
+            applications.remove(application)
+        assert refusal(machine.token(grant_type="client_credentials")) == (401, "invalid_client")
+
+    def test_decision_A1_each_token_leaves_one_entry_whatever_happened_between(self, acme):
+        machine = acme.application("MachineToMachine")
+
+        granted(machine)
+        granted(machine)
+        with acme.active():
+            keys.rotate()
+        granted(machine)
+
+        with acme.active():
+            assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="Token.Exchange").count() == 3
 
     def test_is_not_given_by_another_tenant(self, acme, rival):
         machine = acme.application("MachineToMachine")

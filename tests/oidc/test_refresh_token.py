@@ -10,6 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from audit.models import Entry
+from identity.users import credentials
 from identity.users import services as users
 from oidc.applications import services as applications
 from oidc.applications.models import Application
@@ -367,7 +368,7 @@ class TestUser:
         client, user = acme.application(), acme.user()
         first = client.tokens_for(user)
         with acme.active():
-            users.set_password(user, f"{PASSWORD} new")
+            credentials.set_password(user, f"{PASSWORD} new")
 
         assert is_dead(client, first)
 

@@ -1,7 +1,10 @@
-"""GET /api/session/context: four rules, three errors, at most three statements."""
+"""GET /api/session/context: four rules, three errors."""
+
+import json
 
 import pytest
 
+from oidc.context.serializers import ContextSerializer
 from tests.support import management
 from tests.support.management import refusal_of, result_of
 
@@ -83,6 +86,40 @@ class TestContext:
             {"id": organization["id"], "name": "Org", "logo_url": "https://x.org/l.png"}
         ]
         assert shown["session"]["current_organization_id"] == organization["id"]
+
+    def test_is_what_the_documentation_describes(self, acme, admin, user, organization):
+        client = acme.application()
+        tokens = client.tokens_for(user)
+        token = client.refresh(tokens["refresh_token"], organization_id=organization["id"]).json()
+
+        for text in (tokens["access_token"], token["access_token"]):
+            shown = result_of(context(acme, text))
+            described = ContextSerializer(shown).data
+            assert json.dumps(described) == json.dumps(shown)
+
+    def test_names_are_those_of_this_moment(self, acme, admin, user):
+        client = acme.application(name="App")
+        token = client.tokens_for(user)["access_token"]
+        result_of(admin.patch(f"/applications/{client.application.pk}", name="Other"))
+        result_of(admin.patch(f"/users/{user.pk}", name="Zoe"))
+
+        shown = result_of(context(acme, token))
+
+        assert (shown["application"]["name"], shown["user"]["name"]) == ("Other", "Zoe")
+
+    def test_a_session_without_a_refresh_family_has_one_too(self, acme, user):
+        client = acme.application(name="App")
+
+        shown = result_of(context(acme, client.tokens_for(user, scope="openid")["access_token"]))
+
+        assert shown["application"]["name"] == "App"
+        assert shown["tenant"]["name"] == "Acme"
+
+    def test_refuses_an_organization_that_is_longer_than_any_id(self, acme, user):
+        token = acme.application().tokens_for(user)["access_token"]
+
+        assert "organization_id" in refusal_of(context(acme, token, organization_id="x" * 65), 400)
+        assert result_of(context(acme, token, organization_id=""))["organization"] is None
 
     def test_rule_1_checks_an_organization_that_is_asked_for(self, acme, admin, user, organization):
         other = admin.created("/organizations", name="Other")

@@ -10,6 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from identity.sessions.models import Session
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
@@ -314,7 +315,7 @@ class TestLife:
         client = acme.application()
         token = client.tokens_for(person, scope=scope)["access_token"]
         with acme.active():
-            users.set_password(person, f"{PASSWORD} new")
+            credentials.set_password(person, f"{PASSWORD} new")
 
         assert challenge_of(client.userinfo(token)) == DEAD
 

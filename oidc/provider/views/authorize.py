@@ -19,6 +19,7 @@ from identity.organizations import grants as memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, requests
+from oidc.grants.models import AuthorizationRequest
 from oidc.provider import authorization, parameters, steps
 from oidc.provider.authorization import Authorization, Refused, Unanswerable
 from oidc.provider.steps import Step
@@ -68,10 +69,8 @@ def authorize(request: HttpRequest) -> HttpResponse:
         return redirect(refused.location)
     session = cookies.current_session(request)
     step = steps.next_step(asked, session, None)
-    if step is Step.ISSUE and session is not None:
-        return redirect(_code(asked, session))
-    if "none" in asked.prompt:
-        return redirect(_refusal(asked, step))
+    if step is Step.ISSUE or "none" in asked.prompt:
+        return _answer(request, asked, session, step, None)
     return _park(request, asked, query, step)
 
 
@@ -83,7 +82,7 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if parked is None:
         return gone(request)
     try:
-        asked = authorization.validate(parameters.decoded(parked.query))
+        asked = authorization.validate(parameters.decoded(parked.query), application=parked.application)
     except Unanswerable as error:
         return _unanswerable(request, str(error))
     except Refused as refused:
@@ -93,9 +92,7 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     step = steps.next_step(asked, session, parked)
     if step in _PAGES:
         return redirect(_page(step, parked.pk))
-    if not requests.finish(parked):
-        return gone(request)
-    return redirect(_code(asked, session) if step is Step.ISSUE and session else _refusal(asked, step))
+    return _answer(request, asked, session, step, parked)
 
 
 def redirect(location: str) -> HttpResponse:
@@ -141,13 +138,28 @@ def _unanswerable(request: HttpRequest, reason: str) -> HttpResponse:
     )
 
 
-def _code(asked: Authorization, session: Session) -> str:
-    if asked.organization_id and not memberships.membership_of(session.user_id, asked.organization_id):
-        return asked.answer(
-            error="invalid_request",
-            error_description="The organization is unknown, or the user does not belong to it.",
-        )
-    code = codes.issue(
+def _answer(
+    request: HttpRequest,
+    asked: Authorization,
+    session: Session | None,
+    step: Step,
+    parked: AuthorizationRequest | None,
+) -> HttpResponse:
+    """Send the client a code or a refusal; of a request that was parked, once."""
+    if step is Step.ISSUE and session and not _is_stranger(session, asked.organization_id):
+        code = _code(asked, session, parked)
+        return redirect(asked.answer(code=code)) if code else gone(request)
+    if parked and not requests.finish(parked):
+        return gone(request)
+    return redirect(_refusal(asked, step))
+
+
+def _is_stranger(session: Session, organization_id: str) -> bool:
+    return bool(organization_id) and not memberships.membership_of(session.user_id, organization_id)
+
+
+def _code(asked: Authorization, session: Session, parked: AuthorizationRequest | None) -> str | None:
+    return codes.issue(
         application=asked.application,
         session=session,
         redirect_uri=asked.redirect_uri,
@@ -157,12 +169,17 @@ def _code(asked: Authorization, session: Session) -> str:
         organization_id=asked.organization_id,
         nonce=asked.nonce,
         code_challenge=asked.code_challenge,
+        answering=parked,
     )
-    return asked.answer(code=code)
 
 
 def _refusal(asked: Authorization, step: Step) -> str:
     """Say what is missing to somebody who may not be asked (OpenID Connect Core 3.1.2.6)."""
+    if step is Step.ISSUE:
+        return asked.answer(
+            error="invalid_request",
+            error_description="The organization is unknown, or the user does not belong to it.",
+        )
     if step is Step.CONSENT:
         return asked.answer(error="consent_required", error_description="The user has not agreed yet.")
     return asked.answer(error="login_required", error_description="The user has to sign in.")

@@ -29,7 +29,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
         return errors.oauth_error(
             "invalid_request", "The method must be POST.", status=405, headers={"Allow": "POST, OPTIONS"}
         )
-    header = request.headers.get("Authorization")
+    header = request.META.get("HTTP_AUTHORIZATION")
     try:
         sent = form(request)
         application = _client(sent, header)
@@ -74,7 +74,7 @@ def _take_back(token: str, application: Application) -> None:
     """
     presented = families.read(token)
     if presented is not None:
-        family = families.find(presented.family_id, application_id=application.pk)
+        family = families.find(presented.family_id, client_id=application.client_id)
         if family is not None:
             families.end(family.pk, reason="revoked", user_id=family.user_id, application_id=application.pk)
         return

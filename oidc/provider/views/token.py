@@ -1,5 +1,6 @@
 """POST /oidc/token (RFC 6749 section 3.2)."""
 
+from contextlib import suppress
 from typing import Final
 
 import orjson
@@ -15,6 +16,7 @@ from oidc.keys.models import SigningKey
 from oidc.provider import clients, errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
+from oidc.provider.remembered import Outdated
 
 _NAMES: Final = frozenset(
     (
@@ -47,7 +49,7 @@ def token(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
-    header = request.headers.get("Authorization")
+    header = request.META.get("HTTP_AUTHORIZATION")
     try:
         oauth, status, body = _resolve(sent, header)
     except IntegrityError:
@@ -65,11 +67,13 @@ def _answer(request: HttpRequest, sent: Parameters) -> HttpResponse:
 
 
 def _resolve(sent: Parameters, authorization: str | None) -> tuple[Request, int, str]:
-    try:
-        return server.token_response(_pairs(sent), authorization)
-    except SigningKey.DoesNotExist:
-        # The active key was rotated away and deleted before anything was used up: now there is another.
-        return server.token_response(_pairs(sent), authorization)
+    pairs = _pairs(sent)
+    # The key may have been rotated away and deleted before anything was used up: now there is another.
+    with suppress(Outdated, SigningKey.DoesNotExist):
+        oauth, status, body = server.token_response(pairs, authorization, is_optimistic=True)
+        if status == _OK or oauth.remembered is None:
+            return oauth, status, body
+    return server.token_response(pairs, authorization, is_optimistic=False)
 
 
 def _pairs(sent: Parameters) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def _presented(request: HttpRequest) -> str | None:
         Refused: both came (a client MUST NOT use more than one method), or neither can be read.
 
     """
-    header = request.headers.get("Authorization")
+    header: str | None = request.META.get("HTTP_AUTHORIZATION")
     if header is not None:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
