@@ -32,7 +32,7 @@ class ManagementAuthentication(BaseAuthentication):
             PermissionDenied: the token is good, but speaks for an end user.
 
         """
-        header = request.headers.get("Authorization")
+        header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         scheme, _, token = header.partition(" ")

@@ -36,7 +36,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noq
     if isinstance(error, PermissionDenied):
         return _respond(403, "not allowed")
     if isinstance(error, IntegrityError) and isinstance(error.__cause__, ForeignKeyViolation):
-        return _respond(400, "something that the request names was deleted at this moment: read it again")
+        response = _respond(400, "something that the request names was deleted at this moment: read it again")
+        response.in_doubt = True  # type: ignore[attr-defined]  # it may be the tenant
+        return response
     if isinstance(error, OperationalError | InterfaceError):
         return _respond(503, "the database is away: try again in a moment", {"Retry-After": "2"})
     return None

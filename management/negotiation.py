@@ -1,10 +1,11 @@
-"""Which parser reads a body."""
+"""Which parser reads a body, and which renderer writes one."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
@@ -16,3 +17,17 @@ class StrictNegotiation(DefaultContentNegotiation):
         if "*" in (request.content_type or ""):
             return None
         return super().select_parser(request, parsers)
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> Any:
+        """Return the renderer, and the media type it is asked for.
+
+        Most ask for anything, or for just what the only renderer writes: there is nothing to weigh then.
+        """
+        only, *others = renderers
+        asks_for_it = request.META.get("HTTP_ACCEPT", "*/*") in {"*/*", only.media_type}
+        names_another = format_suffix or request.query_params.get(self.settings.URL_FORMAT_OVERRIDE)
+        if asks_for_it and not others and not names_another:
+            return only, only.media_type
+        return super().select_renderer(request, [only, *others], format_suffix)

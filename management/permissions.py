@@ -1,18 +1,19 @@
 """What callers of the management API may do, as one table."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from django.db.models import Exists
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from identity.core import tenancy
+from identity.core.compiled import text
 from identity.resources import services as resources
 from management.administrators.models import Administrator
 from oidc.applications import bindings
-from oidc.provider.machine import Claims, Machine
+from oidc.provider.machine import Asking, Claims, Machine
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module by way of its settings
@@ -54,10 +55,16 @@ def _role_allows(caller: Administrator, request: Request) -> bool:
     return caller.may_change("user" if _route(request) in _OF_SUPPORT else "")
 
 
-def questions(request: Request, claims: Claims) -> dict[str, Exists]:
+def questions(request: Request, claims: Claims) -> tuple[Asking, dict[str, object]]:
     """Return what has to be known of an application that comes with these claims."""
     named = frozenset(claims["scope"].split()) & _enough(request)
-    return {"is_granted": bindings.is_granted(_indicator(), named)}
+    return _whether_granted(named), {"indicator": _indicator()}
+
+
+@cache
+def _whether_granted(names: frozenset[str]) -> Asking:
+    """Ask for scopes of ``SCOPES``, and for no others: there are few such sets."""
+    return Asking(is_granted=lambda: bindings.is_granted(text("indicator"), names))
 
 
 def _is_open_to(caller: Machine, request: Request) -> bool:

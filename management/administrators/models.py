@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
+from audit.compiled import Given
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
 
@@ -18,7 +19,7 @@ _FOR_SUPPORT: Final = {"user", "session"}
 class AdministratorManager(BaseUserManager["Administrator"]):
     """Administrators, for us and for Django's own commands (``createsuperuser``, ``changepassword``)."""
 
-    def seen_from(self, tenant_id: str) -> "QuerySet[Administrator]":
+    def seen_from(self, tenant_id: str | Given) -> "QuerySet[Administrator]":
         """Return administrators, each of whom knows whether the tenant is on the own list."""
         listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
         return self.annotate(lists_tenant=Exists(listed))

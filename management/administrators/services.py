@@ -11,7 +11,7 @@ from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
-from identity.users.services import acceptable_password
+from identity.users.credentials import acceptable_password
 from management.administrators.models import Administrator, Role
 
 

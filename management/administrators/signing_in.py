@@ -43,6 +43,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
         passwords.Busy: too many sign-ins at this moment.
 
     """
+    passwords.check_places()  # a flood costs no statement, and is not in the log
     with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
         administrator = _proven(username, password)
         if second_step.is_missing(administrator):
@@ -63,6 +64,7 @@ def begin(*, username: str, password: str) -> Administrator:
         passwords.Busy: too many sign-ins at this moment.
 
     """
+    passwords.check_places()  # as above
     with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
         administrator = _proven(username, password)
         if administrator.second_step_since:

@@ -14,6 +14,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.core.tenancy import ActiveTenant
 from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
+from identity.users import credentials
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -166,7 +167,7 @@ def _person(alias: str, *, rotate: bool) -> str | None:
         if different := _different(known, fields):
             users.change(known, different)
         if password is not None:
-            users.set_password(known, password)
+            credentials.set_password(known, password)
     known.refresh_from_db()
     for kind in (Kind.EMAIL, Kind.PHONE):
         if not getattr(known, f"{kind}_verified"):

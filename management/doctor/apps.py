@@ -17,6 +17,7 @@ class DoctorConfig(AppConfig):
             database,
             encryption_keys,
             files,
+            machine,
             proxies,
             versions,
         )

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from audit import context
 from identity.core import ids, tenancy
+from identity.core.compiled import uuid
 from identity.organizations.models import Organization
 from identity.resources import services as resources
 from management.members.errors import OrganizationGone
@@ -18,9 +19,16 @@ from oidc.applications import bindings
 from oidc.applications.models import Application
 from oidc.provider import machine
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.machine import Claims, Machine, NotAMachine
+from oidc.provider.machine import Asking, Claims, Machine, NotAMachine
 
 _ENOUGH: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
+_NOTHING: Final = Asking()
+_IN_ORGANIZATION: Final = Asking(
+    is_there=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
+    is_bound=lambda: bindings.is_bound(uuid("organization_id")),
+    holds=lambda: bindings.holds_in(uuid("organization_id"), _ENOUGH),
+    carries=lambda: bindings.carries_in(uuid("organization_id"), _ENOUGH),
+)
 
 
 class MachineAuthentication(BaseAuthentication):
@@ -35,7 +43,7 @@ class MachineAuthentication(BaseAuthentication):
             PermissionDenied: the token speaks for a user.
 
         """
-        header = request.headers.get("Authorization")
+        header = request.META.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
         scheme, _, token = header.partition(" ")
@@ -90,17 +98,12 @@ class ManagesMembers(BasePermission):
         return True
 
 
-def _questions(claims: Claims) -> dict[str, Exists]:
+def _questions(claims: Claims) -> tuple[Asking, dict[str, object]]:
     """Return what has to be known of an application that comes with these claims."""
     organization = ids.parse(str(claims.get("organization_id")))
     if organization is None:
-        return {}
-    return {
-        "is_there": Exists(Organization.objects.filter(pk=organization)),
-        "is_bound": bindings.is_bound(organization),
-        "holds": bindings.holds_in(organization, _ENOUGH),
-        "carries": bindings.carries_in(organization, _ENOUGH),
-    }
+        return _NOTHING, {}
+    return _IN_ORGANIZATION, {"organization_id": organization}
 
 
 def _audiences(organization_id: str) -> frozenset[str]:

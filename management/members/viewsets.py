@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import QuerySet
 from rest_framework.request import Request
@@ -10,10 +11,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from identity.core import ids
+from identity.core.compiled import uuid
+from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
 from identity.core.viewsets import Row, etag, expected_versions
 from identity.organizations import services as organizations
-from identity.organizations.models import Membership, Organization
+from identity.organizations import totals
+from identity.organizations.models import MemberCount, Membership, Organization
 from identity.users import identifiers
 from management.members import errors
 from management.members.authentication import MachineAuthentication, ManagesMembers
@@ -36,6 +40,12 @@ _COLUMNS: Final = (
     "created_at",
     "user__created_at",
 )
+_LISTING: Final = Listing(
+    lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
+    _COLUMNS,
+    lambda: MemberCount.objects.of(uuid("organization_id")),
+)
+_FILTERS: Final = frozenset(FilterSerializer().fields)
 _ROLES_HERE: Final = replace(organizations.MEMBER_ROLES, ids_field="role_ids")
 _LIST: Final = 41300
 _ENROL: Final = 41302
@@ -120,11 +130,23 @@ class MemberViewSet(MemberGroup):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the memberships, newest first."""
-        members = Membership.objects.filter(organization=ids.parse(self.kwargs["organization_pk"]))
-        return members.order_by("-created_at", "-pk")
+        return Membership.objects.filter(organization=self._id()).order_by("-created_at", "-pk")
 
     def list(self, request: Request, **_: Any) -> Response:
         """Answer with a page; ``phone`` is exact, ``name`` is looked for anywhere in the name."""
+        rows: Any = self._all() if _FILTERS.isdisjoint(request.query_params) else self._some(request)
+        page = self.paginate_queryset(rows)
+        return self.get_paginated_response([_shape(row) for row in page or []])
+
+    def _all(self) -> Listed:
+        def rows() -> QuerySet[Membership, Row]:
+            found: QuerySet[Membership, Row] = self.get_queryset().values(*_COLUMNS)
+            return found
+
+        return Listed(_LISTING, rows, self.get_queryset, organization_id=self._id())
+
+    def _some(self, request: Request) -> QuerySet[Membership, Row]:
+        """Return what the query's filters leave."""
         sent = FilterSerializer(data=request.query_params.dict())
         sent.is_valid(raise_exception=True)
         members, wanted = self.get_queryset(), sent.validated_data
@@ -135,12 +157,17 @@ class MemberViewSet(MemberGroup):
         if "is_admin" in wanted:
             members = members.filter(is_admin=wanted["is_admin"])
         self.members = members
-        page = self.paginate_queryset(members.values(*_COLUMNS))
-        return self.get_paginated_response([_shape(row) for row in page or []])
+        found: QuerySet[Membership, Row] = members.values(*_COLUMNS)
+        return found
 
-    def total(self, rows: QuerySet[Any]) -> int:
-        """Count memberships, without the users whom the rows name."""
-        return self.members.count()
+    def total(self, rows: QuerySet[Any] | Listed) -> int:
+        """Return how many members there are, which is known; those that filters leave are counted."""
+        if isinstance(rows, Listed):
+            return totals.members_of(self._id())
+        return self.members.count()  # memberships, without the users whom the rows name
+
+    def _id(self) -> UUID | None:
+        return ids.parse(self.kwargs["organization_pk"])
 
     def create(self, request: Request, **_: Any) -> Response:
         """Join the user of a phone number, who is created when nobody has it."""

@@ -13,6 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from identity.users import door
 from management.administrators import signing_in
 from management.administrators.models import Administrator
 from management.site import choice, dashboard, own_password, two_step, why
@@ -69,6 +70,7 @@ class OperatorSite(AdminSite):
 
         return wrapped
 
+    @door.hashes()
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Sign an administrator in."""
         request.current_app = self.name

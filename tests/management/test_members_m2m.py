@@ -1,10 +1,12 @@
 """The third-party member API: rules, page shape, error table and authentication errors."""
 
 import threading
+from datetime import datetime
 
 import pytest
 
 from identity.users.models import User
+from management.members.serializers import OrganizationMemberSerializer
 from tests.support import management
 from tests.support.management import result_of
 
@@ -46,6 +48,31 @@ class TestList:
             *("joined_at", "created_at"),
         }
         assert (member["username"], member["primary_email"]) == (None, None)
+
+    def test_rows_are_what_the_documentation_describes(self, manager, path):
+        result_of(manager.post(path, phone="+49 30 123456"))
+        result_of(manager.post(path, phone="+49 30 654321", name="Mia", email="mia@x.org"))
+
+        for row in result_of(manager.get(path))["result"]:
+            moments = {name: datetime.fromisoformat(row[name]) for name in ("joined_at", "created_at")}
+            described = OrganizationMemberSerializer(row | moments).data
+            assert list(described.items()) == list(row.items())
+
+    def test_the_total_is_of_the_organization_and_of_what_filters_leave(self, acme, admin, manager, path):
+        other = admin.created("/organizations", name="Other")["id"]
+        result_of(admin.post(f"/organizations/{other}/users", user_ids=[str(acme.user().pk)]))
+        for number in range(5):
+            result_of(manager.post(path, phone=f"+49301234{number:02}", name=f"Mia {number % 2}"))
+
+        def seen(**query):
+            page = result_of(manager.get(path, **query))
+            return page["total"], len(page["result"])
+
+        assert seen() == (5, 5)
+        assert seen(page_size=2) == (5, 2)
+        assert seen(page_size=2, page=3) == (5, 1)
+        assert seen(page_size=2, page=4) == (5, 0)
+        assert seen(name="mia 1", page_size=1) == (2, 1)
 
     def test_case_G16_filters_by_phone_name_and_administrator(self, admin, manager, path, organization):
         mia = result_of(manager.post(path, phone="+4930123456", name="Mia 100%"))

@@ -114,6 +114,14 @@ def users_not_counted(settings: Any, acme: World) -> None:
         )
 
 
+def members_not_counted(settings: Any, acme: World) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DROP TRIGGER organizations_membership_count_delete"
+            + (" ON organizations_membership" if connection.vendor == "postgresql" else "")
+        )
+
+
 def late_entries_not_counted(settings: Any, acme: World) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
@@ -222,6 +230,7 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     a_migration_missing: "database.E005",
     no_trigger: "audit.E001",
     users_not_counted: "users.W001",
+    members_not_counted: "organizations.W001",
     late_entries_not_counted: "audit.W002",
     a_dead_cache: "cache.E001",
     no_active_key: "signing_keys.E001",
@@ -349,6 +358,32 @@ class TestFaults:
         assert "files: could not be examined (ZeroDivisionError)" in message(found, "doctor.E001")
         assert "canary" not in json.dumps(found)
         assert "versions.I001" in found
+
+
+class TestMachine:
+    @pytest.mark.parametrize(
+        ("mode", "is_told"),
+        [
+            ("always [madvise] never", True),
+            ("always madvise [never]", True),
+            ("[always] madvise never", False),
+        ],
+    )
+    def test_huge_pages_that_passwords_do_not_get_are_told(
+        self, address, tmp_path, monkeypatch, mode, is_told
+    ):
+        enabled = tmp_path / "enabled"
+        enabled.write_text(mode)
+        monkeypatch.setattr("management.doctor.machine._HUGE_PAGES", enabled)
+
+        found = examined()
+
+        assert ("machine.I001" in found) is is_told
+
+    def test_a_machine_without_the_setting_is_told_nothing(self, address, tmp_path, monkeypatch):
+        monkeypatch.setattr("management.doctor.machine._HUGE_PAGES", tmp_path / "enabled")
+
+        assert "machine.I001" not in examined()
 
 
 class TestTls:
