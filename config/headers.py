@@ -8,6 +8,7 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import ResponseHeaders
 
 _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 
@@ -23,17 +24,23 @@ class SecurityHeadersMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        headers = {
+            "X-Content-Type-Options": "nosniff",
+            # The Origin header of our own forms must survive, which "no-referrer" takes away.
+            "Referrer-Policy": "same-origin",
+            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        }
+        if settings.HSTS_SECONDS:
+            headers["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
+        self._always: Final = ResponseHeaders(headers)._store  # noqa: SLF001
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, then add the headers."""
         response = self.get_response(request)
         if _has_a_body(response) and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))
-        response["X-Content-Type-Options"] = "nosniff"
-        # The Origin header of our own forms must survive, which "no-referrer" takes away.
-        response["Referrer-Policy"] = "same-origin"
-        if settings.HSTS_SECONDS:
-            response["Strict-Transport-Security"] = f"max-age={settings.HSTS_SECONDS}; includeSubDomains"
+        # Django looks at each name and value anew when it is set: a tenth of the work of a small request.
+        response.headers._store |= self._always  # noqa: SLF001
         if response.get("Content-Type", "").startswith("text/html"):
             framed = getattr(response, "framed", False)
             response["Content-Security-Policy"] = _policy(response)
@@ -41,8 +48,6 @@ class SecurityHeadersMiddleware:
             if not framed:  # HTML calls it an error together with a sandbox
                 response["Cross-Origin-Opener-Policy"] = "same-origin"
             response["Permissions-Policy"] = _PERMISSIONS
-        else:
-            response["Content-Security-Policy"] = "default-src 'none'; frame-ancestors 'none'"
         return response
 
 

@@ -188,18 +188,21 @@ v1 = [
     path("logs/<str:pk>", EntryViewSet.as_view({"get": "retrieve"}), name="log"),
     *crud("tenants", TenantsViewSet, "tenant", permission_classes=(IsSuperuser,)),
     *crud("administrators", AdministratorViewSet, "administrator", permission_classes=(IsSuperuser,)),
+]
+
+third_parties = [
     path(
-        "m2m/organizations/<str:organization_pk>/members",
+        "organizations/<str:organization_pk>/members",
         m2m.MemberViewSet.as_view({"get": "list", "post": "create"}),
         name="m2m-member-list",
     ),
     path(
-        "m2m/organizations/<str:organization_pk>/members/<str:user_pk>",
+        "organizations/<str:organization_pk>/members/<str:user_pk>",
         m2m.MemberViewSet.as_view({"delete": "destroy"}),
         name="m2m-member",
     ),
     path(
-        "m2m/organizations/<str:organization_pk>/members/<str:user_pk>/roles",
+        "organizations/<str:organization_pk>/members/<str:user_pk>/roles",
         m2m.MemberRoles.as_view({"get": "list", "put": "update"}),
         name="m2m-member-roles",
     ),
@@ -217,6 +220,7 @@ api: list[URLPattern | URLResolver] = [
     path("api/session/context", SessionContext.as_view(), name="session-context"),
     path("api/openapi.json", openapi.Document.as_view(), name="openapi"),
     path("api/docs", openapi.Reference.as_view(), name="docs"),
+    path("api/v1/m2m/", include(third_parties)),
     path("api/v1/", include(v1)),
 ]
 

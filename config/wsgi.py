@@ -4,11 +4,37 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpRequest
+from django.urls import ResolverMatch
+
+from identity.users import aside
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-_django = get_wsgi_application()
+
+class Handler(WSGIHandler):
+    """Django's, which remembers where fixed paths lead instead of trying one route after another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fixed: dict[str, ResolverMatch] = {}
+
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        """Return the view of a path. Those without parameters are as many as there are routes."""
+        match = self._fixed.get(request.path_info)
+        if match is None:
+            match = super().resolve_request(request)
+            if not (match.args or match.kwargs):
+                self._fixed[request.path_info] = match
+        request.resolver_match = match
+        return match
+
+
+django.setup(set_prefix=False)
+_django = Handler()
+aside.use()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

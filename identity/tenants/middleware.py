@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import set_script_prefix
 
 from identity.core import tenancy
+from identity.core.compiled import Select, text
 from identity.tenants.models import Tenant
 
 _PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")
@@ -19,7 +20,16 @@ _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 _REMEMBERED_FOR: Final = 5.0  # seconds that a worker may still serve a tenant that was deleted elsewhere
 _IN_DOUBT: Final = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR}
 
+_by_slug: Final = Select(lambda: Tenant.objects.filter(slug=text("slug")).exclude(pk=tenancy.DEFAULT_ID)[:1])
 _known: dict[str, tuple[float, tenancy.ActiveTenant]] = {}
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return the prefix by which a path names a tenant, known or not, and the path below it."""
+    match = _PREFIX.match(path)
+    if match is None or not _SLUG.fullmatch(match[1]):
+        return "", path
+    return match[0], path[match.end() :]
 
 
 class TenantMiddleware:
@@ -47,7 +57,7 @@ class TenantMiddleware:
                 response = self.get_response(request)
         finally:
             set_script_prefix("/")
-        if response.status_code in _IN_DOUBT:
+        if response.status_code in _IN_DOUBT or getattr(response, "in_doubt", False):
             # Nothing can be written into a tenant that is gone, so what went wrong may be just that.
             _known.pop(match[1], None)
             _find(match[1])
@@ -62,7 +72,8 @@ def _find(slug: str) -> tenancy.ActiveTenant:
     remembered = _known.get(slug)
     if remembered is not None and remembered[0] > now:
         return remembered[1]
-    tenant = Tenant.objects.filter(slug=slug).exclude(pk=tenancy.DEFAULT_ID).first()
+    with tenancy.using(tenancy.DEFAULT):
+        tenant = _by_slug.first(slug=slug)
     if tenant is None:
         _known.pop(slug, None)
         raise Http404
