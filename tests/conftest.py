@@ -1,14 +1,16 @@
 """Fixtures: one server, database and browser for the whole run, two tenants of its own for each test."""
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.db import connections
 from playwright.sync_api import Browser
 
-from tests.support import cast, server
+from identity.users import passwords
+from tests.support import budgets, cast, server
 from tests.support import chromium as installed
 from tests.support.screens import Screens
 
@@ -36,6 +38,7 @@ def address(database: None) -> Iterator[str]:
     """The server, run as in production."""
     with server.running() as address:
         yield address
+    assert budgets.exceeded() == []
 
 
 @pytest.fixture
@@ -48,6 +51,28 @@ def acme(address: str) -> cast.World:
 def rival(address: str) -> cast.World:
     """Another tenant, whose ids and tokens must be worth nothing in the first."""
     return cast.new_world("Rival")
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Every place for hashing in this process is taken, until what this gives is called."""
+    places = passwords.Places(running=1, waiting=0)
+    monkeypatch.setattr(passwords, "_places", places)
+    begun, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        enough.wait(30)
+
+    def disperse() -> None:
+        enough.set()
+        holder.join()
+
+    holder = threading.Thread(target=places.run, args=(hold,))
+    holder.start()
+    assert begun.wait(10)
+    yield disperse
+    disperse()
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from management import bootstrap
+from tests.support import budgets
 
 
 def create_database() -> None:
@@ -62,10 +63,14 @@ def running(**environment: str) -> Iterator[str]:
 def process(code: Path = settings.BASE_DIR, /, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Serve, with the code of a folder, and yield the process that does, once it answers."""
     log_path = settings.VAR / "server.log"
+    # Another release has no such module.
+    application = ["tests.support.counted:application"] if code == settings.BASE_DIR else []
     with log_path.open("ab") as log:
         served = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"],
-            env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
+            [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", *application],
+            env=os.environ
+            | {"DJANGO_SETTINGS_MODULE": "config.settings", "TEST_STATEMENTS_FILE": str(budgets.SEEN)}
+            | environment,
             cwd=code,
             stdout=log,
             stderr=log,

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import create_server, socket
@@ -82,9 +82,10 @@ def terminated(at: socket, identity: ssl.SSLContext, port: int) -> Iterator[None
 
 async def _serve(at: socket, identity: ssl.SSLContext, port: int) -> list[asyncio.Server]:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError, asyncio.CancelledError), closing(writer):
             inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)
-            await asyncio.gather(_copy(reader, inner_writer), _copy(inner_reader, writer))
+            with closing(inner_writer):
+                await asyncio.gather(_copy(reader, inner_writer), _copy(inner_reader, writer))
 
     servers = [await asyncio.start_server(connected, sock=at, ssl=identity)]
     with suppress(OSError):
@@ -108,3 +109,4 @@ async def _stop(servers: list[asyncio.Server]) -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0)  # what was closed a moment ago is let go of by the loop

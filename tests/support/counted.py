@@ -1,0 +1,48 @@
+"""The application of production, noting what each route asks of the database at most.
+
+``tests/budgets.tsv`` says what a route may. Each worker adds a line to a file whenever a request of a
+route cost more than any before: so every request of every test is held against the table.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.http import HttpRequest
+from django.urls import ResolverMatch
+
+from config import wsgi
+
+FILE = "TEST_STATEMENTS_FILE"
+_NOT_COUNTED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+_most: dict[str, int] = {}
+_request = threading.local()
+
+
+class _Handler(wsgi.Handler):
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        match = super().resolve_request(request)
+        _request.route = f"{request.method} /{match.route}"
+        return match
+
+
+def _count(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
+    _request.statements += not sql.startswith(_NOT_COUNTED)
+    return execute(sql, *more)
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    _request.route, _request.statements = "", 0
+    with connection.execute_wrapper(_count):
+        answer = wsgi.application(environ, start_response)
+    if _request.route and _request.statements > _most.get(_request.route, -1):
+        _most[_request.route] = _request.statements
+        with Path(os.environ[FILE]).open("a") as file:
+            file.write(f"{_request.route}\t{_request.statements}\n")
+    return answer
+
+
+wsgi._django = _Handler()
