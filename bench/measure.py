@@ -156,7 +156,8 @@ def limit(name: str, environment: dict[str, str], seconds: float) -> float:
 
 
 def memory(server: stage.Server) -> list[dict[str, float]]:
-    """Return the MiB of each worker."""
+    """Return the MiB of each worker, with what hashes for it."""
     if not procfs.AVAILABLE:
         return []
-    return [dict(zip(("pss", "rss"), procfs.memory_of(pid), strict=True)) for pid in server.workers()]
+    families = [map(procfs.memory_of, procfs.family_of(worker)) for worker in server.workers()]
+    return [dict(zip(("pss", "rss"), map(sum, zip(*sizes, strict=True)), strict=True)) for sizes in families]

@@ -37,6 +37,12 @@ def family_of(root: int) -> list[int]:
     return family
 
 
+def parent_of(pid: int) -> int:
+    """Return the process that started a process, or 0 if there is no such process here."""
+    fields = _stat(pid)
+    return int(fields[1]) if fields else 0
+
+
 def name_of(pid: int) -> str:
     """Return the program's name, or nothing if there is no such process here."""
     try:

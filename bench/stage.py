@@ -253,8 +253,9 @@ class Server:
         return procfs.family_of(self.process.pid) if procfs.AVAILABLE else []
 
     def workers(self) -> list[int]:
-        """Return those who do the work."""
-        return self.processes()[1:] or self.processes()
+        """Return those who do the work, without what hashes for them."""
+        everybody = self.processes()
+        return [pid for pid in everybody if procfs.parent_of(pid) == self.process.pid] or everybody
 
 
 @contextmanager
