@@ -35,6 +35,18 @@ _OF_THE_TESTS = (
     "ADMIN_PASSWORD",
     "BASE_URL",
 )
+_SIGNALLED_IN_A_FINALIZER = """
+import django, os, signal
+django.setup()
+from management.management.commands import run
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10):
+            pass
+run.Command._prepare = lambda self: Last() and None
+django.core.management.call_command("run")
+"""
 
 
 @dataclass
@@ -255,6 +267,24 @@ class TestCommand:
         assert "Traceback" not in (tmp_path / "var.log").read_text()
         with started(var, free_port(), free_port()) as run:
             assert "Gatehouse is running." in run.said
+
+    def test_a_signal_is_heard_where_python_drops_its_exception(self, tmp_path):
+        program = tmp_path / "start.py"
+        program.write_text(_SIGNALLED_IN_A_FINALIZER)
+        ports = {"PORT": str(free_port()), "DEMO_PORT": str(free_port())}
+        environment = os.environ | ports | {"VAR_DIR": str(tmp_path), "PYTHONPATH": str(settings.BASE_DIR)}
+
+        ended = subprocess.run(
+            [sys.executable, program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+
+        assert "Exception ignored" in ended.stderr
+        assert (ended.returncode, ended.stdout.strip()) == (0, "Stopping.")
 
     def test_the_demo_can_be_left_out(self, tmp_path):
         demo_port = free_port()

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +23,8 @@ _PATIENCE: Final = 30  # seconds until a process must answer
 _GRACE: Final = 35  # seconds in which a process may finish what it is doing
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DEMO: Final = settings.BASE_DIR / "docs" / "examples" / "relying_party"
+
+_told: Final = threading.Event()
 
 
 class Command(BaseCommand):
@@ -52,6 +55,7 @@ class Command(BaseCommand):
         for port in (settings.PORT, demo_port) if with_demo else (settings.PORT,):
             _check_free(port)
         self._prepare()
+        _end_if_told()
         shown = demo.prepare(f"http://localhost:{demo_port}") if with_demo else None
         processes.append(_gatehouse())
         if shown is not None:
@@ -93,7 +97,14 @@ def _interrupt(*_: object) -> None:
     """Stop, whichever signal came; one is enough: what comes while stopping is not heard."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    _told.set()
     raise KeyboardInterrupt
+
+
+def _end_if_told() -> None:
+    """Stop after all, where Python lost the exception: it drops what a finalizer or a callback raises."""
+    if _told.is_set():
+        raise KeyboardInterrupt
 
 
 def _where_the_password_is() -> str:
@@ -151,6 +162,7 @@ def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[
 def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
+        _end_if_told()
         if process.poll() is not None:
             raise CommandError(f"a process ended before it answered at {url}: see what it said above")
         try:
@@ -163,6 +175,7 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
 
 def _wait_for_the_first_end(processes: list[subprocess.Popen[bytes]]) -> None:
     while all(process.poll() is None for process in processes):
+        _end_if_told()
         time.sleep(0.5)
     raise CommandError("a process ended by itself: see what it said above")
 
