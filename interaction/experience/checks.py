@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error, Info
 
-from identity.core import tenancy
 from identity.core.examination import examined, named
 from interaction.connectors import delivery, messages
 from interaction.experience.models import SignInExperience
@@ -17,9 +16,9 @@ def ways_in() -> Iterator[CheckMessage]:
     """Ask of each tenant whether the codes that its sign-in needs can be sent."""
     stuck: list[str] = []
     silent: list[str] = []
+    by_tenant = delivery.channels_by_tenant()
     for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug"):
-        with tenancy.using(experience.tenant.activated()):
-            channels = delivery.channels()
+        channels = by_tenant[experience.tenant.pk]
         lacking = {kind for kind in _needed(experience) if _CHANNELS[kind] not in channels}
         if lacking:
             stuck.append(f"{experience.tenant.slug} ({' and '.join(sorted(lacking))})")

@@ -22,6 +22,7 @@ from django.core.checks import Info, Warning  # noqa: A004 - Django's name
 from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from redis import Redis
 
@@ -37,7 +38,7 @@ from management.doctor import examination
 from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
-from tests.support import operators, redis_server, second, stage, tls
+from tests.support import cast, operators, redis_server, second, stage, tls
 from tests.support.cast import World
 from tests.support.codes import experience
 
@@ -454,6 +455,17 @@ class TestAnswer:
             ended = int(exit_.code or 0)
 
         assert ended == code
+
+    def test_it_asks_no_more_of_many_tenants_than_of_few(self, acme):
+        with CaptureQueriesContext(connection) as asked_of_few:
+            examined()
+        for number in range(3):
+            cast.new_world(f"Another-{number}")
+
+        with CaptureQueriesContext(connection) as asked_of_more:
+            examined()
+
+        assert len(asked_of_more) == len(asked_of_few)
 
     def test_what_is_fine_may_be_said_too(self, address):
         found = examined()
