@@ -1,5 +1,6 @@
 """gunicorn's settings, used by every way of starting Gatehouse."""
 
+import gc
 import os
 import shutil
 from typing import Any
@@ -54,6 +55,12 @@ if settings.METRICS_TOKEN:
     shutil.rmtree(_METRICS, ignore_errors=True)
     _METRICS.mkdir(parents=True)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(_METRICS)
+
+
+def when_ready(server: object) -> None:
+    """Set aside what is loaded: it lasts, and looking through it for garbage would stop workers for 0.1 s."""
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(server: object, worker: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import django
 from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest
-from django.urls import ResolverMatch
+from django.urls import ResolverMatch, get_resolver
 
 from identity.users import aside
 
@@ -34,6 +34,7 @@ class Handler(WSGIHandler):
 
 django.setup(set_prefix=False)
 _django = Handler()
+get_resolver().url_patterns  # noqa: B018 - loads all views now: workers share what is there before they part
 aside.use()
 
 
