@@ -15,9 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
-from nacl import pwhash
-from nacl.exceptions import InvalidkeyError
-
 _NICE: Final = 10
 _TRIES: Final = 2
 _ROOT: Final = Path(__file__).resolve().parents[2]
@@ -119,9 +116,11 @@ def main() -> None:
 
 def _verified(password: str, encoded: str) -> bool:
     """Libsodium needs less time for it than argon2-cffi."""
+    from nacl import exceptions, pwhash  # noqa: PLC0415 - a megabyte of every worker, which has others hash
+
     try:
         return bool(pwhash.verify(encoded.encode(), password.encode()))
-    except InvalidkeyError:
+    except exceptions.InvalidkeyError:
         return False
 
 

@@ -3,7 +3,6 @@
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import segno
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -31,6 +30,8 @@ def end(request: HttpRequest) -> None:
 
 def shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
     """Return what an authenticator is told: a QR code, the key in letters, and whose it is."""
+    import segno  # noqa: PLC0415 - a megabyte of every worker, for a page that is seldom seen
+
     issuer = f"Gatehouse {urlsplit(settings.BASE_URL).hostname}"
     address = totp.address(secret, account=administrator.username, issuer=issuer)
     # On white with its margin in either theme: cameras want it so.
