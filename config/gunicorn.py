@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 bind = f"{settings.HOST}:{settings.PORT}"
 workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
-worker_class = "gthread"
+worker_class = "config.worker.Worker"
 wsgi_app = "config.wsgi:application"
 # A header must never become SCRIPT_NAME or PATH_INFO: they would pick the tenant.
 forwarder_headers = ""
