@@ -184,7 +184,7 @@ def test_decision_R1_a_first_start_and_a_second(tmp_path, screens):
         keys = keys_of(run)
         everyone = family(run.process.pid) | {run.process.pid}
         assert run.stop() < 8
-        assert not [pid for pid in everyone if alive(pid)]
+        assert all_gone(everyone)
         assert run.process.returncode == 0
 
     for one in (port, demo_port):
@@ -252,7 +252,7 @@ class TestCommand:
                 kept_open.get(f"{run.told('Issuer')}/sign-in")
                 assert run.stop(with_signal) < 8
 
-        assert not [pid for pid in everyone if alive(pid)]
+        assert all_gone(everyone)
 
     def test_an_impatient_person_may_press_again(self, tmp_path):
         with started(tmp_path / "var", free_port(), free_port()) as run:
@@ -262,7 +262,7 @@ class TestCommand:
                 time.sleep(0.05)
             assert run.process.wait(20) == 0
 
-        assert not [pid for pid in everyone if alive(pid)]
+        assert all_gone(everyone)
         assert "Traceback" not in (tmp_path / "var.log").read_text()
 
     def test_a_start_can_be_stopped_before_it_is_done(self, tmp_path):
