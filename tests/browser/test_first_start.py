@@ -283,15 +283,15 @@ class TestCommand:
     def test_a_signal_is_heard_where_python_drops_its_exception(self, tmp_path):
         program = tmp_path / "start.py"
         program.write_text(_SIGNALLED_IN_A_FINALIZER)
-        ports = {"PORT": str(free_port()), "DEMO_PORT": str(free_port())}
-        environment = os.environ | ports | {"VAR_DIR": str(tmp_path), "PYTHONPATH": str(settings.BASE_DIR)}
+        environment = own_environment(tmp_path / "var", free_port(), free_port())
+        environment["PYTHONPATH"] = str(settings.BASE_DIR)
 
         ended = subprocess.run(
             [sys.executable, program],
             env=environment,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
 
