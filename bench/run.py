@@ -25,7 +25,7 @@ from beside import Beside
 from measure import FLOOR, LIMITS, ROWS, Row, Times
 
 _QUICK: Final = Times(warm_up=0.5, seconds=2, limit=1)
-_FULL: Final = Times(warm_up=4, seconds=6, limit=2)
+_FULL: Final = Times(warm_up=3, seconds=6, limit=2)
 
 
 def _arguments() -> argparse.Namespace:
