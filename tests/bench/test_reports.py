@@ -5,26 +5,27 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-TEMPLATE = "# New\n<!-- rates -->\nNothing.\n<!-- end -->\n<!-- soak -->\nNothing.\n<!-- end -->\n"
+PAGE = "# Page\n<!-- rates -->\nNothing.\n<!-- end -->\n<!-- soak -->\nNothing.\n<!-- end -->\nWords.\n"
 
 
-def test_each_program_writes_its_section_and_leaves_the_others(program):
+def test_each_program_writes_its_section_and_leaves_all_else(program):
     sections = program("sections")
-    first = sections.merged(TEMPLATE, "", {"rates": "| 1 |"})
+    first = sections.merged(PAGE, {"rates": "| 1 |"})
 
-    second = sections.merged(TEMPLATE.replace("New", "Newer"), first, {"soak": "| 2 |"})
+    second = sections.merged(first, {"soak": "| 2 |"})
 
-    assert second == ("# Newer\n<!-- rates -->\n| 1 |\n<!-- end -->\n<!-- soak -->\n| 2 |\n<!-- end -->\n")
+    assert (
+        second == "# Page\n<!-- rates -->\n| 1 |\n<!-- end -->\n<!-- soak -->\n| 2 |\n<!-- end -->\nWords.\n"
+    )
 
 
 def test_every_section_that_a_program_writes_is_on_the_page(program):
     sections = program("sections")
     names = ["rates", "costs", "facts", "scale", "tenants", "flood", "soak", "profile"]
 
-    page = sections.merged(sections.TEMPLATE.read_text(), "", {name: f"of {name}" for name in names})
+    page = sections.merged(sections.PAGE.read_text(), {name: f"of {name}" for name in names})
 
     assert [name for name in names if f"\nof {name}\n" not in page] == []
-    assert "Not measured yet" not in page
 
 
 def measured(per_second: float) -> dict[str, object]:
