@@ -5,12 +5,12 @@ page for people everywhere else.
 """
 
 import sys
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import get_script_prefix, set_script_prefix
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -28,6 +28,7 @@ _OAUTH: Final = (
     "/oidc/.well-known/",
 )
 _RETRY_AFTER: Final = "2"  # seconds
+_ANY_TENANT: Final = "/in-place-of-a-tenant/"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -116,30 +117,37 @@ def too_large(request: HttpRequest) -> HttpResponse:
 def overloaded(request: HttpRequest) -> HttpResponse:
     """Answer somebody for whose password there is no place at this moment.
 
-    Many are answered so, hence a page is rendered once for each tenant and language.
+    Many are answered so, hence a page is rendered once for each language: nobody has looked yet whether the
+    tenant in the path is one, and whoever floods us may name another each time.
     """
     refusal = passwords.Busy()
     if request.path_info.startswith("/api/"):
         response = plain_refusal(refusal.status, refusal.message)
     else:
-        page, its_id = _overloaded(reverse("pages:home"), get_language())
-        response = HttpResponse(page.replace(its_id, context.current().request_id), status=refusal.status)
+        page, its_id = _overloaded(get_language())
+        page = page.replace(its_id, context.current().request_id).replace(_ANY_TENANT, get_script_prefix())
+        response = HttpResponse(page, status=refusal.status)
         response["Cache-Control"] = "no-store"
     for name, value in refusal.headers.items():
         response[name] = value
     return response
 
 
-@lru_cache(maxsize=256)
-def _overloaded(home: str, language: str | None) -> tuple[str, str]:
-    """Return a page, and the id of the request that it was rendered for."""
-    response = error_page(
-        HttpRequest(),
-        passwords.Busy.status,
-        title=_("Many people are signing in at this moment"),
-        message=_("It is not your fault, and nothing you did is lost."),
-        next_step=_("Wait a few seconds and try again."),
-    )
+@cache
+def _overloaded(language: str | None) -> tuple[str, str]:
+    """Return a page of any tenant in a language, and the id of the request that it was rendered for."""
+    prefix = get_script_prefix()
+    set_script_prefix(_ANY_TENANT)
+    try:
+        response = error_page(
+            HttpRequest(),
+            passwords.Busy.status,
+            title=_("Many people are signing in at this moment"),
+            message=_("It is not your fault, and nothing you did is lost."),
+            next_step=_("Wait a few seconds and try again."),
+        )
+    finally:
+        set_script_prefix(prefix)
     return response.text, context.current().request_id
 
 

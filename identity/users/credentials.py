@@ -15,8 +15,6 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 
 SHORTEST_PASSWORD: Final = 6
-
-
 LONGEST_PASSWORD: Final = 256
 
 
@@ -25,8 +23,6 @@ def _by_key_of(kind: Kind) -> Select[User]:
 
 
 _by_key: Final = {kind: _by_key_of(kind) for kind in Kind}
-
-
 _count_sign_in: Final = Update(
     lambda: User.objects.filter(pk=uuid("pk"), epoch=number("epoch"), is_suspended=False),
     last_sign_in_at=Now(),

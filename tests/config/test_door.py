@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import nullcontext
+from unittest import mock
 
 import httpx
 import pytest
@@ -9,7 +10,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config import door
+from config import door, errors
+from identity.core.error_page import error_page
 from identity.users import passwords
 from tests.config.test_errors import has_shape
 from tests.support.cast import PASSWORD
@@ -110,6 +112,20 @@ def test_the_page_is_styled_as_those_of_its_tenant(http, acme, crowded):
 
     assert f'href="/t/{acme.tenant.slug}/brand.css"' in answer.text
     assert 'href="/brand.css"' in elsewhere.text
+
+
+def test_a_page_is_rendered_once_whatever_tenants_are_named(http, crowded, monkeypatch):
+    rendered = mock.Mock(wraps=error_page)
+    monkeypatch.setattr(errors, "error_page", rendered)
+    errors._overloaded.cache_clear()
+
+    answers = [http.post(f"/t/tenant-{number}/sign-in", **HASHING["/sign-in"]) for number in range(5)]
+
+    assert rendered.call_count == 1
+    for number, answer in enumerate(answers):
+        assert f'href="/t/tenant-{number}/brand.css"' in answer.text
+        assert answer.headers["X-Request-Id"] in answer.text
+        assert "in-place-of" not in answer.text
 
 
 def test_it_tells_nothing_of_accounts_or_tenants(http, acme, user, crowded):
