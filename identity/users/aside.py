@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any, Final, cast
 
 _NICE: Final = 10
 _TRIES: Final = 2
+_TURNS: Final = 20
+_AUTOGROUP: Final = Path("/proc/self/autogroup")
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _KEPT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # of the environment, which holds secrets
 
@@ -97,8 +100,7 @@ def _process() -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             cwd=_ROOT,
             env={name: value for name, value in os.environ.items() if name in _KEPT},
-            # In the session of the worker: Linux lets processes give way inside theirs alone (sched(7)).
-            process_group=0,
+            start_new_session=True,
         )
     return cast("subprocess.Popen[bytes]", _own.process)
 
@@ -107,11 +109,30 @@ def main() -> None:
     """Answer what is asked on standard input until it ends."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)  # the worker may still finish what it is at
-    os.nice(_NICE)
+    _give_way()
     with suppress(BrokenPipeError):  # nobody waits for the answer any more
         for line in sys.stdin.buffer:
             what, *given = json.loads(line)
             os.write(sys.stdout.fileno(), json.dumps(_DO[what](*given)).encode() + b"\n")
+
+
+def _give_way() -> None:
+    """Let all others go first.
+
+    Linux may share out the processors between sessions before it asks for the niceness of processes in them
+    (sched(7), autogroup). This one is a session of its own, and as a whole it gives way too: to the worker,
+    and to the database for which the worker waits.
+    """
+    os.nice(_NICE)
+    for _ in range(_TURNS):
+        try:
+            _AUTOGROUP.write_text(str(_NICE))
+        except BlockingIOError:  # on the whole machine one may every 0.1 seconds
+            time.sleep(0.1)
+        except OSError:  # there are none
+            return
+        else:
+            return
 
 
 def _verified(password: str, encoded: str) -> bool:
@@ -124,13 +145,13 @@ def _verified(password: str, encoded: str) -> bool:
         return False
 
 
-def _encoded(password: str, salt: str, time: int, memory: int, parallelism: int) -> str:
+def _encoded(password: str, salt: str, passes: int, memory: int, parallelism: int) -> str:
     from argon2 import Type, low_level  # noqa: PLC0415 - most of these processes only verify
 
     return low_level.hash_secret(
         password.encode(),
         salt.encode(),
-        time_cost=time,
+        time_cost=passes,
         memory_cost=memory,
         parallelism=parallelism,
         hash_len=32,

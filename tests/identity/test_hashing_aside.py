@@ -81,7 +81,15 @@ def test_it_gives_way(apart):
     own = process(apart).pid
 
     assert os.getpriority(os.PRIO_PROCESS, own) == os.getpriority(os.PRIO_PROCESS, 0) + 10
-    assert os.getsid(own) == os.getsid(0)  # in another it would give way to nobody
+
+
+@pytest.mark.skipif(not (PROC / "self/autogroup").exists(), reason="sessions are not told apart here")
+def test_its_session_gives_way_to_all_others(apart):
+    """Or its niceness would count inside the session alone, and the database would wait for hashes."""
+    own = process(apart).pid
+
+    assert os.getsid(own) == own
+    assert (PROC / str(own) / "autogroup").read_text().split()[-1] == "10"
 
 
 @linux
