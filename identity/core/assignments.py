@@ -13,7 +13,7 @@ from audit.compiled import Given
 from audit.events import Event
 from identity.core import ids, records
 from identity.core.errors import ServiceError
-from identity.core.many import among, link
+from identity.core.many import among, among_selected, link
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
 
@@ -54,7 +54,7 @@ class Assignment:
         """Return the items of a parent, newest first."""
         links = self.link.objects.filter(**{f"{self.parent}_id": parent_id})
         linked = links.values(f"{self.item}_id")
-        return self.items._default_manager.filter(pk__in=linked).order_by("-created_at", "-pk")
+        return self.items._default_manager.filter(among_selected("pk", linked)).order_by("-created_at", "-pk")
 
 
 @transaction.atomic

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework import serializers
 
 from identity.core import ids, tenancy
-from identity.core.many import among, link
+from identity.core.many import among, among_selected, link
 from identity.core.serializers import Ids, IdsSerializer, Line
 from identity.roles.models import Role, UserRole
 from identity.users.models import User
@@ -35,6 +35,19 @@ def test_a_condition_is_that_of_the_orm(acme: World, people: list[User]):
             assert names(everybody.filter(among("pk", pks))) == names(everybody.filter(pk__in=pks))
             assert names(everybody.exclude(among("pk", pks))) == names(everybody.exclude(pk__in=pks))
         assert len(names(everybody.filter(among("pk", some)))) == len(some)
+
+
+def test_a_condition_on_what_is_selected_is_that_of_the_orm(acme: World, people: list[User]):
+    with acme.active():
+        role = Role.objects.create(name="some", type=Role.Type.USER)
+        link(UserRole, "role", role.pk, "user", [person.pk for person in people[::3]])
+        everybody = User.objects.filter(username_key__startswith="p")
+        linked = UserRole.objects.filter(role=role).values("user_id")
+        for selected in (linked, linked.none()):
+            condition = among_selected("pk", selected)
+            assert names(everybody.filter(condition)) == names(everybody.filter(pk__in=selected))
+            assert names(everybody.exclude(condition)) == names(everybody.exclude(pk__in=selected))
+        assert len(names(everybody.filter(among_selected("pk", linked)))) == MANY / 3
 
 
 def test_none_of_no_ids_are_found_without_asking(acme: World, people: list[User]):
