@@ -15,6 +15,7 @@ from django.db.models import Case, F, QuerySet, Value, When
 from audit.clock import DatabaseNow
 from identity.core import ids, tenancy
 from identity.core.compiled import Update, text
+from identity.core.many import among_selected
 from identity.limits.models import Counter
 from identity.limits.rules import SPANS, Limit, Lock, Refusal, Try
 
@@ -74,12 +75,13 @@ def giving_back(tries: Sequence[Try], *, cleared: str = "") -> tuple[Update, dic
 def _giving_back(number: int) -> Update:
     kinds, hashes = ([text(f"{name}{each}") for each in range(number)] for name in ("kind", "key_hash"))
 
-    def rows() -> QuerySet[Counter]:
-        held = Counter.objects.filter(kind__in=kinds, key_hash__in=hashes).order_by("kind")
-        return Counter.objects.filter(pk__in=held.select_for_update().values("pk"), count__gt=0)
+    def counted() -> QuerySet[Counter]:
+        rows = Counter.objects.filter(kind__in=kinds, key_hash__in=hashes)
+        held = rows.order_by("kind").select_for_update().values("pk")
+        return Counter.objects.filter(among_selected("pk", held), count__gt=0)
 
     less = Case(When(kind=text("cleared"), then=Value(0)), default=F("count") - 1)
-    return Update(rows, count=less, locked_until=None)
+    return Update(counted, count=less, locked_until=None)
 
 
 def _counted(tries: Sequence[Try]) -> int:
