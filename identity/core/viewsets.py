@@ -261,8 +261,7 @@ class AssignmentView(APIView):
         """Answer with the items, newest first."""
         parent, version = self.parent()
         rows = self._items().all(parent_id=parent)
-        items = [self.shape(dict(zip(self.columns, row, strict=True))) for row in rows]
-        return Response(items, headers={"ETag": etag(parent, version)})
+        return Response([self.shape(row) for row in rows], headers={"ETag": etag(parent, version)})
 
     @classmethod
     @cache
@@ -300,9 +299,9 @@ class AssignmentView(APIView):
             return parent, version
         raise NotFound(f"{self.parent_thing} not found")
 
-    def shape(self, row: Row) -> Row:
-        """Return an item as the answer shows it."""
-        return row
+    def shape(self, row: tuple[Any, ...]) -> Row:
+        """Return an item, of which these are the columns, as the answer shows it."""
+        return dict(zip(self.columns, row, strict=True))
 
     def parent_id(self) -> UUID:
         """Return the parent's id.

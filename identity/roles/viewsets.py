@@ -1,5 +1,7 @@
 """/roles, what they hold and who has them."""
 
+from typing import Any
+
 from identity.core.viewsets import AssignmentView, CrudViewSet, Row, exactly
 from identity.roles import services
 from identity.roles.models import Role
@@ -34,10 +36,11 @@ class RoleScopes(AssignmentView):
     columns = ("id", "name", "description", "resource_id", "resource__name")
     serializer_class = RoleScopeSerializer
 
-    def shape(self, row: Row) -> Row:
+    def shape(self, row: tuple[Any, ...]) -> Row:
         """Call the resource's name as the interface does."""
-        row["resource_name"] = row.pop("resource__name")
-        return row
+        shown = super().shape(row)
+        shown["resource_name"] = shown.pop("resource__name")
+        return shown
 
 
 class RoleUsers(AssignmentView):
@@ -47,6 +50,11 @@ class RoleUsers(AssignmentView):
     parent_thing = "role"
     columns = ("id", "username", "name", "email", "avatar")
     serializer_class = RoleUserSerializer
+
+    def shape(self, row: tuple[Any, ...]) -> Row:
+        """Return a user. There are no pages, and written out ten thousand take a quarter of the time."""
+        pk, username, name, email, avatar = row
+        return {"id": pk, "username": username, "name": name, "email": email, "avatar": avatar}
 
 
 class UserRoles(AssignmentView):
