@@ -6,7 +6,9 @@ from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 _COUNTED: Final = "audit_counted"
-_NAMES: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})
+_STRETCH: Final = "audit_stretch"
+_NAMES: Final = frozenset({"audit_entry_stretch_insert", "audit_entry_stretch_delete"})
+_EARLIER: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})  # of 0.1.0
 
 # How old an entry must be for its insert to be noted. See audit.counting.
 LATE: Final = 30  # seconds
@@ -18,6 +20,8 @@ BEGIN
     PERFORM 1 FROM {_COUNTED} WHERE tenant_id = NEW.tenant_id FOR UPDATE;
     UPDATE {_COUNTED} SET entries = entries + 1
         WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at;
+    UPDATE {_STRETCH} SET entries = entries + 1 WHERE tenant_id = NEW.tenant_id AND before = (
+        SELECT min(before) FROM {_STRETCH} WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at);
     RETURN NULL;
 END $$;
 CREATE OR REPLACE FUNCTION audit_entry_went() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -27,20 +31,30 @@ BEGIN
     UPDATE {_COUNTED} AS counted SET entries = entries - (SELECT count(*) FROM gone
         WHERE gone.tenant_id = counted.tenant_id AND gone.created_at < counted.before)
         WHERE tenant_id IN (SELECT tenant_id FROM gone);
+    UPDATE {_STRETCH} AS stretch SET entries = stretch.entries - lost.entries
+        FROM (SELECT tenant_id, (SELECT min(before) FROM {_STRETCH} AS kept
+                  WHERE kept.tenant_id = gone.tenant_id AND kept.before > gone.created_at) AS before,
+              count(*) AS entries FROM gone GROUP BY 1, 2) AS lost
+        WHERE stretch.tenant_id = lost.tenant_id AND stretch.before = lost.before;
     RETURN NULL;
 END $$;
-CREATE OR REPLACE TRIGGER audit_entry_count_insert AFTER INSERT ON audit_entry FOR EACH ROW
+CREATE OR REPLACE TRIGGER audit_entry_stretch_insert AFTER INSERT ON audit_entry FOR EACH ROW
     WHEN (NEW.created_at < clock_timestamp() - interval '{LATE} seconds')
     EXECUTE FUNCTION audit_entry_came_late();
-CREATE OR REPLACE TRIGGER audit_entry_count_delete AFTER DELETE ON audit_entry REFERENCING OLD TABLE AS gone
+CREATE OR REPLACE TRIGGER audit_entry_stretch_delete AFTER DELETE ON audit_entry REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
 """  # noqa: S608 - no outside value, as below
 
 # One writer at a time: nothing comes late that was not before the moment when it was moved.
 _SQLITE: Final = [
-    f"""CREATE TRIGGER IF NOT EXISTS audit_entry_count_{verb.lower()} AFTER {verb} ON audit_entry
+    f"""CREATE TRIGGER IF NOT EXISTS audit_entry_stretch_{verb.lower()} AFTER {verb} ON audit_entry
     WHEN {row}.created_at < (SELECT before FROM {_COUNTED} WHERE tenant_id = {row}.tenant_id)
-    BEGIN UPDATE {_COUNTED} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id; END"""  # noqa: S608
+    BEGIN
+        UPDATE {_COUNTED} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id;
+        UPDATE {_STRETCH} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id AND before = (
+            SELECT min(before) FROM {_STRETCH}
+            WHERE tenant_id = {row}.tenant_id AND before > {row}.created_at);
+    END"""  # noqa: S608
     for verb, row, change in (("INSERT", "NEW", "+ 1"), ("DELETE", "OLD", "- 1"))
 ]
 
@@ -48,14 +62,18 @@ _SQLITE: Final = [
 def install(connection: BaseDatabaseWrapper) -> None:
     """Create the triggers. What was counted is forgotten: what came and went without them is not known."""
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        on = " ON audit_entry" if connection.vendor == "postgresql" else ""
+        for name in _EARLIER:
+            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on}")
         for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
             cursor.execute(statement)
-        cursor.execute(f"DELETE FROM {_COUNTED}")  # noqa: S608
+        for table in (_COUNTED, _STRETCH):
+            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
 
 
 def missing(connection: BaseDatabaseWrapper) -> set[str]:
     """Return the names of the triggers that are not there; nothing without the table."""
-    if _COUNTED not in connection.introspection.table_names():
+    if _STRETCH not in connection.introspection.table_names():
         return set()
     query = (
         "SELECT tgname FROM pg_trigger WHERE tgrelid = 'audit_entry'::regclass AND tgenabled <> 'D'"

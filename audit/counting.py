@@ -4,27 +4,32 @@ Entries come at the end, so a row says how many there are from before a moment, 
 are counted. When these become many the moment is moved on. Whoever writes an entry pays nothing:
 only what comes or goes from before the moment is noted there, by triggers.
 
+What was counted is also kept by stretches, so that a page in the middle is found without skipping
+everything that is newer. Entries of a stretch that was not kept yet count as newer than all that were.
+
 On PostgreSQL an entry may become visible long after its time. Hence the moment is one after which
 every writer has ended who was at work at it, and triggers heed all that is older than ``LATE``.
 """
 
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Count, QuerySet, Subquery
+from django.db.models import Count, Max, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce
 
 from audit.clock import seconds_ahead
 from audit.count_triggers import LATE
-from audit.models import Counted, Entry
+from audit.models import Counted, Entry, Stretch
 
 MANY: Final = 20_000
 _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 _MOST: Final = 2**62
 _PATIENCE: Final = timedelta(milliseconds=100)
+_TICK: Final = timedelta(microseconds=1)  # of the times that entries have
 
 # Locks on the table of entries that others have who write to it.
 _WRITERS: Final = """
@@ -52,6 +57,19 @@ def total_of(tenant_id: str) -> int:
     return int(found["total"])
 
 
+def nearest(tenant_id: str, skipped: int, total: int) -> tuple[datetime, int] | None:
+    """Return where to look for a page that comes after so many newer entries, of so many in all.
+
+    The page is found among entries from before the moment, after the number of them that comes with it;
+    that is not more than a stretch has. Nothing where no stretch is kept that far.
+    """
+    older = total - skipped
+    reaching = Window(Sum("entries"), order_by="before")
+    stretches = Stretch.objects.filter(tenant_id=tenant_id).annotate(reaching=reaching)
+    found = stretches.filter(reaching__gte=older).order_by("before").values_list("before", "reaching").first()
+    return found and (found[0], int(found[1]) - older)
+
+
 def move_on(tenant_id: str) -> bool:
     """Count up to a minute ago, once for all. False if somebody else is at it, or a writer does not end."""
     Counted.objects.get_or_create(pk=tenant_id, defaults={"before": _BEGINNING, "entries": 0})
@@ -62,14 +80,26 @@ def move_on(tenant_id: str) -> bool:
         row = Counted.objects.select_for_update(skip_locked=True).filter(pk=tenant_id).first()
         if row is None or row.before >= moment:
             return False
-        row.entries += _between(row, moment).count()
+        kept = Stretch.objects.filter(tenant_id=tenant_id)
+        since = kept.aggregate(last=Max("before"))["last"] or _BEGINNING
+        Stretch.objects.bulk_create(_stretches(tenant_id, since, moment))
+        row.entries = int(kept.aggregate(all=Sum("entries"))["all"])
         row.before = moment
         row.save()
     return True
 
 
-def _between(row: Counted, moment: datetime) -> QuerySet[Entry]:
-    return Entry.objects.filter(tenant_id=row.pk, created_at__gte=row.before, created_at__lt=moment)
+def _stretches(tenant_id: str, since: datetime, until: datetime) -> Iterator[Stretch]:
+    while since < until:
+        rest = _between(tenant_id, since, until).order_by("created_at", "id")
+        next_one = rest.values_list("created_at", flat=True)[MANY : MANY + 1].first()
+        end = max(next_one, since + _TICK) if next_one else until
+        yield Stretch(tenant_id=tenant_id, before=end, entries=_between(tenant_id, since, end).count())
+        since = end
+
+
+def _between(tenant_id: str, since: datetime, until: datetime) -> QuerySet[Entry]:
+    return Entry.objects.filter(tenant_id=tenant_id, created_at__gte=since, created_at__lt=until)
 
 
 def _now() -> datetime:

@@ -126,3 +126,18 @@ class Counted(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.entries} before {self.before}"
+
+
+class Stretch(models.Model):
+    """How many entries a tenant has from the stretch before up to a moment. See ``audit.counting``."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "before")
+    tenant_id = models.CharField(max_length=36)
+    before = models.DateTimeField()
+    entries = models.BigIntegerField()
+
+    class Meta:
+        db_table = "audit_stretch"
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id}: {self.entries} up to {self.before}"

@@ -76,12 +76,13 @@ class Filling:
 
     def entries(self, number: int) -> None:
         """Insert so many audit entries, which are counted anew when somebody asks."""
-        self.connection.execute("ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_count_insert")
+        self.connection.execute("ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_stretch_insert")
         try:
             self.fill("entries", number, users=max(1, self.count("users_user")))
         finally:
             self.connection.execute("DELETE FROM audit_counted")
-            self.connection.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_count_insert")
+            self.connection.execute("DELETE FROM audit_stretch")
+            self.connection.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_stretch_insert")
 
     def users_of(self, tenant: str, number: int) -> None:
         """Insert so many users of a tenant that has none."""

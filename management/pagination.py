@@ -18,6 +18,7 @@ _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
 _FAR: Final = 100  # rows to skip, from where on ids are looked for first
+_VERY_FAR: Final = 5_000  # and from where on a view is asked for something nearer
 
 
 def number(request: Request, name: str, default: int) -> int:
@@ -34,7 +35,11 @@ def number(request: Request, name: str, default: int) -> int:
 
 
 class EnvelopePagination(BasePagination):
-    """Pages by number. A page past the end is empty and tells the true total."""
+    """Pages by number. A page past the end is empty and tells the true total.
+
+    A view's ``total`` may know of how many rows, and its ``nearer`` a later part of the list in which
+    fewer are to be skipped.
+    """
 
     total: int
     page: int
@@ -42,7 +47,7 @@ class EnvelopePagination(BasePagination):
     is_backwards = False
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the rows of the page that the query names; a view's ``total`` may know of how many."""
+        """Return the rows of the page that the query names."""
         count: Any = getattr(view, "total", QuerySet.count)
         self._read(request)
         if isinstance(queryset, Listed) and self._start < _FAR:
@@ -52,7 +57,10 @@ class EnvelopePagination(BasePagination):
         total = count(queryset)
         if total is None:
             return self._found(queryset)
-        rows = self._listed(queryset, total) if isinstance(queryset, Listed) else self._part(queryset, total)
+        if isinstance(queryset, Listed):
+            rows = self._listed(queryset, total)
+        else:
+            rows = self._part(queryset, total, getattr(view, "nearer", None))
         return list(rows)[::-1] if self.is_backwards else list(rows)
 
     def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
@@ -83,10 +91,14 @@ class EnvelopePagination(BasePagination):
         self.is_backwards = total // 2 < first < total
         return (total - after, total - first) if self.is_backwards else (first, after)
 
-    def _part(self, queryset: QuerySet[Any, T], total: int) -> QuerySet[Any, T]:
+    def _part(self, queryset: QuerySet[Any, T], total: int, nearer: Any = None) -> QuerySet[Any, T]:
         first, after = self._places(total)
         if first == after:
             return queryset.none()
+        if nearer and first >= _VERY_FAR:
+            many, self.is_backwards = after - first, False
+            queryset, first = nearer(queryset, self._start, total)
+            after = first + many
         if self.is_backwards:
             queryset = queryset.reverse()
         if first < _FAR:

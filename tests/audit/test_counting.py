@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import count
 from threading import Event as Signal
 from threading import Thread
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, connections, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit import checks, count_triggers, counting, retention
-from audit.models import Counted, Entry
+from audit.models import Counted, Entry, Stretch
+from management import pagination
 from tests.support import management
 from tests.support.cast import World
 from tests.support.management import result_of
@@ -103,6 +106,83 @@ def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
     assert total(acme) == before
     write(acme, 2, 1)
     assert (total(acme), known(acme)) == (before + 1, 7)
+
+
+@pytest.fixture
+def stretched(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A tenant whose entries are counted in stretches of three, save more of one moment."""
+    monkeypatch.setattr(counting, "MANY", 3)
+    for days_ago, number in ((400, 1), (90, 5), (60, 2), (41, 1), (40, 3), (9, 2), (2, 4)):
+        write(acme, days_ago, number)
+        write(rival, days_ago)
+    assert counting.move_on(acme.tenant.pk)
+    assert list(stretches(acme).values_list("entries", flat=True)) == [1, 5, 3, 3, 2, 4, 0]
+    return acme
+
+
+def stretches(world: World) -> QuerySet[Stretch]:
+    return Stretch.objects.filter(tenant_id=world.tenant.pk).order_by("before")
+
+
+def pages(world: World, size: int) -> list[str]:
+    """The ids of all pages, one after the other."""
+    admin = management.superuser(world)
+    found: list[str] = []
+    for number in count(1):
+        page = result_of(admin.get("/logs", page=number, page_size=size))["data"]
+        if not page:
+            break
+        found += [entry["id"] for entry in page]
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_pages_in_the_middle_are_parts_of_one_list(stretched, monkeypatch, size):
+    monkeypatch.setattr(pagination, "_VERY_FAR", 1)
+    monkeypatch.setattr(pagination, "_FAR", 2)
+    write(stretched, 0, 4)
+    write(stretched, 50, 2)
+    write(stretched, 500)
+    retention.keep(stretched.tenant.pk, 89)
+    assert sum(retention.forget()) == 7
+    write(stretched, 3)
+
+    listed = pages(stretched, size)
+
+    everything = Entry.objects.filter(tenant_id=stretched.tenant.pk).order_by("-created_at", "-id")
+    assert listed == [str(pk) for pk in everything.values_list("pk", flat=True)]
+    assert len(listed) == total(stretched)
+    retention.keep(stretched.tenant.pk, None)
+
+
+def test_no_page_skips_more_than_a_stretch(stretched):
+    write(stretched, 50, 2)
+    write(stretched, 0, 2)
+    every = list(
+        Entry.objects.filter(tenant_id=stretched.tenant.pk)
+        .order_by("-created_at", "-id")
+        .values_list("pk", "created_at")
+    )
+    kept = sum(stretches(stretched).values_list("entries", flat=True))
+    newer = len(every) - kept
+
+    for place, (pk, _) in enumerate(every):
+        found = counting.nearest(stretched.tenant.pk, place, len(every))
+        assert (found is None) == (place < newer)
+        if found:
+            before, skipped = found
+            assert [row for row, moment in every if moment < before][skipped] == pk
+            assert skipped < 5
+
+
+def test_a_stretch_that_was_not_kept_counts_as_newer(stretched):
+    """Another release may have moved the moment on meanwhile."""
+    write(stretched, 0, 5)
+    Counted.objects.filter(pk=stretched.tenant.pk).update(before=timezone.now(), entries=total(stretched))
+    every = total(stretched)
+
+    assert counting.nearest(stretched.tenant.pk, 2, every) is None
+    assert counting.nearest(stretched.tenant.pk, every - 1, every) is not None
 
 
 def test_the_list_tells_the_total_whatever_is_known(counted):

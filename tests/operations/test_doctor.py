@@ -126,7 +126,7 @@ def members_not_counted(settings: Any, acme: World) -> None:
 def late_entries_not_counted(settings: Any, acme: World) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            "DROP TRIGGER audit_entry_count_insert"
+            "DROP TRIGGER audit_entry_stretch_insert"
             + (" ON audit_entry" if connection.vendor == "postgresql" else "")
         )
 
