@@ -19,8 +19,12 @@ from typing import Any, Final
 import psycopg
 import rows
 from psycopg import ClientCursor
+from psycopg.sql import SQL, Identifier
 
 _BATCH: Final = 100_000
+# Of what is known of how many entries there are; an earlier release has the first alone.
+_COUNTS: Final = ["audit_counted", "audit_stretch"]
+_TABLES: Final = "SELECT tablename FROM pg_tables WHERE tablename = ANY(%s)"
 
 
 def arguments() -> argparse.Namespace:
@@ -76,13 +80,13 @@ class Filling:
 
     def entries(self, number: int) -> None:
         """Insert so many audit entries, which are counted anew when somebody asks."""
-        self.connection.execute("ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_stretch_insert")
+        self.connection.execute("ALTER TABLE audit_entry DISABLE TRIGGER USER")
         try:
             self.fill("entries", number, users=max(1, self.count("users_user")))
         finally:
-            self.connection.execute("DELETE FROM audit_counted")
-            self.connection.execute("DELETE FROM audit_stretch")
-            self.connection.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_stretch_insert")
+            for table in self.connection.execute(_TABLES, [_COUNTS]).fetchall():
+                self.connection.execute(SQL("DELETE FROM {}").format(Identifier(*table)))
+            self.connection.execute("ALTER TABLE audit_entry ENABLE TRIGGER USER")
 
     def users_of(self, tenant: str, number: int) -> None:
         """Insert so many users of a tenant that has none."""
