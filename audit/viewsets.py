@@ -78,10 +78,10 @@ class EntryViewSet(GenericViewSet[Entry]):
             return counting.total_of(self._tenant_id())
         return None if self.narrowing >= {"key", "application_id"} else entries.count()
 
-    def nearer(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int]:
-        """Return a later part of the list, and how many of it to skip instead; the whole list if need be."""
+    def nearer(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
+        """Return a later part of the list, and how many of it to skip instead, if they are known."""
         found = None if self.narrowing else counting.nearest(self._tenant_id(), skipped, total)
-        return (entries.filter(created_at__lt=found[0]), found[1]) if found else (entries, skipped)
+        return found and (entries.filter(created_at__lt=found[0]), found[1])
 
     def retrieve(self, request: Request, pk: str) -> Response:
         """Answer with one entry."""

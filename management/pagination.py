@@ -37,7 +37,7 @@ def number(request: Request, name: str, default: int) -> int:
 class EnvelopePagination(BasePagination):
     """Pages by number. A page past the end is empty and tells the true total.
 
-    A view's ``total`` may know of how many rows, and its ``nearer`` a later part of the list in which
+    A view's ``total`` may know of how many rows, and its ``nearer`` of a later part of the list in which
     fewer are to be skipped.
     """
 
@@ -95,10 +95,10 @@ class EnvelopePagination(BasePagination):
         first, after = self._places(total)
         if first == after:
             return queryset.none()
-        if nearer and first >= _VERY_FAR:
-            many, self.is_backwards = after - first, False
-            queryset, first = nearer(queryset, self._start, total)
-            after = first + many
+        found = nearer(queryset, self._start, total) if nearer and first >= _VERY_FAR else None
+        if found is not None:
+            queryset, skipped = found
+            first, after, self.is_backwards = skipped, skipped + after - first, False
         if self.is_backwards:
             queryset = queryset.reverse()
         if first < _FAR:
