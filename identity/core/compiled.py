@@ -28,8 +28,8 @@ def text(name: str) -> Given:
 
 
 def number(name: str) -> Given:
-    """Expect an integer."""
-    return Given(name, models.IntegerField())
+    """Expect an integer of up to 64 bits, as ids are."""
+    return Given(name, models.BigIntegerField())
 
 
 def uuid(name: str) -> Given:
