@@ -1,12 +1,15 @@
 """From serializer fields to JSON Schema, as strict as the fields are."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
 from management.openapi import words
 from management.openapi.answers import Schema
+
+_EMPTY: Final[Schema] = {"type": "string", "maxLength": 0}  # what the library adds where a pattern is
 
 
 class FieldSchema(AutoSchema):
@@ -34,6 +37,11 @@ class FieldSchema(AutoSchema):
     def _postprocess_serializer_schema(self, schema: Schema, serializer: Any, direction: str) -> Schema:
         schema = super()._postprocess_serializer_schema(schema, serializer, direction)
         properties: Schema = schema.get("properties", {})
+        for name, part in properties.items():
+            if _EMPTY in part.get("oneOf", ()) and re.match(part["oneOf"][0].get("pattern", "$^x"), ""):
+                properties[name] = part["oneOf"][
+                    0
+                ]  # which an empty text is already: it may be one of two only
         if direction == "request":
             self._as_sent(schema, properties, serializer)
         else:
