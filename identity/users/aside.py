@@ -18,7 +18,6 @@ from typing import Any, Final, cast
 
 _NICE: Final = 10
 _TRIES: Final = 2
-_TURNS: Final = 20
 _AUTOGROUP: Final = Path("/proc/self/autogroup")
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _KEPT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # of the environment, which holds secrets
@@ -117,19 +116,24 @@ def main() -> None:
 
 
 def _give_way() -> None:
-    """Let all others go first.
+    """Let all others go first, from now on or a little later: no password waits for it."""
+    os.nice(_NICE)
+    threading.Thread(target=_give_way_as_a_session, daemon=True).start()
+
+
+def _give_way_as_a_session() -> None:
+    """Let all other sessions go first.
 
     Linux may share out the processors between sessions before it asks for the niceness of processes in them
-    (sched(7), autogroup). This one is a session of its own, and as a whole it gives way too: to the worker,
-    and to the database for which the worker waits.
+    (sched(7), autogroup). This process is a session of its own, which gives way too: to the worker, and to
+    the database for which the worker waits.
     """
-    os.nice(_NICE)
-    for _ in range(_TURNS):
+    while True:
         try:
             _AUTOGROUP.write_text(str(_NICE))
-        except BlockingIOError:  # on the whole machine one may every 0.1 seconds
+        except BlockingIOError:  # on the whole machine one may every 0.1 seconds, unless it is root
             time.sleep(0.1)
-        except OSError:  # there are none
+        except OSError:  # sessions are not told apart here
             return
         else:
             return

@@ -38,10 +38,9 @@ class FieldSchema(AutoSchema):
         schema = super()._postprocess_serializer_schema(schema, serializer, direction)
         properties: Schema = schema.get("properties", {})
         for name, part in properties.items():
-            if _EMPTY in part.get("oneOf", ()) and re.match(part["oneOf"][0].get("pattern", "$^x"), ""):
-                properties[name] = part["oneOf"][
-                    0
-                ]  # which an empty text is already: it may be one of two only
+            first, *others = part.get("oneOf", [{}])
+            if others == [_EMPTY] and "pattern" in first and re.match(first["pattern"], ""):
+                properties[name] = first  # which an empty text is already: it may be one of two only
         if direction == "request":
             self._as_sent(schema, properties, serializer)
         else:

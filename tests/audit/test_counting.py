@@ -115,6 +115,7 @@ def stretched(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> Wor
     for days_ago, number in ((400, 1), (90, 5), (60, 2), (41, 1), (40, 3), (9, 2), (2, 4)):
         write(acme, days_ago, number)
         write(rival, days_ago)
+    assert counting.move_on(rival.tenant.pk)
     assert counting.move_on(acme.tenant.pk)
     assert list(stretches(acme).values_list("entries", flat=True)) == [1, 5, 3, 3, 2, 4, 0]
     return acme
@@ -137,12 +138,13 @@ def pages(world: World, size: int) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
-def test_pages_in_the_middle_are_parts_of_one_list(stretched, monkeypatch, size):
+def test_pages_in_the_middle_are_parts_of_one_list(stretched, rival, monkeypatch, size):
     monkeypatch.setattr(pagination, "_VERY_FAR", 1)
     monkeypatch.setattr(pagination, "_FAR", 2)
     write(stretched, 0, 4)
     write(stretched, 50, 2)
     write(stretched, 500)
+    write(rival, 50, 3)
     retention.keep(stretched.tenant.pk, 89)
     assert sum(retention.forget()) == 7
     write(stretched, 3)
@@ -152,6 +154,7 @@ def test_pages_in_the_middle_are_parts_of_one_list(stretched, monkeypatch, size)
     everything = Entry.objects.filter(tenant_id=stretched.tenant.pk).order_by("-created_at", "-id")
     assert listed == [str(pk) for pk in everything.values_list("pk", flat=True)]
     assert len(listed) == total(stretched)
+    assert sum(stretches(rival).values_list("entries", flat=True)) == 10
     retention.keep(stretched.tenant.pk, None)
 
 
@@ -239,9 +242,12 @@ class TestAtOnce:
         assert total(counted) == before + 1
 
     def test_nobody_who_writes_waits_for_the_moment(self, counted):
+        before = total(counted)
         with transaction.atomic():
             list(Counted.objects.select_for_update().filter(pk=counted.tenant.pk))
             at_once(2, lambda _: impatiently(counted))
+
+            assert total(counted) == before + 2
 
 
 def impatiently(world: World) -> None:

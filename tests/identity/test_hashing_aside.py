@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
+from unittest import mock
 from urllib.parse import urlsplit
 
 import argon2
@@ -17,6 +18,7 @@ import pytest
 from identity.users import aside, passwords
 from tests.support import second
 from tests.support.cast import PASSWORD
+from tests.support.threads import wait_until
 
 PROC = Path("/proc")
 linux = pytest.mark.skipif(not (PROC / "self").exists(), reason="what is said of processes is said in /proc")
@@ -87,9 +89,23 @@ def test_it_gives_way(apart):
 def test_its_session_gives_way_to_all_others(apart):
     """Or its niceness would count inside the session alone, and the database would wait for hashes."""
     own = process(apart).pid
+    niceness = PROC / str(own) / "autogroup"
 
     assert os.getsid(own) == own
-    assert (PROC / str(own) / "autogroup").read_text().split()[-1] == "10"
+    assert wait_until(lambda: niceness.read_text().split()[-1] == "10")
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked"), [([None], 1), ([BlockingIOError, BlockingIOError, None], 3), ([PermissionError], 1)]
+)
+def test_a_session_that_may_not_give_way_yet_tries_again(monkeypatch, answers, asked):
+    autogroup = mock.Mock()
+    autogroup.write_text.side_effect = answers
+    monkeypatch.setattr(aside, "_AUTOGROUP", autogroup)
+
+    aside._give_way_as_a_session()
+
+    assert autogroup.write_text.call_args_list == [mock.call("10")] * asked
 
 
 @linux
