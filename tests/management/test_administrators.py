@@ -682,3 +682,15 @@ class TestCreate:
         stranger = ec.generate_private_key(ec.SECP256R1())
 
         is_unknown(me(forged(token, stranger, "ES256")))
+
+
+@pytest.mark.parametrize("pk", [2**31, 2**40, 2**62])
+def test_an_id_of_more_than_32_bits_is_as_good_as_any(acme, pk):
+    made = administrators.create(username=f"far-{secrets.token_hex(4)}", password=PASSWORD, is_superuser=True)
+    Administrator.objects.filter(pk=made.pk).update(id=pk)
+    try:
+        token = tokens.issue(Administrator.objects.get(pk=pk))
+        with acme.active():
+            assert tokens.administrator_of(token).pk == pk
+    finally:
+        Administrator.objects.filter(pk=pk).delete()

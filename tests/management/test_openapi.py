@@ -89,6 +89,14 @@ class TestDocument:
 
         assert wrong == []
 
+    @pytest.mark.parametrize(
+        ("field", "empty_fits"), [("phone", True), ("email", True), ("password", False), ("role", False)]
+    )
+    def test_lets_through_the_empty_texts_that_are_taken(self, document, field, empty_fits):
+        sent = document["components"]["schemas"]["PatchedAdministratorWriteRequest"]["properties"]
+
+        assert Draft202012Validator(sent[field]).is_valid("") == empty_fits
+
     @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
     def test_is_kept_by_who_has_it_and_is_the_same_in_every_tenant(self, acme, address, path):
         first = httpx.get(f"{address}{path}")
