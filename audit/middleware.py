@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from uuid_utils.compat import uuid7
 
 from audit import context
+from audit.client_address import client_address
 
 
 class OriginMiddleware:
@@ -28,20 +28,3 @@ class OriginMiddleware:
             response = self.get_response(request)
         response["X-Request-Id"] = request_id
         return response
-
-
-def client_address(request: HttpRequest) -> str:
-    """Return the peer's address, or what trusted proxies say it was.
-
-    ``X-Forwarded-For`` is believed only from a trusted proxy, and then up to the
-    right-most address that is not one itself.
-    """
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    if address not in settings.TRUSTED_PROXIES:
-        return address
-    hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
-    for hop in reversed([hop for hop in hops if hop]):
-        address = hop[:64]
-        if address not in settings.TRUSTED_PROXIES:
-            break
-    return address

@@ -145,12 +145,14 @@ def _begun(locks: list[Try], within: Limit | None) -> Guess:
 
 
 def client_network() -> str:
-    """Return the client's address; of IPv6 the network, since one client has more than can be counted."""
-    address = context.current().ip
+    """Return the client's address; of IPv6 the network, since one client has more than can be counted.
+
+    Requests without an address, by a Unix socket, count as one client.
+    """
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(context.current().ip)
     except ValueError:
-        return address
+        return ""
     if isinstance(parsed, ipaddress.IPv6Address):
         if parsed.ipv4_mapped:
             return str(parsed.ipv4_mapped)

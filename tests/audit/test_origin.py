@@ -4,7 +4,7 @@ import httpx
 import pytest
 from django.test import RequestFactory
 
-from audit.middleware import client_address
+from audit.client_address import client_address
 from audit.models import Entry
 from tests.support import second
 
