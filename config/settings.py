@@ -89,6 +89,8 @@ EXPIRING = [
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
 ]
+# What sends notices to people: see identity.users.notices.
+NOTIFIER = "interaction.journeys.notices.send"
 # What was made with ENCRYPTION_KEYS: see identity.core.sealed.
 SEALED = [
     "oidc.keys.sealed.SEALED",

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -13,6 +14,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
+from identity.users.notices import Notice, notify
 
 SHORTEST_PASSWORD: Final = 6
 LONGEST_PASSWORD: Final = 256
@@ -129,6 +131,7 @@ def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
         updated_at=Now(),
         **{f"{proven}_verified": True},
     )
+    notify(user, Notice.PASSWORD_CHANGED)
 
 
 def confirm(user: User, password: str) -> None:
@@ -165,8 +168,11 @@ def encoded_password(password: str) -> str:
     return passwords.hashed(acceptable_password(password))
 
 
+@transaction.atomic
 def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
     """Give a user a password that ``encoded_password`` made; ends sessions and refresh tokens at once.
+
+    A notice tells the person.
 
     Raises:
         records.Stale: the user was changed since the caller read it.
@@ -174,3 +180,4 @@ def store_password(user: User, encoded: str, *, expected: frozenset[int] | None 
     """
     fields = {"password": encoded, "epoch": F("epoch") + 1}
     records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["password"])
+    notify(user, Notice.PASSWORD_CHANGED)

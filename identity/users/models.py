@@ -69,6 +69,16 @@ class User(EditableModel):
             identifiers.fold(text) for text in (self.username, self.email, self.phone, self.name)
         )
 
+    def has_proven(self, kind: Kind) -> bool:
+        """Tell whether somebody proved the email or phone, or an administrator vouched for it."""
+        if not getattr(self, kind):
+            return False
+        return getattr(self, f"{kind}_verified") or not self.self_registered
+
+    def proven_addresses(self) -> dict[Kind, str]:
+        """Return the email and the phone, as far as they are proven."""
+        return {kind: getattr(self, kind) for kind in (Kind.EMAIL, Kind.PHONE) if self.has_proven(kind)}
+
     @property
     def display_name(self) -> str:
         """What to call this person."""

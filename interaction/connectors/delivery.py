@@ -48,6 +48,12 @@ def can_deliver(channel: str) -> bool:
     return channel in channels()
 
 
+def can_deliver_text(channel: str) -> bool:
+    """Tell whether messages of a channel can say what they like, and not a code alone."""
+    carrier = _carrier(channel)
+    return carrier is not None and not getattr(carrier[0], "only_codes", False)
+
+
 def deliver(message: Message) -> None:
     """Send a message through the newest enabled connector of its channel. It takes its time.
 

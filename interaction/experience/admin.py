@@ -111,13 +111,13 @@ class SignInExperienceAdmin(Pages):
             initial=lambda row: {**row.account, **row.social_sign_in},
         ),
         Operation(
-            "message", "Edit a message", "What emails and text messages with codes say, in a language.",
+            "message", "Edit a message", "What emails and text messages say, in a language.",
             _choose_message, form=forms.ChooseMessageForm,
         ),
         *(
             Operation(
                 f"message-{key.name}", f"Edit the message: {key}",
-                "With an empty text, ours is sent. {code} and {name}, the tenant's, are filled in.",
+                f"With an empty text, ours is sent. {forms.placeholders(key)}",
                 partial(_save, partial(_message, key)), form=forms.message_form(key),
                 initial=partial(forms.template_of, key), draft=_drafted_message(key), hidden=True,
             )

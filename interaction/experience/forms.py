@@ -8,7 +8,8 @@ from django import forms
 from django.conf import settings
 
 from identity.users.identifiers import Kind
-from interaction.experience.message_templates import PURPOSES
+from identity.users.notices import Notice
+from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
 
@@ -127,7 +128,12 @@ class MessageKey:
 
 _PURPOSES: Final = {
     "sign_in": "signing in", "register": "registering", "forgot_password": "a forgotten password",
-    "change": "a new address",
+    "change": "a new address", Notice.IDENTIFIER_REMOVED: "notice of a removed address",
+    Notice.PASSWORD_CHANGED: "notice of a new password",
+    Notice.ACCOUNT_LINKED: "notice of a linked account",
+    Notice.ACCOUNT_UNLINKED: "notice of an unlinked account",
+    Notice.EMAIL_CHANGED: "notice of a new email address",
+    Notice.PHONE_CHANGED: "notice of a new phone number",
 }  # fmt: skip
 _CHANNELS: Final = {"email": "email", "sms": "SMS"}
 _LANGUAGES: Final = {"": "every other language", **dict(settings.LANGUAGES)}
@@ -172,6 +178,13 @@ class EmailForm(forms.Form):
 def message_form(key: MessageKey) -> type[forms.Form]:
     """Return the form for a message."""
     return EmailForm if key.channel == "email" else SmsForm
+
+
+def placeholders(key: MessageKey) -> str:
+    """Say what is filled in where a message has a name in braces."""
+    if key.purpose in CODES:
+        return "{code} and {name}, the tenant's, are filled in."
+    return "{name}, the tenant's, is filled in, and {provider} where an account is linked or unlinked."
 
 
 def template_of(key: MessageKey, row: SignInExperience) -> dict[str, str]:

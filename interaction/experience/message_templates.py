@@ -7,8 +7,10 @@ from django.conf import settings
 from rest_framework import serializers
 
 from identity.core.serializers import Description, Line
+from identity.users.notices import Notice
 
-PURPOSES: Final = ("sign_in", "register", "forgot_password", "change")
+CODES: Final = ("sign_in", "register", "forgot_password", "change")
+PURPOSES: Final = (*CODES, *(notice.value for notice in Notice))
 _PLACEHOLDERS: Final = re.compile(r"\{([^{}]*)\}")
 _EVERY_LANGUAGE: Final = ""
 _KEY: Final = ("purpose", "channel", "language")
@@ -17,7 +19,8 @@ _KEY: Final = ("purpose", "channel", "language")
 class MessageTemplateSerializer(serializers.Serializer[Any]):
     """The words of one kind of message in one language.
 
-    ``{code}`` and ``{name}``, the tenant's, are filled in.
+    ``{name}``, the tenant's, is filled in, and ``{code}`` where the message carries one. Notices about
+    linked accounts fill in ``{provider}``.
     """
 
     purpose = serializers.ChoiceField(choices=PURPOSES)
@@ -39,10 +42,12 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"subject": "is required for an email"})
         if whole["channel"] == "sms" and (whole["subject"] or whole["html"]):
             raise serializers.ValidationError({"subject": "an SMS has neither subject nor html"})
-        _check(whole, "subject", {"name"})
+        carries_code = whole["purpose"] in CODES
+        words = {"name"} if carries_code else {"name", "provider"}
+        _check(whole, "subject", words)
         for field in ("text", "html"):
-            _check(whole, field, {"name", "code"})
-            if whole[field] and "{code}" not in whole[field]:
+            _check(whole, field, words | {"code"} if carries_code else words)
+            if carries_code and whole[field] and "{code}" not in whole[field]:
                 raise serializers.ValidationError({field: "must contain {code}"})
         return whole
 

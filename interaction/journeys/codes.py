@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import get_language
 
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
@@ -12,15 +10,13 @@ from identity.limits import services as limits
 from identity.users.identifiers import Kind
 from interaction.connectors import delivery
 from interaction.connectors.messages import Message
-from interaction.experience import brand as colours
-from interaction.experience import message_templates
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
+from interaction.journeys import message_look
 from interaction.journeys.pending import Pending
 from interaction.verification import services as verification
 from interaction.verification import texts
 from interaction.verification.models import Purpose, VerificationCode
-from interaction.verification.texts import Brand, Wording
 
 # The page that goes on where a code was entered that signs nobody in.
 _NEXT: Final = {Purpose.REGISTER: "pages:register", Purpose.FORGOT_PASSWORD: "pages:forgot-password"}
@@ -64,8 +60,8 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> int:
         kind=kind,
         identifier=identifier,
         browser=browser,
-        brand=_brand(shown),
-        wording=_wording(shown, purpose, kind),
+        brand=message_look.brand(shown),
+        wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
     )
 
 
@@ -77,8 +73,8 @@ def sample(*, purpose: Purpose, kind: Kind, shown: SignInExperience) -> Message:
         channel=verification.channel_of(kind),
         to="",
         code="123456",
-        brand=_brand(shown),
-        wording=_wording(shown, purpose, kind),
+        brand=message_look.brand(shown),
+        wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
     )
 
 
@@ -118,26 +114,3 @@ def _is_on(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
         # Whoever can sign in with it, in whatever way, may choose a new password by it.
         return shown.takes_code_for(kind) or shown.takes_password_for(kind)
     return True
-
-
-def _wording(shown: SignInExperience, purpose: Purpose, kind: Kind) -> Wording | None:
-    """Return the tenant's own words for a message in the language of the moment, if it has any."""
-    template = message_templates.best(
-        shown.message_templates,
-        purpose=purpose,
-        channel=verification.channel_of(kind),
-        language=get_language() or settings.LANGUAGE_CODE,
-    )
-    if template is None:
-        return None
-    return Wording(subject=template["subject"], text=template["text"], html=template["html"])
-
-
-def _brand(shown: SignInExperience) -> Brand:
-    colour = shown.branding["primary_color"]
-    return Brand(
-        name=shown.tenant.name,
-        colour=colour,
-        on_colour=colours.text_on(colour) if colour else "",
-        logo_url=shown.branding["logo_url"],
-    )

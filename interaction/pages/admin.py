@@ -18,10 +18,11 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.previewing import drawing
 from identity.users.identifiers import Kind
+from identity.users.notices import Notice
 from interaction.connectors.messages import Message
-from interaction.experience import drafts
+from interaction.experience import drafts, message_templates
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes
+from interaction.journeys import codes, notices
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
 from interaction.verification.models import Purpose
@@ -133,4 +134,6 @@ def _worded(draft: drafts.TextMessage) -> Message:
     alone.message_templates = [one for one in alone.message_templates if one["language"] == key.language]
     kind = Kind.EMAIL if key.channel == "email" else Kind.PHONE
     with translation.override(key.language or settings.LANGUAGE_CODE):
-        return codes.sample(purpose=Purpose(key.purpose), kind=kind, shown=alone)
+        if key.purpose in message_templates.CODES:
+            return codes.sample(purpose=Purpose(key.purpose), kind=kind, shown=alone)
+        return notices.sample(notice=Notice(key.purpose), channel=key.channel, shown=alone)

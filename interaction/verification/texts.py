@@ -10,7 +10,6 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, get_language_bidi, gettext_lazy
 from django.utils.translation import gettext as _
 
-from identity.users.identifiers import Kind
 from interaction.connectors.messages import EMAIL, Message
 from interaction.verification.models import Purpose
 
@@ -27,14 +26,23 @@ class Brand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """What a message says in a tenant's own words, with ``{code}`` and ``{name}`` in them."""
+    """What a message says in a tenant's own words, with ``{code}``, ``{name}`` and the like in them."""
 
     text: str
     subject: str = ""
     html: str = ""
 
+    def filled(self, words: dict[str, str]) -> dict[str, str]:
+        """Return subject, body and HTML with the words filled in; in HTML they are escaped."""
+        safe = {name: escape(text) for name, text in words.items()}
+        return {
+            "subject": _filled(self.subject, words),
+            "body": _filled(self.text, words),
+            "html": _filled(self.html, safe),
+        }
 
-_PLACEHOLDER: Final = re.compile(r"\{(code|name)\}")
+
+_PLACEHOLDER: Final = re.compile(r"\{([a-z]+)\}")
 _SUBJECTS: Final[dict[Purpose, Promise]] = {
     Purpose.SIGN_IN: gettext_lazy("Your code to sign in to %(name)s"),
     Purpose.REGISTER: gettext_lazy("Your code to create an account at %(name)s"),
@@ -62,16 +70,8 @@ def code_message(  # noqa: PLR0913 - the parts of a message
     """Return the message that carries a code: in the tenant's words, else in ours of this language."""
     words = {"code": code, "name": brand.name}
     if wording is not None:
-        safe = {name: escape(text) for name, text in words.items()}
         return Message(
-            id=pk,
-            channel=channel,
-            to=to,
-            interaction_type=purpose,
-            code=code,
-            subject=_filled(wording.subject, words),
-            body=_filled(wording.text, words),
-            html=_filled(wording.html, safe),
+            id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **wording.filled(words)
         )
     advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
     if channel != EMAIL:
@@ -105,24 +105,4 @@ def code_message(  # noqa: PLR0913 - the parts of a message
 
 def _filled(template: str, words: dict[str, str]) -> str:
     """Fill in what stands in braces, once: a name that holds braces stays as it is."""
-    return _PLACEHOLDER.sub(lambda found: words[found[1]], template)
-
-
-_NOTICES: Final[dict[Kind, Promise]] = {
-    Kind.EMAIL: gettext_lazy("Your email address at %(name)s was changed"),
-    Kind.PHONE: gettext_lazy("Your phone number at %(name)s was changed"),
-}
-
-
-def change_notice(*, kind: Kind, to: str, name: str) -> Message:
-    """Return the email that tells a person that their email or phone was changed, in case it was not them."""
-    subject = str(_NOTICES[kind] % {"name": name})
-    advice = _("If it was not you, tell the people who run the service at once.")
-    return Message(
-        channel=EMAIL,
-        to=to,
-        interaction_type="notice",
-        code="",
-        subject=subject,
-        body=f"{subject}.\n\n{advice}\n\n-- \n{name}\n",
-    )
+    return _PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), template)

@@ -142,4 +142,4 @@ def test_front_ends_are_not_shown_them(acme):
 
 
 def test_every_purpose_can_have_one():
-    assert set(message_templates.PURPOSES) == set(Purpose.values)
+    assert set(message_templates.CODES) == set(Purpose.values)

@@ -17,6 +17,7 @@ class AliyunSms:
     connector_id = "aliyun-sms"
     name = "Alibaba Cloud SMS"
     type = Type.SMS
+    only_codes = True
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
         Field(name="sign_name", description="The approved signature"),

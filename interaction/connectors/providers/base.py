@@ -57,7 +57,10 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Sender(Provider, Protocol):
-    """Carries messages."""
+    """Carries messages.
+
+    One that declares ``only_codes = True`` carries codes alone, in a text that the provider knows.
+    """
 
     def send(self, config: Config, message: Message) -> None:
         """Hand a message over; its test is to send one.

@@ -1,5 +1,7 @@
 """Changing the email or phone of an account: it counts once a code that was sent there came back."""
 
+from typing import Final
+
 from django.db import transaction
 
 from identity.core.errors import ServiceError
@@ -7,14 +9,13 @@ from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
-from interaction.connectors import delivery
-from interaction.connectors.messages import EMAIL
-from interaction.experience import services as experience
+from identity.users.notices import Notice, notify
 from interaction.journeys import codes
 from interaction.journeys.account import confirmation
-from interaction.verification import outgoing, texts
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
+
+_NOTICES: Final = {Kind.EMAIL: Notice.EMAIL_CHANGED, Kind.PHONE: Notice.PHONE_CHANGED}
 
 
 class NothingAwaited(ServiceError):
@@ -59,7 +60,7 @@ def awaited(session: Session, kind: Kind) -> str | None:
 def finish(session: Session, *, kind: Kind, code: str) -> None:
     """Give the person the email or phone that the code was sent to, verified from now on.
 
-    An email tells them so at the address they had until now.
+    A notice goes to an address that was proven before.
 
     Raises:
         NothingAwaited: no code is to be entered.
@@ -74,22 +75,16 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     proof = codes.verify(
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )
-    told = session.user.email
+    user = session.user
+    before = user.proven_addresses()
     somebody = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
     if somebody.exists():
         raise Taken
     with transaction.atomic():
         verification.spend(proof)
         users.change(session.user, {kind.value: proof.address}, proven=kind)
-        if told and (kind is Kind.PHONE or told != proof.address):
-            _tell(kind, told)
-
-
-def _tell(kind: Kind, to: str) -> None:
-    """Tell by email alone: some providers of SMS carry nothing but codes."""
-    if delivery.can_deliver(EMAIL):
-        name = experience.current().tenant.name
-        outgoing.post(texts.change_notice(kind=kind, to=to, name=name))
+        if before.get(kind) != proof.address:
+            notify(user, _NOTICES[kind], to=before)
 
 
 def _binding(session: Session) -> str:

@@ -1,0 +1,37 @@
+"""Notices: what a person is told when something about their account changes.
+
+How a notice travels is not known here: ``settings.NOTIFIER`` names the function that sends it.
+A new kind is a line in ``Notice`` and a line in the table of its words (``verification/notice_texts``).
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from identity.users.identifiers import Kind
+from identity.users.models import User
+
+
+class Notice(StrEnum):
+    """The kinds of notices. Each is a purpose for which a tenant may have a message template."""
+
+    IDENTIFIER_REMOVED = "notice_identifier_removed"
+    PASSWORD_CHANGED = "notice_password_changed"  # noqa: S105 - a kind of notice
+    ACCOUNT_LINKED = "notice_account_linked"
+    ACCOUNT_UNLINKED = "notice_account_unlinked"
+    EMAIL_CHANGED = "notice_email_changed"
+    PHONE_CHANGED = "notice_phone_changed"
+
+
+def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:
+    """Tell a person about a change to their account, once the transaction commits.
+
+    The notice goes to one address that was proven: the email, or else the phone. ``to`` replaces
+    the addresses that the user has now. ``words`` are what the notice names, such as ``provider``.
+    When there is no address, or no channel that can deliver to it, nothing is sent and nothing fails.
+    """
+    addresses = user.proven_addresses() if to is None else to
+    if addresses:
+        import_string(settings.NOTIFIER)(user, notice, addresses, words)

@@ -1,0 +1,84 @@
+"""What notices say. A new kind of notice is one entry of ``_TEXTS``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import get_language, get_language_bidi, gettext_lazy
+from django.utils.translation import gettext as _
+
+from identity.users.notices import Notice
+from interaction.connectors.messages import EMAIL, Message
+from interaction.verification.texts import Brand, Wording
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The subject of a notice, which is also its first sentence, and what else there is to say."""
+
+    subject: Promise
+    detail: Promise | None = None
+
+
+_TEXTS: Final = {
+    Notice.IDENTIFIER_REMOVED: Text(
+        gettext_lazy("An address was removed from your account at %(name)s"),
+        gettext_lazy(
+            "Somebody proved that an email address or phone number of your account belongs to them. "
+            "It is no longer part of your account."
+        ),
+    ),
+    Notice.PASSWORD_CHANGED: Text(gettext_lazy("Your password at %(name)s was changed")),
+    Notice.ACCOUNT_LINKED: Text(
+        gettext_lazy("An account at %(provider)s was linked to your account at %(name)s"),
+        gettext_lazy("It can be used to sign in."),
+    ),
+    Notice.ACCOUNT_UNLINKED: Text(
+        gettext_lazy("An account at %(provider)s was unlinked from your account at %(name)s"),
+        gettext_lazy("It can no longer be used to sign in."),
+    ),
+    Notice.EMAIL_CHANGED: Text(gettext_lazy("Your email address at %(name)s was changed")),
+    Notice.PHONE_CHANGED: Text(gettext_lazy("Your phone number at %(name)s was changed")),
+}
+
+
+def notice_message(  # noqa: PLR0913 - the parts of a message
+    *,
+    notice: Notice,
+    channel: str,
+    to: str,
+    words: Mapping[str, str],
+    brand: Brand,
+    wording: Wording | None = None,
+) -> Message:
+    """Return a notice: in the tenant's words, else in ours of the active language."""
+    known = {"provider": "", **{name: _one_line(text) for name, text in words.items()}, "name": brand.name}
+    if wording is not None:
+        return Message(channel=channel, to=to, interaction_type=notice, code="", **wording.filled(known))
+    subject = str(_TEXTS[notice].subject % known)
+    detail = _TEXTS[notice].detail
+    advice = _("If it was not you, tell the people who run the service at once.")
+    sentences = [f"{subject}.", *([str(detail)] if detail else []), advice]
+    if channel != EMAIL:
+        return Message(channel=channel, to=to, interaction_type=notice, code="", body=" ".join(sentences))
+    html = render_to_string(
+        "messages/notice.html",
+        {
+            "subject": subject,
+            "sentences": sentences[1:],
+            "brand": brand,
+            "language": get_language() or "en",
+            "direction": "rtl" if get_language_bidi() else "ltr",
+        },
+    )
+    body = "\n\n".join([*sentences, f"-- \n{brand.name}\n"])
+    return Message(
+        channel=channel, to=to, interaction_type=notice, code="", subject=subject, body=body, html=html
+    )
+
+
+def _one_line(text: str) -> str:
+    """Return text without the characters that a subject must not have."""
+    return "".join(character for character in text if character.isprintable())
