@@ -7,7 +7,7 @@ from django.contrib import admin
 
 from identity.core.admin import Pages
 from identity.core.operations import Done, Onward, Operation, Order, checked
-from interaction.connectors import forms, masking, services
+from interaction.connectors import callbacks, forms, masking, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
@@ -22,6 +22,8 @@ def _create(provider: Provider, order: Order) -> Done:
     config = forms.sent(None, provider, dict(order.fields))
     given = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
     made = services.create(**checked(ConnectorSerializer, given))
+    if uri := callbacks.redirect_uri_of(made):
+        return Done(f"The connector is created. Register {uri} with the provider, then test it.", made)
     return Done("The connector is created. Test it, and enable it when it works.", made)
 
 
@@ -40,6 +42,11 @@ def _enable(order: Order) -> str:
 def _disable(order: Order) -> str:
     services.change(order.row, {"enabled": False}, expected=order.expected)
     return "The connector is disabled."
+
+
+def _use_own_callback(order: Order) -> str:
+    services.change(order.row, {"has_own_callback": True}, expected=order.expected)
+    return "The connector uses a callback of its own. Test signing in with it."
 
 
 def _test(order: Order) -> str:
@@ -61,7 +68,10 @@ class ConnectorAdmin(Pages):
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
-    shown = ("id", "connector_id", "provider", "type", "enabled", "configuration", "created_at", "updated_at")
+    shown = (
+        "id", "connector_id", "provider", "type", "enabled", "redirect_uri", "configuration", "created_at",
+        "updated_at",
+    )  # fmt: skip
     operations = (
         Operation(
             "change", "Edit", "The connector works with the new configuration at once, if it is enabled.",
@@ -76,6 +86,13 @@ class ConnectorAdmin(Pages):
         Operation(
             "disable", "Disable", "Nothing goes through it until it is enabled again.",
             _disable, possible=lambda connector: connector.enabled, grave=True,
+        ),
+        Operation(
+            "own-callback", "Use its own callback",
+            "First register the redirect URI that ends with this connector's ID with the provider, beside "
+            "the one so far. Then no other provider's answers arrive where this one's do.",
+            _use_own_callback,
+            possible=lambda one: one.type == Connector.Type.SOCIAL and not one.has_own_callback,
         ),
         Operation(
             "test", "Test",
@@ -102,6 +119,11 @@ class ConnectorAdmin(Pages):
         """What the provider is called."""
         provider = registry.find(connector.connector_id)
         return provider.name if provider else "not built in"
+
+    @admin.display(description="Redirect URI to register")
+    def redirect_uri(self, connector: Connector) -> str:
+        """Where a social provider sends browsers back to."""
+        return callbacks.redirect_uri_of(connector) or "-"
 
     @admin.display(description="Configuration")
     def configuration(self, connector: Connector) -> str:

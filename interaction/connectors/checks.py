@@ -15,6 +15,7 @@ def connectors() -> Iterator[CheckMessage]:
     """Ask whether their secrets can be read, and whether anything can go through them."""
     closed: list[str] = []
     unknown: list[str] = []
+    sharing: list[str] = []
     for connector in Connector.objects.select_related("tenant").order_by("pk"):
         label = f"{connector.connector_id} of {connector.tenant.slug}"
         try:
@@ -23,6 +24,8 @@ def connectors() -> Iterator[CheckMessage]:
             closed.append(label)
         if connector.enabled and registry.find(connector.connector_id) is None:
             unknown.append(label)
+        if connector.enabled and connector.type == Connector.Type.SOCIAL and not connector.has_own_callback:
+            sharing.append(label)
     if closed:
         yield Error(
             f"the configuration of connectors does not open with ENCRYPTION_KEYS: {named(closed)}",
@@ -37,4 +40,13 @@ def connectors() -> Iterator[CheckMessage]:
             f"{named(unknown)}",
             hint="see how the provider's connector_id is spelt in docs/api.md, or disable it",
             id="connectors.W002",
+        )
+    if sharing:
+        yield Warning(
+            "social connectors share one callback, so a malicious provider among them can get at another's "
+            f"codes: {named(sharing)}",
+            hint="register {issuer}/social/callback/{id of the connector} with the provider as a further "
+            'redirect URI, then send PATCH /api/v1/connectors/{id} {"has_own_callback": true} or press "Use '
+            "its own callback\" on the connector's page in the console",
+            id="connectors.W003",
         )

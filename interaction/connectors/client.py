@@ -60,7 +60,9 @@ def _endpoints(
     return provider.endpoints(dict(where))
 
 
-def address(endpoints: Endpoints, config: Config, secrets: Secrets, *, max_age: int | None = None) -> str:
+def address(
+    endpoints: Endpoints, config: Config, secrets: Secrets, *, redirect_uri: str, max_age: int | None = None
+) -> str:
     """Return where the browser is sent, with state, PKCE and, to an OpenID provider, nonce.
 
     ``max_age`` is how many seconds ago the person may have proven who they are, at most.
@@ -69,7 +71,7 @@ def address(endpoints: Endpoints, config: Config, secrets: Secrets, *, max_age: 
         None,
         client_id=config["client_id"],
         scope=config["scope"] or None,
-        redirect_uri=oauth.redirect_uri(),
+        redirect_uri=redirect_uri,
         code_challenge_method="S256",
     )
     extra = {"nonce": secrets.nonce} if endpoints.issuer else {}
@@ -97,14 +99,18 @@ def may_answer(endpoints: Endpoints, iss: str) -> bool:
     return not endpoints.issuer or _is_template(endpoints.issuer) or iss == endpoints.issuer
 
 
-def redeem(endpoints: Endpoints, config: Config, *, code: str, secrets: Secrets) -> Granted:
+def redeem(
+    endpoints: Endpoints, config: Config, *, code: str, secrets: Secrets, redirect_uri: str
+) -> Granted:
     """Exchange a code for tokens, and check the ID token where there has to be one.
 
     Raises:
         ProviderError: the provider refuses, or what it says cannot be believed.
 
     """
-    answer = oauth.exchange(endpoints, config, code=code, verifier=secrets.verifier)
+    answer = oauth.exchange(
+        endpoints, config, code=code, verifier=secrets.verifier, redirect_uri=redirect_uri
+    )
     tokens = answer.json()
     access_token = tokens.get("access_token")
     if not answer.ok or "error" in tokens:

@@ -26,6 +26,8 @@ class Connector(EditableModel):
     type = models.CharField(max_length=8, choices=Type)
     enabled = models.BooleanField(default=False)
     sealed_config = models.TextField()
+    # Rows that release 0.1.0 inserts say nothing of it: they share one callback.
+    has_own_callback = models.BooleanField(default=True, db_default=False)
 
     objects = TenantManager()
 

@@ -15,6 +15,14 @@ class ConnectorSerializer(Record):
     type = serializers.ChoiceField(choices=Connector.Type.choices)
     enabled = Flag(required=False)
     config = JSONObject()
+    has_own_callback = Flag(
+        required=False,
+        help_text="Whether the provider sends browsers back to an address of this connector's own. Always "
+        "true for new connectors; true moves an older one away from the shared address",
+    )
+    redirect_uri = serializers.CharField(
+        read_only=True, help_text="What to register with a social provider; empty for other types"
+    )
 
     create_only = ("connector_id", "type")
 

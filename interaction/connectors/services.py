@@ -10,7 +10,7 @@ from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Stale
 from identity.users import identifiers
-from interaction.connectors import configs, messages, sealing
+from interaction.connectors import callbacks, configs, messages, sealing
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
@@ -27,17 +27,25 @@ class NotWorking(ServiceError):
         super().__init__("the connector's test failed")
 
 
-def create(*, connector_id: str, type: str, config: dict[str, Any], enabled: bool = False) -> Connector:  # noqa: A002
+def create(
+    *,
+    connector_id: str,
+    type: str,  # noqa: A002
+    config: dict[str, Any],
+    enabled: bool = False,
+    has_own_callback: bool = True,
+) -> Connector:
     """Add a connector. A provider that is not built in is taken as it comes.
 
     Raises:
-        Invalid: the provider is of another type.
+        Invalid: the provider is of another type, or the shared callback is asked for.
         configs.ConfigRefused: the provider cannot work with this configuration.
 
     """
     provider = registry.find(connector_id)
     if provider and provider.type != type:
         raise Invalid("type", f"{connector_id} is of type {provider.type.value}")
+    _check_callback(stored=True, sent=has_own_callback)
     connector = Connector(connector_id=connector_id, type=type, enabled=enabled)
     connector.sealed_config = _sealed(connector, configs.accepted(provider, config))
     records.create(connector, event=Event.CONNECTOR_CREATE, connector_id=connector_id, type=type)
@@ -46,9 +54,10 @@ def create(*, connector_id: str, type: str, config: dict[str, Any], enabled: boo
 
 @transaction.atomic
 def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[int] | None) -> None:
-    """Change ``config``, as a whole, and ``enabled``.
+    """Change ``config``, as a whole, ``enabled``, and the shared callback to the connector's own.
 
     Raises:
+        Invalid: a connector with a callback of its own would go back to the shared one.
         configs.ConfigRefused: the provider cannot work with this configuration.
         records.Stale: it was changed since the caller read it.
 
@@ -57,6 +66,7 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     stored = Connector.objects.select_for_update().filter(pk=connector.pk).first()
     if stored is None or (expected is not None and stored.version not in expected):
         raise Stale
+    _check_callback(stored=stored.has_own_callback, sent=fields.get("has_own_callback", True))
     columns = {name: value for name, value in fields.items() if name != "config"}
     shown = sorted(columns)
     if "config" in fields:
@@ -110,7 +120,7 @@ def _try_out(provider: Sender | SocialProvider, connector: Connector, to: str) -
         message = _test_message(provider.type, to)
         provider.send(config, message)
         return f"a test message was sent to {message.to}"
-    provider.test(config)
+    provider.test(config, callbacks.redirect_uri_of(connector))
     return f"{provider.name} accepts this configuration"
 
 
@@ -124,6 +134,17 @@ def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
         return messages.sms_test(identifiers.phone(to))
     except Invalid as error:
         raise Invalid("to", error.rule) from None
+
+
+def _check_callback(*, stored: bool, sent: bool) -> None:
+    """Refuse the shared callback, save for connectors that use it already.
+
+    Raises:
+        Invalid: a connector with a callback of its own was to use the shared one.
+
+    """
+    if stored and not sent:
+        raise Invalid("has_own_callback", "must be true: the shared callback is for older connectors only")
 
 
 def _sealed(connector: Connector, config: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from identity.core import tenancy
 from identity.core.viewsets import CrudViewSet, Row
-from interaction.connectors import masking, sealing, services
+from interaction.connectors import callbacks, masking, sealing, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.serializers import (
@@ -28,12 +28,18 @@ class ConnectorViewSet(CrudViewSet):
     serializer_class = ConnectorSerializer
     takes = {"test": ConnectorTestSerializer}
     gives = {"test": ConnectorTestedSerializer}
-    columns = ("id", "connector_id", "type", "enabled", "sealed_config", "created_at", "updated_at")
+    columns = (
+        *("id", "connector_id", "type", "enabled", "sealed_config", "has_own_callback"),
+        *("created_at", "updated_at"),
+    )
 
     def shape(self, row: Row) -> Row:
         """Show the configuration with its secrets hidden."""
         config = sealing.unseal(row.pop("sealed_config"), tenant_id=tenancy.active_id(), pk=row["id"])
         row["config"] = masking.masked(registry.find(row["connector_id"]), config)
+        row["redirect_uri"] = callbacks.redirect_uri(
+            row["id"], type=row["type"], has_own_callback=row["has_own_callback"]
+        )
         return super().shape(row)
 
     def perform_create(self, fields: Row) -> UUID:

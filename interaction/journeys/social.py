@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from threading import BoundedSemaphore
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -148,18 +149,32 @@ def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session
     attempts.begin(
         secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
     )
-    return client.address(endpoints, offer.config, secrets, max_age=pending.max_age if pending else None)
+    return client.address(
+        endpoints,
+        offer.config,
+        secrets,
+        redirect_uri=offer.redirect_uri,
+        max_age=pending.max_age if pending else None,
+    )
 
 
-def come_back(*, state: str, browser: str) -> SocialAttempt:
+def come_back(*, state: str, browser: str, callback: UUID | None) -> SocialAttempt:
     """Return the trip that a browser comes back from. It is over with this.
 
+    ``callback`` is the connector whose callback the browser came to; none for the shared one.
+    RFC 9700 section 4.4.2: an answer that arrives where another provider's answers arrive
+    may hold that provider's code, which must not be handed to this one.
+
     Raises:
-        Expired: it was begun in another browser, too long ago, or is over already.
+        Expired: it was begun in another browser, too long ago, is over already, or belongs elsewhere.
 
     """
     attempt = attempts.take(state, browser)
     if attempt is None:
+        raise Expired
+    connector = attempt.connector
+    if connector and callback != (connector.pk if connector.has_own_callback else None):
+        log.record(Event.SIGN_IN_SOCIAL, **_named(attempt), result="failed", error="wrong_callback")
         raise Expired
     return attempt
 
@@ -235,7 +250,9 @@ def _profile(
             secrets = attempts.secrets_of(attempt, state)
         except keyring.UnknownKey:
             raise Expired from None
-        granted = client.redeem(endpoints, offer.config, code=answer.code, secrets=secrets)
+        granted = client.redeem(
+            endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
+        )
         max_age = pending.max_age if pending else None
         if not client.is_recent(granted, max_age=max_age, asked_at=attempt.created_at):
             raise ProviderFailed("the provider did not ask the person again")

@@ -6,7 +6,7 @@ from typing import Any
 
 from identity.core import keyring
 from identity.core.errors import ServiceError
-from interaction.connectors import configs
+from interaction.connectors import callbacks, configs
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import SocialProvider
@@ -40,6 +40,11 @@ class Offer:
     def type(self) -> str:
         """What kind of connector it is."""
         return self.connector.type
+
+    @property
+    def redirect_uri(self) -> str:
+        """Where the provider sends browsers back to."""
+        return callbacks.redirect_uri_of(self.connector)
 
     @property
     def name(self) -> str:

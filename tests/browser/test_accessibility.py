@@ -208,7 +208,7 @@ class TestPages:
         page.get_by_role("link", name="GitHub").click()
         page.wait_for_url("https://github.com/**")
         declined = {"state": query_of(page.url)["state"], "error": "access_denied"}
-        page.goto(f"{acme.address}/social/callback?{urlencode(declined)}")
+        page.goto(f"{acme.address}/social/callback/{github.pk}?{urlencode(declined)}")
         look("declined")
         page.goto(f"{acme.address}/social/callback?state=unknown")
         look("a trip that nobody began")

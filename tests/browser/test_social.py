@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.social.models import SocialIdentity
+from oidc.applications.models import Application
 from tests.support import second
 from tests.support.cast import PASSWORD, RelyingParty, World, query_of
 
@@ -37,7 +38,7 @@ def here(acme: World, elsewhere: World, server: str, settings) -> World:
         name="Acme here", is_third_party=True, redirect_uris=[f"{world.address}/social/callback"]
     )
     with world.active():
-        connectors.create(
+        made = connectors.create(
             connector_id="oidc",
             type="Social",
             enabled=True,
@@ -48,6 +49,9 @@ def here(acme: World, elsewhere: World, server: str, settings) -> World:
                 "display_name": "Elsewhere",
             },
         )
+    with elsewhere.active():
+        redirect_uris = [f"{world.address}/social/callback/{made.pk}"]
+        Application.objects.filter(pk=client.application.pk).update(redirect_uris=redirect_uris)
     return world
 
 

@@ -14,7 +14,7 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
 from interaction.social.models import SocialIdentity
-from tests.support import openid, second
+from tests.support import openid, second, social
 from tests.support.cast import Browser, World
 from tests.support.forms import form
 from tests.support.openid import OpenIDProvider
@@ -74,7 +74,7 @@ def test_an_account_is_linked_by_going_there_and_back(acme, provider):
     assert "No account is linked" in browser.get(PAGE).text
 
     away = send(browser, link="oidc")
-    home = browser.get("/social/callback", params=provider.approve(away.headers["Location"]))
+    home = social.back(browser, provider.approve(social.note_redirect_uri(away.headers["Location"])))
 
     assert away.status_code == home.status_code == 303
     assert home.headers["Location"] == f"/t/{acme.tenant.slug}/account"

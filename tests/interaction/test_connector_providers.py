@@ -31,7 +31,9 @@ def send(connector_id: str, message: Message, **config: Any) -> None:
 
 def check(connector_id: str, **config: Any) -> None:
     provider: Any = registry.find(connector_id)
-    provider.test(configs.complete(provider, configs.accepted(provider, config)))
+    provider.test(
+        configs.complete(provider, configs.accepted(provider, config)), "https://us.example/social/callback/1"
+    )
 
 
 # ── Email ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -28,8 +28,6 @@ from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors import services as connectors
-from interaction.connectors.models import Connector
-from interaction.experience import services as experience
 from interaction.journeys import social as journey
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
@@ -40,10 +38,21 @@ from tests.support.forms import form
 from tests.support.management import superuser
 from tests.support.openid import OpenIDProvider
 from tests.support.providers import answer
+from tests.support.social import (
+    SHARED_CALLBACK,
+    allow,
+    away,
+    back,
+    callback_of,
+    came,
+    connect,
+    is_in,
+    note_redirect_uri,
+    share_callback,
+)
 
 pytestmark = pytest.mark.usefixtures("development")
 
-BACK = "/social/callback"
 EXPIRED = "This sign-in has expired"
 NOT_BELIEVED = "The other service did not tell us who you are."
 ADA = {"email": "ada@example.com", "email_verified": True, "name": "Ada"}
@@ -70,43 +79,6 @@ def rival(rival: World, server: str) -> World:
 def provider() -> Iterator[OpenIDProvider]:
     with openid.provider() as made:
         yield made
-
-
-def connect(
-    world: World,
-    config: dict[str, str],
-    connector_id: str = "oidc",
-    *,
-    kind: str = "Social",
-    enabled: bool = True,
-) -> Connector:
-    with world.active():
-        return connectors.create(connector_id=connector_id, type=kind, config=config, enabled=enabled)
-
-
-def allow(world: World, **social_sign_in: bool) -> None:
-    with world.active():
-        experience.change({"social_sign_in": social_sign_in})
-
-
-def away(browser: Browser, connector_id: str = "oidc", **query: str) -> str:
-    """Press the button; return where the browser is sent."""
-    answer = browser.get(f"/social/{connector_id}", params=query)
-    assert answer.status_code == 303, answer.text
-    return str(answer.headers["Location"])
-
-
-def back(browser: Browser, query: dict[str, str]) -> httpx.Response:
-    return browser.get(BACK, params=query)
-
-
-def came(browser: Browser, provider: OpenIDProvider, **person: Any) -> httpx.Response:
-    """Go to the provider, sign in there, and come back."""
-    return back(browser, provider.approve(away(browser), **person))
-
-
-def is_in(browser: Browser) -> bool:
-    return browser.get("/account").status_code == 200
 
 
 def entry(world: World) -> Entry:
@@ -317,9 +289,9 @@ class TestSignIn:
     def test_works_with_gatehouse_as_the_provider(self, acme, rival):
         """The real thing: another tenant's discovery, keys, pages, tokens and userinfo."""
         there = rival.user("ada", name="Ada Lovelace", email="ada@example.com")
-        client = rival.application(redirect_uris=[f"{acme.address}{BACK}"])
+        client = rival.application(redirect_uris=[f"{acme.address}{SHARED_CALLBACK}"])
         config = {"issuer": rival.issuer, "client_id": client.client_id, "client_secret": client.secret}
-        connect(acme, config)
+        share_callback(acme, connect(acme, config))
         browser = acme.browser()
 
         onward = browser.get(away(browser)).headers["Location"]
@@ -709,7 +681,7 @@ class TestState:
         cookies = dict(browser.http.cookies)
 
         def go(_: int) -> int:
-            return httpx.get(f"{acme.address}{BACK}", params=query, cookies=cookies).status_code
+            return httpx.get(callback_of(query), params=query, cookies=cookies).status_code
 
         with ThreadPoolExecutor(6) as pool:
             codes = sorted(pool.map(go, range(6)))
@@ -754,7 +726,8 @@ class TestState:
         browser, query = trip
         browser.get(f"{rival.address}/social/oidc")
 
-        page = browser.get(f"{rival.address}{BACK}", params=query)
+        for path in (SHARED_CALLBACK, callback_of(query).removeprefix(acme.address)):
+            page = browser.get(f"{rival.address}{path}", params=query)
 
         refused(page, 400, EXPIRED)
 
@@ -849,7 +822,7 @@ class TestReturn:
         browser = acme.browser()
         query = provider.approve(away(browser))
 
-        answer = browser.http.request(method, f"{acme.address}{BACK}", params=query)
+        answer = browser.http.request(method, callback_of(query), params=query)
 
         assert answer.status_code in {403, 405}
         assert back(browser, query).status_code == 303
@@ -920,7 +893,7 @@ class TestStart:
         assert statuses == [303, 303, 429]
 
     def test_sends_what_the_standards_ask_for_and_nothing_else(self, acme, provider):
-        connect(acme, provider.config)
+        connector = connect(acme, provider.config)
 
         asked = [query_of(away(acme.browser())) for _ in range(2)]
 
@@ -928,7 +901,7 @@ class TestStart:
             "response_type", "client_id", "redirect_uri", "scope", "state", "nonce",
             "code_challenge", "code_challenge_method",
         }  # fmt: skip
-        assert asked[0]["redirect_uri"] == f"{acme.issuer}{BACK}"
+        assert asked[0]["redirect_uri"] == f"{acme.issuer}/social/callback/{connector.pk}"
         for secret in ("state", "nonce", "code_challenge"):
             assert len(asked[0][secret]) >= 43
             assert asked[0][secret] != asked[1][secret]
@@ -1036,7 +1009,8 @@ class TestAccount:
         with world.active():
             session = Session.objects.select_related("user").get()
             browser = SocialAttempt.objects.order_by("created_at")[0].browser
-            return journey.begin_link(connector_id="oidc", browser=browser, session=session)
+            away = journey.begin_link(connector_id="oidc", browser=browser, session=session)
+        return note_redirect_uri(away)
 
     def test_somebody_who_is_signed_in_links_an_account(self, acme, provider, person):
         browser, user = person

@@ -16,6 +16,7 @@ from tests.support.openid import CLIENT, OpenIDProvider
 from tests.support.providers import Answer, WebProvider, answer
 
 SECRETS = Secrets("our-state", "our-nonce", "our-verifier-our-verifier-our-verifier-43ch")
+REDIRECT_URI = "https://us.example/social/callback/1"
 DIRECTORY = "72f988bf-86f1-41af-91ab-2d7cd011db47"
 
 
@@ -41,19 +42,19 @@ def prepared(connector_id: str, **config: Any) -> tuple[Any, Any, Any]:
 
 def sent_to(connector_id: str, **config: Any) -> str:
     _, whole, endpoints = prepared(connector_id, **config)
-    return client.address(endpoints, whole, SECRETS)
+    return client.address(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI)
 
 
 def asked_of(connector_id: str, max_age: int, **config: Any) -> dict[str, str]:
     """What a provider is told of how recent a sign-in has to be."""
     _, whole, endpoints = prepared(connector_id, **config)
-    sent = query_of(client.address(endpoints, whole, SECRETS, max_age=max_age))
+    sent = query_of(client.address(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI, max_age=max_age))
     return {name: sent[name] for name in ("prompt", "max_age") if name in sent}
 
 
 def vouched_for(connector_id: str, **config: Any) -> Profile:
     provider, whole, endpoints = prepared(connector_id, **config)
-    granted = client.redeem(endpoints, whole, code="their-code", secrets=SECRETS)
+    granted = client.redeem(endpoints, whole, code="their-code", secrets=SECRETS, redirect_uri=REDIRECT_URI)
     profile: Profile = provider.profile(whole, endpoints, granted)
     return profile
 
@@ -76,7 +77,7 @@ class TestGoogle:
 
         assert address.startswith(f"{there.issuer}/authorize?")
         asked = query_of(address)
-        assert asked["redirect_uri"] == f"{acme.issuer}/social/callback"
+        assert asked["redirect_uri"] == REDIRECT_URI
         assert (asked["scope"], asked["state"], asked["nonce"]) == (
             "openid profile email",
             "our-state",

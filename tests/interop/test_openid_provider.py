@@ -16,6 +16,7 @@ from tests.support import packages, second
 from tests.support.cast import Browser, World, new_world
 from tests.support.forms import form
 from tests.support.openid import CLIENT
+from tests.support.social import share_callback
 
 PROGRAM = Path(__file__).with_name("provider.mjs")
 
@@ -71,7 +72,8 @@ def followed(browser: Browser, answer: httpx.Response) -> httpx.Response:
 def test_a_certified_provider_vouches_for_people(here, issuer):
     with here.active():
         config = CLIENT | {"issuer": issuer}
-        connectors.create(connector_id="oidc", type="Social", config=config, enabled=True)
+        made = connectors.create(connector_id="oidc", type="Social", config=config, enabled=True)
+    share_callback(here, made)
 
     for _ in range(2):
         browser = here.browser()

@@ -88,7 +88,8 @@ THINGS: Final = {
     "new application": f"id:id {MADE} client_secret:text oidc_client_metadata:object {DATED} "
     "+ is_third_party:bool",
     "secret": "client_id:text client_secret:text",
-    "connector": f"id:id connector_id:text type:channel enabled:bool config:object {DATED}",
+    "connector": f"id:id connector_id:text type:channel enabled:bool config:object {DATED} "
+    "+ has_own_callback:bool redirect_uri:text",
     "test": "result:ok message:text",
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": KEY,

@@ -126,7 +126,7 @@ class SocialProvider(Provider, Protocol):
 
         """
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """See whether people could sign in with it.
 
         Raises:

@@ -37,14 +37,14 @@ class GitHub:
             userinfo="https://api.github.com/user" if server == _PUBLIC else f"{server}/api/v3/user",
         )
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """Have our client checked.
 
         Raises:
             ProviderError: GitHub does not accept it.
 
         """
-        oauth.check_client(self.endpoints(config), config)
+        oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
         """Ask GitHub's API. Ids stay for ever; names do not.

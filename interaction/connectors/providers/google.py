@@ -25,14 +25,14 @@ class Google:
         """
         return discovery.fetch(ISSUER)
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """Have our client checked.
 
         Raises:
             ProviderError: Google does not accept it.
 
         """
-        oauth.check_client(self.endpoints(config), config)
+        oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
         """Read the standard claims.

@@ -44,14 +44,14 @@ class Microsoft:
             asks_again=True,
         )
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """Have our client checked.
 
         Raises:
             ProviderError: Microsoft does not accept it.
 
         """
-        oauth.check_client(self.endpoints(config), config)
+        oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
         """Read the claims of the ID token.

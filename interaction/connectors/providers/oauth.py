@@ -5,7 +5,6 @@ import secrets
 from typing import Final
 from urllib.parse import quote
 
-from identity.core import tenancy
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
@@ -36,12 +35,9 @@ def scope_field(default: str) -> Field:
     )
 
 
-def redirect_uri() -> str:
-    """Return where providers send browsers back to: what is registered with each of them."""
-    return f"{tenancy.active().issuer}/social/callback"
-
-
-def exchange(endpoints: Endpoints, config: Config, *, code: str, verifier: str) -> web.Response:
+def exchange(
+    endpoints: Endpoints, config: Config, *, code: str, verifier: str, redirect_uri: str
+) -> web.Response:
     """Ask for tokens for a code (RFC 6749 section 4.1.3), in the name of our client.
 
     Raises:
@@ -52,7 +48,7 @@ def exchange(endpoints: Endpoints, config: Config, *, code: str, verifier: str) 
         "grant_type": "authorization_code",
         "code": code,
         "code_verifier": verifier,
-        "redirect_uri": redirect_uri(),
+        "redirect_uri": redirect_uri,
     }
     headers = {}
     if endpoints.basic_auth:
@@ -82,7 +78,7 @@ def display_name_field() -> Field:
     )
 
 
-def check_client(endpoints: Endpoints, config: Config) -> None:
+def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> None:
     """See whether a provider knows our client, by asking it to redeem a code that never was.
 
     Client authentication comes first: a provider that complains of the code has accepted
@@ -92,7 +88,13 @@ def check_client(endpoints: Endpoints, config: Config) -> None:
         ProviderError: it has not, or there is no token endpoint at all.
 
     """
-    answer = exchange(endpoints, config, code=secrets.token_urlsafe(32), verifier=secrets.token_urlsafe(32))
+    answer = exchange(
+        endpoints,
+        config,
+        code=secrets.token_urlsafe(32),
+        verifier=secrets.token_urlsafe(32),
+        redirect_uri=redirect_uri,
+    )
     error = answer.json().get("error")
     if answer.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
         raise ProviderError("the provider does not accept this client_id and client_secret")

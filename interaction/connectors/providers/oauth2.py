@@ -51,14 +51,14 @@ class OAuth2:
             userinfo=config["userinfo_endpoint"],
         )
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """Have our client checked.
 
         Raises:
             ProviderError: the provider does not accept it.
 
         """
-        oauth.check_client(self.endpoints(config), config)
+        oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
         """Read the members that the configuration names.

@@ -33,14 +33,14 @@ class Oidc:
         """
         return replace(discovery.fetch(config["issuer"]), asks_again=True)
 
-    def test(self, config: Config) -> None:
+    def test(self, config: Config, redirect_uri: str) -> None:
         """Fetch and check the discovery document, then have our client checked.
 
         Raises:
             ProviderError: one of them is no good.
 
         """
-        oauth.check_client(self.endpoints(config), config)
+        oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
         """Read the standard claims.

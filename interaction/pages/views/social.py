@@ -1,6 +1,7 @@
 """To another provider, and back."""
 
 from typing import Final
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -42,13 +43,13 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
 
 @require_GET  # no HEAD: it uses up what it comes with
 @survives_deletion
-def callback(request: HttpRequest) -> HttpResponse:
-    """Take the browser back from a provider."""
+def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
+    """Take the browser back from a provider; ``pk`` is the connector whose address this is."""
     given = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
     state = given.pop("state")
     pending = None
     try:
-        attempt = journey.come_back(state=state, browser=cookies.browser_of(request))
+        attempt = journey.come_back(state=state, browser=cookies.browser_of(request), callback=pk)
         if attempt.interaction:
             pending = waiting.find(request, attempt.interaction)
     except waiting.Expired:

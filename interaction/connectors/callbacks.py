@@ -1,0 +1,21 @@
+"""Where a social provider sends browsers back to: the redirect URI to register there."""
+
+from uuid import UUID
+
+from identity.core import tenancy
+from interaction.connectors.models import Connector
+
+PATH = "/social/callback"
+
+
+def redirect_uri_of(connector: Connector) -> str:
+    """Return the redirect URI of a social connector; nothing for connectors of other types."""
+    return redirect_uri(connector.pk, type=connector.type, has_own_callback=connector.has_own_callback)
+
+
+def redirect_uri(pk: UUID, *, type: str, has_own_callback: bool) -> str:  # noqa: A002 - the column's name
+    """Return the same for a row that was read as plain values."""
+    if type != Connector.Type.SOCIAL:
+        return ""
+    shared = f"{tenancy.active().issuer}{PATH}"
+    return f"{shared}/{pk}" if has_own_callback else shared

@@ -1,0 +1,121 @@
+"""Where providers send browsers back to: an address of each connector's own."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from audit.models import Entry
+from identity.core.errors import Invalid
+from interaction.connectors import checks
+from interaction.connectors import services as connectors
+from interaction.connectors.models import Connector
+from tests.support import openid, second, social
+from tests.support.cast import World
+from tests.support.management import superuser
+from tests.support.openid import OpenIDProvider
+
+pytestmark = pytest.mark.usefixtures("development")
+
+
+@pytest.fixture(scope="module")
+def server(address: str) -> Iterator[str]:
+    """A server that may talk to loopback."""
+    with second.running(DEBUG="true") as served:
+        yield served
+
+
+@pytest.fixture
+def acme(acme: World, server: str) -> World:
+    return acme.at(server)
+
+
+@pytest.fixture
+def provider() -> Iterator[OpenIDProvider]:
+    with openid.provider() as made:
+        yield made
+
+
+def landed(world: World, provider: OpenIDProvider, to: str) -> int:
+    """Make the trip, and come back to this path."""
+    browser = world.browser()
+    query = provider.approve(social.away(browser), name="Ada")
+    return social.back(browser, query, to).status_code
+
+
+def test_decision_N6_a_connector_has_a_callback_of_its_own(acme, provider):
+    connector = social.connect(acme, provider.config)
+
+    assert landed(acme, provider, f"/social/callback/{connector.pk}") == 303
+
+
+@pytest.mark.parametrize("path", ["", "/{other}", "/{unknown}"])
+def test_decision_N6_the_answer_is_refused_at_any_other(acme, provider, path):
+    other = social.connect(acme, provider.config)
+    social.connect(acme, provider.config)
+    to = f"/social/callback{path}".format(other=other.pk, unknown=uuid4())
+
+    assert landed(acme, provider, to) == 400
+
+    assert not [asked for asked in provider.web.asked if asked.path == "/token"]
+    entry = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SignIn.Social").order_by("-pk")[0]
+    assert (entry.payload["result"], entry.payload["error"]) == ("failed", "wrong_callback")
+
+
+def test_decision_N6_what_is_no_id_is_no_callback(acme, provider):
+    social.connect(acme, provider.config)
+
+    assert landed(acme, provider, "/social/callback/x") == 404
+
+
+def test_decision_N6_the_shared_callback_keeps_working_for_older_connectors(acme, provider):
+    connector = social.connect(acme, provider.config)
+    social.share_callback(acme, connector)
+
+    assert landed(acme, provider, f"/social/callback/{connector.pk}") == 400
+    assert landed(acme, provider, "/social/callback") == 303
+
+
+def test_decision_N6_an_older_connector_moves_and_cannot_go_back(acme, provider):
+    connector = social.connect(acme, provider.config)
+    social.share_callback(acme, connector)
+    connector.refresh_from_db()
+
+    with acme.active():
+        connectors.change(connector, {"has_own_callback": False}, expected=None)
+        connectors.change(connector, {"has_own_callback": True}, expected=None)
+        with pytest.raises(Invalid, match="has_own_callback"):
+            connectors.change(connector, {"has_own_callback": False}, expected=None)
+
+    assert landed(acme, provider, f"/social/callback/{connector.pk}") == 303
+
+
+def test_decision_N6_the_api_says_what_to_register(rival):
+    api = superuser(rival)
+    given: dict[str, Any] = {"connector_id": "github", "type": "Social", "config": openid.CLIENT}
+
+    made = api.post("/connectors", **given).json()["result"]
+    mail = api.post("/connectors", connector_id="other", type="Email", config={}).json()
+    refused = api.post("/connectors", **given, has_own_callback=False)
+
+    assert made["has_own_callback"] is True
+    assert made["redirect_uri"] == f"{rival.issuer}/social/callback/{made['id']}"
+    assert mail["result"]["redirect_uri"] == ""
+    assert refused.status_code == 400
+    assert "has_own_callback" in refused.json()["message"]
+
+
+def test_decision_N6_the_doctor_names_connectors_that_share_the_old_callback(acme, provider):
+    connector = social.connect(acme, provider.config)
+    named = f"oidc of {acme.tenant.slug}"
+
+    def warnings() -> list[str]:
+        return [str(found) for found in checks.connectors() if found.id == "connectors.W003"]
+
+    with acme.active():
+        assert not warnings()
+        Connector.objects.filter(pk=connector.pk).update(has_own_callback=False)
+        assert named in warnings()[0]
+        Connector.objects.filter(pk=connector.pk).update(enabled=False)
+        assert not warnings()
