@@ -251,6 +251,13 @@ LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
 LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # of each client
+# Failed token and revocation requests without valid client authentication, and how many of them are
+# recorded one by one.
+LIMIT_ADDRESS_TOKEN_FAILURES = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES", 100, least=1)
+LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED", 20, least=0)
+# Authorization requests that wait for a person: of browsers without a cookie, and with one.
+LIMIT_ADDRESS_NEW_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_NEW_PARKED_REQUESTS", 300, least=1)
+LIMIT_ADDRESS_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_PARKED_REQUESTS", 1_200, least=1)
 # By tenant, in an hour: each costs money, and a list of numbers is easily had.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all.

@@ -163,8 +163,8 @@ class TestTokenEndpoint:
         known = cost(lambda: inside.post("/oidc/token", form), 401)
         unknown = cost(lambda: inside.post("/oidc/token", strange), 401)
 
-        # Besides the audit entry, the count of what went wrong.
-        assert known == unknown == (1, 2)
+        # Besides the audit entry, the counts of what went wrong: for the address, and for the client there.
+        assert known == unknown == (1, 3)
 
 
 class TestReads:
@@ -217,7 +217,8 @@ class TestJourney:
         step("code", lambda: inside.post("/oidc/token", asked(client, code)), 200)
 
         assert journey == {
-            "authorize": (1, 1),
+            # The count for the address and the parked request, in one.
+            "authorize": (1, chained(2)),
             # Two reads ask which connectors there are: for messages, and for other providers.
             "page": (4, 0),
             # One write counts: address, pair and identifier. A success gives back with all else that it is.

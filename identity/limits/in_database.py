@@ -7,17 +7,19 @@ is the database's, which all nodes share.
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.clock import DatabaseNow
+from audit.compiled import Prepared, Statement
 from identity.core import ids, tenancy
-from identity.core.compiled import Update, text
+from identity.core.compiled import Update, text, uuid
 from identity.core.many import among_selected
 from identity.limits.models import Counter
-from identity.limits.rules import SPANS, Limit, Lock, Refusal, Try
+from identity.limits.rules import SPANS, Limit, Lock, Refusal, Tally, Try
 
 _NEVER: Final = 2**31 - 1
 _ROW: Final = "(%s, %s, %s, %s, 1, {ends_at}, {now}, {now})"
@@ -32,6 +34,18 @@ ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
     locked_until = CASE WHEN c.ends_at <= {now} THEN NULL ELSE {locked} END
 WHERE (c.locked_until IS NULL OR c.locked_until <= {now}) AND (c.ends_at <= {now} OR c.count < {most})
 """
+_TALLY: Final = """
+INSERT INTO limits_counter AS c (id, tenant_id, kind, key_hash, count, ends_at, created_at, updated_at)
+VALUES {row}
+ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
+    count = CASE WHEN c.ends_at <= {now} THEN 1 ELSE c.count + 1 END,
+    ends_at = CASE WHEN c.ends_at <= {now} THEN EXCLUDED.ends_at ELSE c.ends_at END
+RETURNING count, {left}
+"""
+_LEFT: Final = {
+    "postgresql": "CEIL(EXTRACT(EPOCH FROM ends_at - STATEMENT_TIMESTAMP()))::integer",
+    "sqlite": "CAST((JULIANDAY(ends_at) - JULIANDAY('now')) * 86400 AS integer) + 1",
+}
 _LATER: Final = {
     "postgresql": "({moment} + {seconds} * INTERVAL '1 second')",
     "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f000', {moment}, ({seconds}) || ' seconds')",
@@ -54,6 +68,58 @@ def count(tries: Sequence[Try]) -> Refusal | None:
         if len(ordered) > 1:
             transaction.set_rollback(True)
     return _refusal(tries)
+
+
+def tally(tried: Try) -> Tally:
+    """Count one more, however many there were, and return how many there are now."""
+    rule, vendor = tried.rule, connection.vendor
+    now, later = _NOW[vendor], _LATER[vendor]
+    row = _ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now)
+    values = (_new_id(), tenancy.active_id(), rule.kind, tried.key_hash)
+    with connection.cursor() as cursor:
+        cursor.execute(_TALLY.format(row=row, now=now, left=_LEFT[vendor]), values)
+        return Tally(*cursor.fetchone())
+
+
+def is_any_reached(tries: Sequence[Try]) -> bool:
+    """Tell whether one of these limits is reached. Nothing is counted."""
+    full = {(each.rule.kind, each.key_hash): each.rule.most for each in tries if isinstance(each.rule, Limit)}
+    rows = _rows(tries).filter(ends_at__gt=DatabaseNow()).values_list("kind", "key_hash", "count")
+    return any(count >= full.get((kind, key_hash), _NEVER) for kind, key_hash, count in rows)
+
+
+class Counting(Statement[Prepared]):
+    """``count`` of one limit, for a chain: it changes a row unless the limit is reached."""
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__()
+        self._limit: Final = limit
+
+    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+        """Put it into SQL."""
+        given = [uuid("id"), text("tenant_id"), text("kind"), text("key_hash")]
+        return Prepared(_statement((self._limit,), database.vendor), given, database)
+
+
+@lru_cache(maxsize=64)
+def counting(limit: Limit) -> Counting:
+    """Return the statement of a limit."""
+    return Counting(limit)
+
+
+def values_of(tried: Try) -> dict[str, object]:
+    """Return the values with which ``Counting`` counts a try."""
+    return {
+        "id": ids.new(),
+        "tenant_id": tenancy.active_id(),
+        "kind": tried.rule.kind,
+        "key_hash": tried.key_hash,
+    }
+
+
+def refusal_of(tried: Try) -> Refusal:
+    """Return for how long a limit that was reached lets nothing through."""
+    return _refusal([tried])
 
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
@@ -86,15 +152,15 @@ def _giving_back(number: int) -> Update:
 
 def _counted(tries: Sequence[Try]) -> int:
     """Count those that may be, and return how many they are."""
-    tenant, as_stored = tenancy.active_id(), Counter._meta.pk.get_db_prep_value
-    values = [
-        value
-        for each in tries
-        for value in (as_stored(ids.new(), connection), tenant, each.rule.kind, each.key_hash)
-    ]
+    tenant = tenancy.active_id()
+    values = [value for each in tries for value in (_new_id(), tenant, each.rule.kind, each.key_hash)]
     with connection.cursor() as cursor:
         cursor.execute(_statement(tuple(each.rule for each in tries), connection.vendor), values)
         return int(cursor.rowcount)
+
+
+def _new_id() -> Any:
+    return Counter._meta.pk.get_db_prep_value(ids.new(), connection)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from identity.core import shared, tenancy
-from identity.limits.rules import SPANS, Limit, Refusal, Try
+from identity.limits.rules import SPANS, Limit, Refusal, Tally, Try
 
 # Of each key: "limit" or "lock", how many, in how many milliseconds. Behind them the spans of locks.
 _COUNT: Final = """
@@ -38,6 +38,16 @@ for i, key in ipairs(KEYS) do
     end
 end
 return {0, 0}
+"""
+_TALLY: Final = """
+local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
+if count == 1 then redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[1])) end
+return {count, redis.call('PTTL', KEYS[1])}
+"""
+_READ: Final = """
+local counts = {}
+for i, key in ipairs(KEYS) do counts[i] = tonumber(redis.call('HGET', key, 'count') or 0) end
+return counts
 """
 _GIVE_BACK: Final = """
 for i, key in ipairs(KEYS) do
@@ -70,6 +80,29 @@ def count(tries: Sequence[Try]) -> Refusal | None:
     ]
     position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)])
     return Refusal(tries[position - 1], left // 1000 + 1) if position else None
+
+
+def tally(tried: Try) -> Tally:
+    """Count one more, however many there were, and return how many there are now.
+
+    Raises:
+        shared.Away: it does not answer.
+
+    """
+    count, left = _run(_TALLY, [tried], [1000 * tried.rule.seconds])
+    return Tally(count, left // 1000 + 1)
+
+
+def is_any_reached(tries: Sequence[Try]) -> bool:
+    """Tell whether one of these limits is reached. Nothing is counted.
+
+    Raises:
+        shared.Away: it does not answer.
+
+    """
+    counts = _run(_READ, tries, [])
+    pairs = zip(tries, counts, strict=True)
+    return any(isinstance(each.rule, Limit) and count >= each.rule.most for each, count in pairs)
 
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:

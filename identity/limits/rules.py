@@ -52,12 +52,32 @@ class Refusal:
     seconds: int
 
 
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many there were in the window so far, and how many seconds are left of it."""
+
+    count: int
+    seconds: int
+
+
 REGISTRATIONS: Final = Limit("address registers", settings.LIMIT_ADDRESS_REGISTRATIONS, _WINDOW)
 CODE_SENDS: Final = Limit("address sends", settings.LIMIT_ADDRESS_CODE_SENDS, _WINDOW)
 SIGN_INS: Final = Limit("address signs in", settings.LIMIT_ADDRESS_SIGN_INS, _WINDOW)
 
 # One application at one address.
 CLIENT_FAILURES: Final = Limit("client failures", settings.LIMIT_CLIENT_FAILURES, _WINDOW)
+
+# All failed token and revocation requests of an address that anybody can make. The first ones are
+# recorded one by one, the others once a minute.
+TOKEN_FAILURES: Final = Limit("token failures", settings.LIMIT_ADDRESS_TOKEN_FAILURES, _WINDOW)
+TOKEN_FAILURES_RECORDED: Final = settings.LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED
+SUMMARIES: Final = Limit("failure summaries", 1, 60)
+
+# Authorization requests that wait for a person, of browsers that are new here and of others.
+PARKED_WITHOUT_COOKIE: Final = Limit(
+    "new parked requests", settings.LIMIT_ADDRESS_NEW_PARKED_REQUESTS, _WINDOW
+)
+PARKED: Final = Limit("parked requests", settings.LIMIT_ADDRESS_PARKED_REQUESTS, _WINDOW)
 
 # One identifier, whoever asks.
 CODE_PAUSE: Final = Limit("code pause", 1, 60)

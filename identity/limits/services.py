@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from django.db.models import Model
+
 from audit import context
-from audit.compiled import Entailed
+from audit.compiled import Entailed, Insert
 from identity.core.errors import ServiceError
 from identity.limits import in_database, stores
-from identity.limits.rules import Limit, Lock, Try
+from identity.limits.rules import Limit, Lock, Tally, Try
 
 _IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
 
@@ -48,11 +50,35 @@ def take_by_address(limit: Limit) -> None:
     take((limit, client_network()))
 
 
+def take_with(limit: Limit, key: str, insert: Insert, row: Model) -> None:
+    """Count one and insert a row, or do neither.
+
+    Raises:
+        TooMany: the limit is reached.
+
+    """
+    refused = stores.count_with(Try(limit, key), insert, row)
+    if refused:
+        raise TooMany(refused.seconds)
+
+
+def tally(limit: Limit, key: str) -> Tally:
+    """Count one more and return how many there are in the window. Nothing is refused."""
+    return stores.tally(Try(limit, key))
+
+
+def is_any_reached(*tries: tuple[Limit, str]) -> bool:
+    """Tell whether one of these limits is reached, without counting."""
+    return stores.is_any_reached([Try(limit, key) for limit, key in tries])
+
+
 class Guess:
     """A guess under way: counted as a failure until it turns out to be none."""
 
     def __init__(self, locks: list[Try], counted: stores.Counted) -> None:
         self._locks = locks
+        # A right guess clears a lock; of a limit it takes only itself back.
+        self._cleared = locks[0].rule.kind if isinstance(locks[0].rule, Lock) else ""
         self._counted = counted
         self._refusal = counted.refusal
         self._is_counted = counted.refusal is None
@@ -69,20 +95,20 @@ class Guess:
             raise locked(self._refusal.seconds)
 
     def was_right(self) -> None:
-        """Clear the first lock and take the guess back from the others.
+        """Clear the first, if it is a lock, and take the guess back from the others.
 
         Call it in the transaction of what the guess leads to; if that is rolled back, so is this.
         """
         if self._is_entailed:
             self._is_counted = False
-        self.take_back(cleared=self._locks[0].rule.kind)
+        self.take_back(cleared=self._cleared)
 
     def entailed(self) -> list[Entailed]:
         """Return what ``was_right`` does as updates that the success entails; call it all the same, later."""
         if not self._is_counted or self._counted.store is not in_database:
             return []
         self._is_entailed = True
-        return [in_database.giving_back(self._locks, cleared=self._locks[0].rule.kind)]
+        return [in_database.giving_back(self._locks, cleared=self._cleared)]
 
     def take_back(self, *, cleared: str = "") -> None:
         """Never have counted."""
@@ -93,14 +119,14 @@ class Guess:
 
 @contextmanager
 def guessing(
-    *locks: tuple[Lock, str], failure: type[Exception], within: Limit | None = None
+    *locks: tuple[Lock | Limit, str], failure: type[Exception], within: Limit | None = None
 ) -> Iterator[Guess]:
     """Do a guess of the block, which is counted before the block runs.
 
     So guesses that are made at once cannot slip through together. The block asks ``check``. When
     it raises ``failure`` the guess stays counted; when it succeeds, ``was_right``; when it ends
-    otherwise, the guess never counted. ``within`` is a limit of the client's address, which
-    counts however the guess ends.
+    otherwise, the guess never counted. A ``Limit`` among the locks counts wrong guesses alone.
+    ``within`` is a limit of the client's address, which counts however the guess ends.
 
     Raises:
         TooMany: the limit is reached.

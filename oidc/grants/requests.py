@@ -9,6 +9,8 @@ from django.db.models.functions import Now
 
 from audit.compiled import Insert
 from identity.core.compiled import Delete, Select, Update, text, uuid
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
@@ -40,9 +42,15 @@ FINISH: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")
 
 
 def park(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
-    """Keep a request for a browser, and drop the oldest beyond twenty, which one that ``is_new`` has not."""
+    """Keep a request for a browser, and drop the oldest beyond twenty, which one that ``is_new`` has not.
+
+    Raises:
+        limits.TooMany: too many from this address.
+
+    """
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
-    _insert(request)
+    limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
+    limits.take_with(limit, limits.client_network(), _insert, request)
     if not is_new and (stale := _beyond_the_most.all(browser=browser)):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 

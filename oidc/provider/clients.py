@@ -10,8 +10,6 @@ from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
 
 from identity.core.compiled import Select, text
-from identity.limits import rules
-from identity.limits import services as limits
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole
 from oidc.grants import codes, families
@@ -53,6 +51,7 @@ def authenticate(request: Request) -> bool:
     if proof_needed and not applications.secret_is_right(application, presented.secret):
         return False
     request.client = application
+    request.is_client_proven = bool(proof_needed)
     return True
 
 
@@ -87,18 +86,6 @@ def _grant(request: Request, client_id: str) -> Any:
 
 def _is_well_formed(client_id: str) -> bool:
     return client_id.isascii() and client_id.isprintable()
-
-
-def count_failure(client_id: str) -> None:
-    """Count credentials that were not proven, for this client at this address. Right ones are never asked.
-
-    Known and unknown clients are counted alike, so that a count tells nothing.
-
-    Raises:
-        limits.TooMany: there were too many lately.
-
-    """
-    limits.take((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))
 
 
 def _presented(request: Request) -> Presented:

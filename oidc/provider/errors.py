@@ -62,7 +62,7 @@ def too_many_failures(refused: TooMany) -> HttpResponse:
     """Answer 429 to somebody who was wrong too often, and say when to come back."""
     return oauth_error(
         "temporarily_unavailable",
-        "There were too many wrong credentials for this client.",
+        "There were too many failed requests. Try again later.",
         status=refused.status,
         headers=refused.headers,
     )

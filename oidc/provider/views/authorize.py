@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from identity.core import ids
 from identity.core.error_page import error_page
+from identity.limits import services as limits
 from identity.organizations import grants as memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -189,13 +190,29 @@ def _park(request: HttpRequest, asked: Authorization, query: str, step: Step) ->
     request_id = ids.new()
     response = redirect(_page(step, request_id))
     known = cookies.browser_of(request)
-    requests.park(
-        request_id=request_id,
-        browser=known or cookies.new_browser(response),
-        is_new=not known,
-        application=asked.application,
-        query=query,
+    try:
+        requests.park(
+            request_id=request_id,
+            browser=known or cookies.new_browser(response),
+            is_new=not known,
+            application=asked.application,
+            query=authorization.kept(query),
+        )
+    except limits.TooMany as refused:
+        return _too_many(request, refused)
+    return response
+
+
+def _too_many(request: HttpRequest, refused: limits.TooMany) -> HttpResponse:
+    response = error_page(
+        request,
+        refused.status,
+        title=_("Too many sign-ins at once"),
+        message=_("Too many requests came from your network. Wait a few minutes and try again."),
+        next_step=_("Go back to the application and sign in again."),
     )
+    for name, value in refused.headers.items():
+        response[name] = value
     return response
 
 

@@ -9,14 +9,13 @@ from django.views.decorators.csrf import csrf_exempt
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, OAuth2Error
 
-from audit import log
 from audit.events import Event
 from identity.core import ids
 from identity.limits import services as limits
 from oidc.applications.models import Application
 from oidc.grants import families, revoked
 from oidc.keys.jws import InvalidToken
-from oidc.provider import clients, errors, tokens
+from oidc.provider import client_failures, clients, errors, tokens
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
 
@@ -47,12 +46,12 @@ def revoke(request: HttpRequest) -> HttpResponse:
 
 
 def _invalid_client(error: InvalidClientError, *, basic: bool) -> HttpResponse:
-    client_id = error.client_id or ""
     try:
-        clients.count_failure(client_id)
+        client_failures.record(
+            Event.TOKEN_REVOKE, None, error="invalid_client", client_id=error.client_id or ""
+        )
     except limits.TooMany as refused:
         return errors.too_many_failures(refused)
-    log.record(Event.TOKEN_REVOKE, result="failed", error="invalid_client", client_id=client_id)
     return errors.invalid_client(error.description or "", basic=basic)
 
 

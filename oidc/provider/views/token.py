@@ -9,11 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from oauthlib.common import Request
 
-from audit import log
 from audit.events import Event
 from identity.limits import services as limits
 from oidc.keys.models import SigningKey
-from oidc.provider import clients, errors, server
+from oidc.provider import client_failures, errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
 from oidc.provider.remembered import Outdated
@@ -85,15 +84,12 @@ def _pairs(sent: Parameters) -> list[tuple[str, str]]:
 
 
 def _record_failure(oauth: Request, word: str) -> None:
-    """Write down what was refused."""
-    if word == "invalid_client":
-        clients.count_failure(oauth.client_id or "")
     application = oauth.client
-    log.record(
+    client_failures.record(
         Event.TOKEN_REFRESH if oauth.grant_type == "refresh_token" else Event.TOKEN_EXCHANGE,
+        oauth,
+        error=word,
         application_id=application.pk if application else None,
         grant_type=oauth.grant_type,
-        result="failed",
-        error=word,
         client_id=oauth.client_id or "",
     )
