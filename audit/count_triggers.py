@@ -4,6 +4,9 @@ from typing import Final
 
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+
+from audit.triggers import fix_search_path
 
 _COUNTED: Final = "audit_counted"
 _STRETCH: Final = "audit_stretch"
@@ -14,7 +17,7 @@ _EARLIER: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_dele
 LATE: Final = 30  # seconds
 
 # Whoever moves the moment holds the row meanwhile: it is locked before it is read.
-_POSTGRESQL: Final = f"""
+_SOURCE_POSTGRESQL: Final = f"""
 CREATE OR REPLACE FUNCTION audit_entry_came_late() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM 1 FROM {_COUNTED} WHERE tenant_id = NEW.tenant_id FOR UPDATE;
@@ -38,12 +41,15 @@ BEGIN
         WHERE stretch.tenant_id = lost.tenant_id AND stretch.before = lost.before;
     RETURN NULL;
 END $$;
+"""  # noqa: S608 - no outside value, as below
+_FUNCTIONS_POSTGRESQL: Final = ("audit_entry_came_late", "audit_entry_went")
+_TRIGGERS_POSTGRESQL: Final = f"""
 CREATE OR REPLACE TRIGGER audit_entry_stretch_insert AFTER INSERT ON audit_entry FOR EACH ROW
     WHEN (NEW.created_at < clock_timestamp() - interval '{LATE} seconds')
     EXECUTE FUNCTION audit_entry_came_late();
 CREATE OR REPLACE TRIGGER audit_entry_stretch_delete AFTER DELETE ON audit_entry REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
-"""  # noqa: S608 - no outside value, as below
+"""
 
 # One writer at a time: nothing comes late that was not before the moment when it was moved.
 _SQLITE: Final = [
@@ -65,10 +71,19 @@ def install(connection: BaseDatabaseWrapper) -> None:
         on = " ON audit_entry" if connection.vendor == "postgresql" else ""
         for name in _EARLIER:
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on}")
-        for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
+        if connection.vendor == "postgresql":
+            _replace_functions(cursor)
+        for statement in [_TRIGGERS_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
             cursor.execute(statement)
         for table in (_COUNTED, _STRETCH):
             cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+
+
+def _replace_functions(cursor: CursorWrapper) -> None:
+    """Create the functions as this release has them. They write to tables with the rights of their owner."""
+    cursor.execute(_SOURCE_POSTGRESQL)
+    for function in _FUNCTIONS_POSTGRESQL:
+        fix_search_path(cursor, function, security="DEFINER")
 
 
 def missing(connection: BaseDatabaseWrapper) -> set[str]:
@@ -90,3 +105,6 @@ def after_migrate(*, using: str, **_: object) -> None:
     connection = connections[using]
     if missing(connection):
         install(connection)
+    elif connection.vendor == "postgresql" and _STRETCH in connection.introspection.table_names():
+        with transaction.atomic(using=using), connection.cursor() as cursor:
+            _replace_functions(cursor)

@@ -4,6 +4,7 @@ from typing import Final
 
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
 from audit.models import LEAST_DAYS
 
@@ -67,9 +68,23 @@ def install(connection: BaseDatabaseWrapper) -> None:
                 cursor.execute(statement)
             return
         cursor.execute(_FUNCTION)
+        fix_search_path(cursor, f"{_TABLE}_append_only")
         # Whoever changes triggers of a table holds up its writers, and that is everybody.
         if missing(connection):
             cursor.execute(_ON_POSTGRESQL)
+
+
+def fix_search_path(cursor: CursorWrapper, function: str, *, security: str = "INVOKER") -> None:
+    """Let a trigger function see the tables of its own schema, and no temporary table in their place.
+
+    With ``security="DEFINER"`` the function has the rights of its owner, and nobody else can attach it.
+    """
+    cursor.execute("SELECT quote_ident(current_schema())")
+    (schema,) = cursor.fetchone()
+    cursor.execute(
+        f"ALTER FUNCTION {function}() SECURITY {security} SET search_path = pg_catalog, {schema}, pg_temp"
+    )
+    cursor.execute(f"REVOKE EXECUTE ON FUNCTION {function}() FROM PUBLIC")
 
 
 def missing(connection: BaseDatabaseWrapper) -> set[str]:

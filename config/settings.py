@@ -192,6 +192,8 @@ DATABASES = {
         prepared=env.flag("DATABASE_PREPARED_STATEMENTS", default=True),
     )
 }
+# Who serves where that is another role than the one that migrates; migrate gives it its rights.
+DATABASE_SERVING_ROLE = env.text("DATABASE_SERVING_ROLE")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.
 CACHE_URL = env.redis_url("CACHE_URL")

@@ -6,6 +6,7 @@ answer, nobody asks it for some seconds; then one does, and the others once that
 Its library is loaded where there is such a thing to ask: it takes 10 MB of every worker.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -45,14 +46,17 @@ def _patience() -> dict[str, Any]:
     }
 
 
+class Nonsense(Exception):
+    """It answered something that is no answer to the question."""
+
+
 class Shared:
     """A Redis that may be away."""
 
     def __init__(self, url: str) -> None:
-        from redis import Redis, RedisError  # noqa: PLC0415 - see above
+        from redis import Redis  # noqa: PLC0415 - see above
 
         self._client = Redis.from_url(url, **_patience())
-        self._failure = RedisError
         self._lock = Lock()
         self._is_away = False
         self._asked_again_at = 0.0
@@ -61,14 +65,16 @@ class Shared:
         """Return what it answers.
 
         Raises:
-            Away: it did not answer within 0.1 seconds, now or within the last five.
+            Away: it did not answer within 0.1 seconds, now or within the last five; or answered nonsense.
 
         """
         if self._is_away and not self._is_due():
             raise Away
         try:
             answer = question(self._client)
-        except self._failure as failure:
+        except Exception as failure:  # noqa: BLE001 - on nonsense the library raises whatever comes of it
+            # What follows on these connections may belong to other questions.
+            self._client.connection_pool.disconnect(inuse_connections=False)
             self._note(type(failure).__name__)
             raise Away from None
         if self._is_away:
@@ -101,11 +107,27 @@ def redis() -> Shared:
     return Shared(settings.CACHE_URL)
 
 
+class JSONSerializer:
+    """Writes values as JSON. Django would unpickle what it finds, which lets whoever wrote it run code."""
+
+    def dumps(self, value: object) -> bytes:
+        """Return a value as it is kept."""
+        return json.dumps(value).encode()
+
+    def loads(self, kept: bytes) -> object:
+        """Return what is kept; None, as if nothing were there, when that is not JSON."""
+        try:
+            value: object = json.loads(kept)
+        except (ValueError, RecursionError):
+            return None
+        return value
+
+
 class SharedCache(RedisCache):
     """Django's cache in it, which has nothing and keeps nothing while it is away."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params | {"OPTIONS": _patience()})
+        super().__init__(server, params | {"OPTIONS": _patience() | {"serializer": JSONSerializer()}})
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         """Return what is kept, or the default."""

@@ -3,14 +3,16 @@
 A counter is a hash, ``count`` and for a lock ``until``, in milliseconds. It is gone when its window is over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.conf import settings
 
 from identity.core import shared, tenancy
 from identity.limits.rules import SPANS, Limit, Refusal, Tally, Try
+
+T = TypeVar("T")
 
 # Of each key: "limit" or "lock", how many, in how many milliseconds. Behind them the spans of locks.
 _COUNT: Final = """
@@ -65,7 +67,7 @@ def count(tries: Sequence[Try]) -> Refusal | None:
     """Count all of them, or none and return the first that is one too many. No transaction takes it back.
 
     Raises:
-        shared.Away: it does not answer.
+        shared.Away: it does not answer, or not with what the script returns.
 
     """
     rules = [each.rule for each in tries]
@@ -78,7 +80,7 @@ def count(tries: Sequence[Try]) -> Refusal | None:
             else ("lock", rule.failures, 1000 * rule.seconds)
         )
     ]
-    position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)])
+    position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)], _position_and_time)
     return Refusal(tries[position - 1], left // 1000 + 1) if position else None
 
 
@@ -108,10 +110,26 @@ def is_any_reached(tries: Sequence[Try]) -> bool:
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
     """Take back what ``count`` counted; while Redis is away it stays counted."""
     with suppress(shared.Away):
-        _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries])
+        _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries], _nothing)
 
 
-def _run(script: str, tries: Sequence[Try], arguments: list[Any]) -> Any:
+def _position_and_time(answer: object, tries: Sequence[Try]) -> tuple[int, int]:
+    match answer:
+        case [int(position), int(left)] if 0 <= position <= len(tries):
+            return position, max(left, 0)
+    raise shared.Nonsense
+
+
+def _nothing(answer: object, _: Sequence[Try]) -> None:
+    if answer is not None:
+        raise shared.Nonsense
+
+
+def _run(
+    script: str, tries: Sequence[Try], arguments: list[Any], read: Callable[[object, Sequence[Try]], T]
+) -> T:
     prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
     keys = [f"{prefix}:{each.key_hash}" for each in tries]
-    return shared.redis().ask(lambda redis: redis.register_script(script)(keys=keys, args=arguments))
+    return shared.redis().ask(
+        lambda redis: read(redis.register_script(script)(keys=keys, args=arguments), tries)
+    )

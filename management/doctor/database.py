@@ -5,15 +5,22 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 - Django's name
 from django.db import Error as DatabaseFailure
 from django.db import NotSupportedError, connection
 
-from identity.core.examination import examined
+from identity.core.examination import examined, named
 from management.operations import health
 
 _CLOCKS_APART: Final = 5
 _FOR_MESSAGES: Final = 2  # threads of each worker that send, beside those that serve
+
+_RIGHTS: Final = """
+SELECT rolname, rolsuper,
+    EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('audit_entry') AND pg_has_role(relowner, 'USAGE')),
+    coalesce(has_table_privilege(to_regclass('audit_entry'), 'UPDATE, DELETE, TRUNCATE'), false)
+FROM pg_roles WHERE rolname = current_user
+"""
 
 
 @examined
@@ -70,6 +77,49 @@ def _postgresql() -> Iterator[CheckMessage]:
             hint="let both follow a time server (chrony, systemd-timesyncd): tokens are dated",
             id="database.W006",
         )
+    yield from _role()
+
+
+def _role() -> Iterator[CheckMessage]:
+    """Look at what the role of this node may do to the audit log."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RIGHTS)
+        role, is_superuser, is_owner, can_change = cursor.fetchone()
+    if is_superuser and not settings.DEVELOPMENT:
+        yield Warning(
+            f"this node connects as {role}, a superuser: a flaw in one statement would open the whole server",
+            hint="serve with a role of its own (docs/deployment.md, Two database roles)",
+            id="database.W007",
+        )
+    elif is_owner:
+        yield Info(
+            f"this node connects as {role}, which owns the audit log and could switch its triggers off",
+            hint="serve with a role of its own (docs/deployment.md, Two database roles)",
+            id="database.I008",
+        )
+    elif can_change:
+        yield Warning(
+            f"this node connects as {role}, which may update, delete or truncate audit entries",
+            hint=f"run manage.py migrate as the owner, with DATABASE_SERVING_ROLE={role}",
+            id="database.W009",
+        )
+    if unreadable := _unreadable():
+        yield Error(
+            f"this node connects as {role}, which may not read {named(unreadable)}",
+            hint=f"run manage.py migrate as the owner, with DATABASE_SERVING_ROLE={role}",
+            id="database.E010",
+        )
+
+
+def _unreadable() -> list[str]:
+    tables = connection.introspection.django_table_names(only_existing=True)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE oid IN (SELECT to_regclass(quote_ident(name)) "
+            "FROM unnest(%s::text[]) AS name) AND NOT has_table_privilege(oid, 'SELECT') ORDER BY relname",
+            [tables],
+        )
+        return [name for (name,) in cursor.fetchall()]
 
 
 def _setting(name: str) -> int:

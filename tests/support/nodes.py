@@ -25,7 +25,7 @@ class Proxy:
     """nginx before nodes, each by its address."""
 
     def __init__(self, program: str, folder: Path, authority: trustme.CA) -> None:
-        self.port, self._plain_port = second.free_port(), second.free_port()
+        self.port, self.plain_port = second.free_port(), second.free_port()
         self.address = f"https://localhost:{self.port}"
         self._folder = folder
         self._line = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", "daemon off;"]
@@ -58,7 +58,9 @@ class Proxy:
             "/etc/nginx/tls/fullchain.pem": f"{self._folder}/tls.pem",
             "/etc/nginx/tls/privkey.pem": f"{self._folder}/tls.pem",
             "listen 443 ": f"listen {self.port} ",
-            "listen 80 ": f"listen {self._plain_port} ",
+            "listen 80 ": f"listen {self.plain_port} ",
+            "id.example.com$request_uri": f"localhost:{self.port}$request_uri",
+            "server_name id.example.com": "server_name localhost",
             # One worker takes the nodes in turn, and says which it took.
             "worker_processes auto": "worker_processes 1",
             "proxy_redirect off;": "proxy_redirect off; add_header X-Served-By $upstream_addr always;",

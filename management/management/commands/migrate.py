@@ -3,11 +3,12 @@
 from functools import partial
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import connections
 
-from management.upgrades import preflight, turn
+from management.upgrades import grants, preflight, turn
 from management.upgrades.pending import Pending
 
 # Who names an app or asks for something special knows what they do.
@@ -68,6 +69,8 @@ class Command(migrate.Command):
                 patience=options["patience"],
                 say=lambda said: self.stderr.write(f"Note: {said}"),
             )
+            if settings.DATABASE_SERVING_ROLE and connection.vendor == "postgresql":
+                grants.grant(connection, settings.DATABASE_SERVING_ROLE)
 
     def _migrate(self, found: Pending, *args: Any, **options: Any) -> None:
         if options["yes"] or found.fresh or not found.contract:

@@ -1,0 +1,45 @@
+"""The rights of the database role that serves, where it is another than the one that migrates."""
+
+from typing import Final
+
+from django.core.management import CommandError
+from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from audit import privileges
+
+_EVERY_TABLE: Final = "SELECT, INSERT, UPDATE, DELETE"
+_EXCEPTIONS: Final = privileges.SERVING | {"django_migrations": "SELECT"}
+
+
+def grant(connection: BaseDatabaseWrapper, role: str) -> None:
+    """Give a role what serving takes on every table of this release, and take from it what else it had.
+
+    Raises:
+        CommandError: the role does not exist, or has rights that no REVOKE can take away.
+
+    """
+    tables = connection.introspection.django_table_names(only_existing=True)
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        _check(connection, role)
+        name = connection.ops.quote_name(role)
+        for table in {*tables, *_EXCEPTIONS}:
+            quoted = connection.ops.quote_name(table)
+            cursor.execute(f"REVOKE ALL ON {quoted} FROM {name}")
+            cursor.execute(f"GRANT {_EXCEPTIONS.get(table, _EVERY_TABLE)} ON {quoted} TO {name}")
+
+
+def _check(connection: BaseDatabaseWrapper, role: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rolsuper, pg_has_role(rolname, current_user, 'MEMBER') FROM pg_roles WHERE rolname = %s",
+            [role],
+        )
+        found = cursor.fetchone()
+    if found is None:
+        raise CommandError(f"DATABASE_SERVING_ROLE: the database has no role {role} (docs/deployment.md)")
+    if any(found):
+        raise CommandError(
+            f"DATABASE_SERVING_ROLE: {role} is a superuser, or has the rights of the role that migrates: "
+            "serve with a role of its own (docs/deployment.md)"
+        )
