@@ -3,16 +3,14 @@
 A counter is a hash, ``count`` and for a lock ``until``, in milliseconds. It is gone when its window is over.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from django.conf import settings
 
 from identity.core import shared, tenancy
 from identity.limits.rules import SPANS, Limit, Refusal, Tally, Try
-
-T = TypeVar("T")
 
 # Of each key: "limit" or "lock", how many, in how many milliseconds. Behind them the spans of locks.
 _COUNT: Final = """
@@ -80,7 +78,9 @@ def count(tries: Sequence[Try]) -> Refusal | None:
             else ("lock", rule.failures, 1000 * rule.seconds)
         )
     ]
-    position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)], _position_and_time)
+    position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)], many=2)
+    if position > len(tries):
+        raise shared.Away
     return Refusal(tries[position - 1], left // 1000 + 1) if position else None
 
 
@@ -91,7 +91,7 @@ def tally(tried: Try) -> Tally:
         shared.Away: it does not answer.
 
     """
-    count, left = _run(_TALLY, [tried], [1000 * tried.rule.seconds])
+    count, left = _run(_TALLY, [tried], [1000 * tried.rule.seconds], many=2)
     return Tally(count, left // 1000 + 1)
 
 
@@ -102,7 +102,7 @@ def is_any_reached(tries: Sequence[Try]) -> bool:
         shared.Away: it does not answer.
 
     """
-    counts = _run(_READ, tries, [])
+    counts = _run(_READ, tries, [], many=len(tries))
     pairs = zip(tries, counts, strict=True)
     return any(isinstance(each.rule, Limit) and count >= each.rule.most for each, count in pairs)
 
@@ -110,26 +110,23 @@ def is_any_reached(tries: Sequence[Try]) -> bool:
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
     """Take back what ``count`` counted; while Redis is away it stays counted."""
     with suppress(shared.Away):
-        _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries], _nothing)
+        _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries], many=0)
 
 
-def _position_and_time(answer: object, tries: Sequence[Try]) -> tuple[int, int]:
-    match answer:
-        case [int(position), int(left)] if 0 <= position <= len(tries):
-            return position, max(left, 0)
-    raise shared.Nonsense
-
-
-def _nothing(answer: object, _: Sequence[Try]) -> None:
-    if answer is not None:
+def _numbers(answer: object, many: int) -> list[int]:
+    """Return an answer that is so many whole numbers, none below zero; no script gives another."""
+    numbers = [] if answer is None else answer
+    if not isinstance(numbers, list) or len(numbers) != many:
         raise shared.Nonsense
+    if not all(isinstance(number, int) for number in numbers):
+        raise shared.Nonsense
+    return [max(number, 0) for number in numbers]
 
 
-def _run(
-    script: str, tries: Sequence[Try], arguments: list[Any], read: Callable[[object, Sequence[Try]], T]
-) -> T:
+def _run(script: str, tries: Sequence[Try], arguments: list[Any], *, many: int) -> list[int]:
+    """Run a script, and return the numbers it answers, so many."""
     prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
     keys = [f"{prefix}:{each.key_hash}" for each in tries]
     return shared.redis().ask(
-        lambda redis: read(redis.register_script(script)(keys=keys, args=arguments), tries)
+        lambda redis: _numbers(redis.register_script(script)(keys=keys, args=arguments), many)
     )
