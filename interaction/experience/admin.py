@@ -17,7 +17,7 @@ from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
-_SOCIAL = ("create_users", "automatic_account_linking")
+_SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automatic_account_linking")
 _Sent = dict[str, Any]
 
 
@@ -96,7 +96,8 @@ class SignInExperienceAdmin(Pages):
         ),
         Operation(
             "registration", "Edit registration",
-            "What somebody new is asked for. Without an identifier nobody can register.",
+            "What somebody new is asked for. Without an identifier nobody can register, nor come in by "
+            "another provider for the first time.",
             partial(_save, _registration), form=forms.RegistrationForm, initial=lambda row: row.sign_up,
             draft=_drafted(_registration),
         ),

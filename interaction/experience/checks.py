@@ -1,14 +1,16 @@
 """What the doctor asks about ways to sign in that need messages."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from django.core.checks import CheckMessage, Error, Info
 
 from identity.core.examination import examined, named
 from interaction.connectors import delivery, messages
+from interaction.connectors.models import Connector
 from interaction.experience.models import SignInExperience
 
-_CHANNELS = {"email": messages.EMAIL, "phone": messages.SMS}
+_CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
 
 
 @examined
@@ -38,6 +40,28 @@ def ways_in() -> Iterator[CheckMessage]:
             f"{named(silent)}",
             hint="add a connector of type Email or Sms",
             id="experience.I002",
+        )
+
+
+@examined
+def newcomers() -> Iterator[CheckMessage]:
+    """Say where somebody new comes in by no door although another provider has a button."""
+    with_buttons = set(
+        Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True).values_list("tenant_id", flat=True)
+    )
+    shut = [
+        experience.tenant.slug
+        for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
+        if experience.tenant_id in with_buttons
+        and experience.social_sign_in["create_users"]
+        and not experience.takes_newcomers_of_providers
+    ]
+    if shut:
+        yield Info(
+            "registration is closed, so nobody new comes in by another provider either: " + named(shut),
+            hint="to let them in all the same, set social_sign_in.create_users_while_registration_is_closed "
+            "of the sign-in experience to true; if they shall stay out, set create_users to false",
+            id="experience.I003",
         )
 
 

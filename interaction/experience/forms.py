@@ -51,6 +51,9 @@ class AccountsForm(forms.Form):
     username_change = _flag("Take another username")
     deletion = _flag("Delete their account")
     create_users = _flag("Come in by another provider for the first time")
+    create_users_while_registration_is_closed = _flag(
+        "Come in by another provider for the first time although registration is closed"
+    )
     automatic_account_linking = _flag("Be linked by an email address that is verified there and here")
 
 

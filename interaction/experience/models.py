@@ -54,7 +54,11 @@ def default_account() -> dict[str, bool]:
 
 def default_social_sign_in() -> dict[str, Any]:
     """Whoever a provider vouches for gets a user here; nobody is taken for somebody who is here."""
-    return {"automatic_account_linking": False, "create_users": True}
+    return {
+        "automatic_account_linking": False,
+        "create_users": True,
+        "create_users_while_registration_is_closed": False,
+    }
 
 
 class SignInExperience(EditableModel):
@@ -81,6 +85,18 @@ class SignInExperience(EditableModel):
 
     def __str__(self) -> str:
         return str(self.tenant_id)
+
+    @property
+    def takes_newcomers_of_providers(self) -> bool:
+        """Whether somebody whom another provider vouches for may become a new user.
+
+        Closing registration closes this door too, unless the tenant leaves it open on purpose.
+        """
+        social = self.social_sign_in
+        is_open = bool(self.sign_up["identifiers"])
+        return social["create_users"] and (
+            is_open or social.get("create_users_while_registration_is_closed", False)
+        )
 
     def takes_password_for(self, identifier: str) -> bool:
         """Tell whether a kind of identifier may sign in with a password."""

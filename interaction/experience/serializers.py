@@ -112,7 +112,14 @@ class SocialSignInSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Whether they are the user with the same email address, verified there and here",
     )
-    create_users = Flag(required=False, help_text="Whether they become a new user")
+    create_users = Flag(
+        required=False, help_text="Whether they become a new user, as long as registration is open"
+    )
+    create_users_while_registration_is_closed = Flag(
+        required=False,
+        help_text="Whether they become a new user although sign_up.identifiers is empty; create_users has "
+        "to be true too",
+    )
 
 
 class ExperienceSerializer(Record):

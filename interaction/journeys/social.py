@@ -23,13 +23,14 @@ from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
+from identity.users.notices import Notice, notify
 from interaction.connectors import client
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.sign_in import SignedIn, start
-from interaction.social import attempts, offered
+from interaction.social import attempts, offered, same_address
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offered import NotOffered, Offer
@@ -214,7 +215,7 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
     """Link an account elsewhere to who is signed in; return where to go on.
 
     Raises:
-        Expired: the session it was begun in is not this browser's any more.
+        Expired: the session it was begun in is not this browser's any more, or ended meanwhile.
         identities.LinkedElsewhere: the account is somebody else's.
         NotOffered: the connector was deleted or switched off meanwhile.
         Declined: the person did not go on at the provider.
@@ -227,10 +228,12 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
     try:
         offer = offered.again(attempt.connector)
         profile = _profile(offer, attempt, state, answer, None)
-        identities.link(current.user, profile, offer.connector, offer.name)
+        identities.link_from(current, profile, offer.connector, offer.name)
     except ServiceError as error:
         failed = {"result": "failed", "error": error.reason}
         log.record(Event.SOCIAL_IDENTITY_CREATE, user_id=current.user.pk, **_named(attempt), **failed)
+        if isinstance(error, identities.SignedOut):
+            raise Expired from None
         raise
     return reverse("pages:account")
 
@@ -263,14 +266,14 @@ def _profile(
 def _signed_in(
     offer: Offer, profile: Profile, pending: Pending | None, current: Session | None, entry: Attempt
 ) -> SignedIn:
-    known, user = _known_or_new(profile)
+    known, user = _known_or_new(profile, offer.name)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = known or identities.link(user, profile, offer.connector, offer.name)
     identities.note_use(identity, profile)
     return start(user, amr=[], entry=entry, pending=pending, current=current)
 
 
-def _known_or_new(profile: Profile) -> tuple[SocialIdentity | None, User]:
+def _known_or_new(profile: Profile, provider_name: str) -> tuple[SocialIdentity | None, User]:
     """Return the identity, if it is known, and its user, or who is to have it from now on.
 
     Raises:
@@ -282,7 +285,7 @@ def _known_or_new(profile: Profile) -> tuple[SocialIdentity | None, User]:
     if known:
         return known, known.user
     try:
-        return None, _linkable(profile) or _new(profile)
+        return None, _linkable(profile, provider_name) or _new(profile)
     except AccountExists:
         # Another tab of the same person may have made that user since.
         known = identities.find(profile)
@@ -291,25 +294,28 @@ def _known_or_new(profile: Profile) -> tuple[SocialIdentity | None, User]:
         return known, known.user
 
 
-def _linkable(profile: Profile) -> User | None:
-    """Return who has the address that the provider verified.
+def _linkable(profile: Profile, provider_name: str) -> User | None:
+    """Return who has the very address that the provider verified, and tell them of the link.
 
     Raises:
-        AccountExists: somebody has it, and it may not be linked by itself.
+        AccountExists: somebody has it, or one that is easily taken for it, and it may not be linked.
 
     """
     if not profile.email_verified:
         return None
-    user = User.objects.known_as(profile.email).first()
-    if user is None:
-        return None
-    if user.email_verified and experience.current().social_sign_in["automatic_account_linking"]:
-        return user
-    raise AccountExists
+    similar = list(User.objects.filter(email_key__in=same_address.lookup_keys(profile.email)))
+    if similar and experience.current().social_sign_in["automatic_account_linking"]:
+        for user in similar:
+            if user.email_verified and same_address.is_same_address(user.email, profile.email):
+                notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
+                return user
+    if similar:
+        raise AccountExists
+    return None
 
 
 def _new(profile: Profile) -> User:
-    if not experience.current().social_sign_in["create_users"]:
+    if not experience.current().takes_newcomers_of_providers:
         raise NoAccount
     return users.create_vouched_for(
         name=profile.name,

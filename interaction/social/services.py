@@ -10,7 +10,9 @@ from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
+from identity.sessions.models import Session
 from identity.users.models import User
+from identity.users.notices import Notice, notify
 from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social.models import SocialIdentity
@@ -21,6 +23,13 @@ class LinkedElsewhere(ServiceError):
 
     reason = "linked_elsewhere"
     message = "that account is linked to another user"
+
+
+class SignedOut(ServiceError):
+    """The session in which the person asked for the link ended meanwhile."""
+
+    reason = "signed_out"
+    message = "the session has ended: sign in, then link the account again"
 
 
 class LastWayIn(ServiceError):
@@ -41,6 +50,29 @@ def of(user: User) -> list[SocialIdentity]:
 
 
 @transaction.atomic
+def link_from(session: Session, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
+    """Link an account for the person of a session, if it still counts, and tell the person.
+
+    The provider took its time to answer. A recovered account, a new password or a sign-out
+    meanwhile ends what was begun in the session.
+
+    Raises:
+        SignedOut: the session ended meanwhile.
+        LinkedElsewhere: the account is somebody else's.
+
+    """
+    # The user's row first, as everywhere: who moves the epoch holds it.
+    held = User.objects.select_for_update().filter(pk=session.user_id).first()
+    counts = Session.objects.live().select_for_update(of=("self",)).filter(pk=session.pk)
+    if held is None or not counts.exists():
+        raise SignedOut
+    identity, is_new = _found_or_linked(held, profile, connector, provider_name)
+    if is_new:
+        notify(held, Notice.ACCOUNT_LINKED, provider=provider_name)
+    return identity
+
+
+@transaction.atomic
 def link(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
     """Link an account that a provider vouched for just now. Linking it again changes nothing.
 
@@ -48,6 +80,12 @@ def link(user: User, profile: Profile, connector: Connector, provider_name: str)
         LinkedElsewhere: it is somebody else's.
 
     """
+    return _found_or_linked(user, profile, connector, provider_name)[0]
+
+
+def _found_or_linked(
+    user: User, profile: Profile, connector: Connector, provider_name: str
+) -> tuple[SocialIdentity, bool]:
     identity, is_new = SocialIdentity.objects.get_or_create(
         fingerprint=_fingerprint(profile),
         defaults={
@@ -65,7 +103,7 @@ def link(user: User, profile: Profile, connector: Connector, provider_name: str)
         raise LinkedElsewhere
     if is_new:
         _record(Event.SOCIAL_IDENTITY_CREATE, identity)
-    return identity
+    return identity, is_new
 
 
 def note_use(identity: SocialIdentity, profile: Profile) -> None:
@@ -94,6 +132,7 @@ def unlink(user: User, identity_id: UUID) -> None:
     if not held.password and linked.count() == 1:
         raise LastWayIn
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
+    notify(held, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
     identity.delete()
 
 

@@ -112,7 +112,11 @@ NESTED: Final = {
     "sign_in": {"methods"},
     "sign_up": {"identifiers", "password", "verify"},
     "account": {"username_change", "deletion"},
-    "social_sign_in": {"automatic_account_linking", "create_users"},
+    "social_sign_in": {
+        "automatic_account_linking",
+        "create_users",
+        "create_users_while_registration_is_closed",
+    },
     "password_policy": {
         *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
         *("reject_common", "strength_meter"),

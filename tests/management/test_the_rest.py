@@ -8,6 +8,12 @@ from tests.support import management
 from tests.support.cast import World, default_world
 from tests.support.management import refusal_of, result_of
 
+SOCIAL = {
+    "automatic_account_linking": False,
+    "create_users": True,
+    "create_users_while_registration_is_closed": False,
+}
+
 
 class TestSigningKeys:
     def test_lists_the_active_key_and_those_before(self, admin):
@@ -58,17 +64,17 @@ class TestSignInExperience:
         }
         assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
         assert shown["password_policy"]["min_length"] == 8
-        assert shown["social_sign_in"] == {"automatic_account_linking": False, "create_users": True}
+        assert shown["social_sign_in"] == SOCIAL
 
     def test_says_what_becomes_of_who_comes_from_another_provider(self, acme, rival, admin):
         result_of(admin.patch("/sign-in-experience", social_sign_in={"automatic_account_linking": True}))
         shown = result_of(admin.patch("/sign-in-experience", social_sign_in={"create_users": False}))
 
-        assert shown["social_sign_in"] == {"automatic_account_linking": True, "create_users": False}
+        assert shown["social_sign_in"] == SOCIAL | {"automatic_account_linking": True, "create_users": False}
         refusal_of(admin.patch("/sign-in-experience", social_sign_in={"create_users": "no"}), 400)
         refusal_of(admin.patch("/sign-in-experience", social_sign_in=None), 400)
         theirs = result_of(management.superuser(rival).get("/sign-in-experience"))
-        assert theirs["social_sign_in"] == {"automatic_account_linking": False, "create_users": True}
+        assert theirs["social_sign_in"] == SOCIAL
 
     def test_decision_H9_merges_objects_one_level(self, acme, admin):
         result_of(admin.patch("/sign-in-experience", branding={"primary_color": "#0a84ff"}))

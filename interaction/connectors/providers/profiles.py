@@ -29,8 +29,9 @@ def of_openid(endpoints: Endpoints, granted: Granted) -> Profile:
         if found and found.get("sub") != claims["sub"]:
             raise ProviderError("the provider's userinfo is not that of who signed in")
         # An address and whether it was verified are one statement: never half of each.
-        if "email" in claims:
-            found.pop("email_verified", None)
+        silent = found if "email" in claims else claims
+        for name in ("email", "email_verified"):
+            silent.pop(name, None)
         claims = found | claims
     return made(
         provider=claims["iss"],
