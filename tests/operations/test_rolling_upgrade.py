@@ -45,7 +45,7 @@ _logger = logging.getLogger(__name__)
 LOCK_TIMEOUT = 0.5  # what migrate waits for a table at most, and others with it
 
 
-def test_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
+def test_fault_R8_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
     before, after = code_of_both(tmp_path)
     next_release.added_to(after)
     with stage.database(f"upgrade_{secrets.token_hex(4)}") as url:

@@ -103,7 +103,7 @@ def test_nodes_count_together_and_without_a_row(nodes, acme):
 
 
 @pytest.mark.parametrize("how", ["kill", "freeze"])
-def test_fault_R7_redis_goes_in_the_middle_of_guessing_and_the_lock_still_comes(nodes, acme, how):
+def test_fault_R5_redis_goes_in_the_middle_of_guessing_and_the_lock_still_comes(nodes, acme, how):
     who = new_name()
     for node in nodes.addresses:
         attempt(node, acme, who)
@@ -117,7 +117,7 @@ def test_fault_R7_redis_goes_in_the_middle_of_guessing_and_the_lock_still_comes(
         assert figure(node, "gatehouse_limits_counted_total", store="database") >= 1
 
 
-def test_fault_R7_at_once_while_it_is_frozen(nodes, acme):
+def test_fault_R5_at_once_while_it_is_frozen(nodes, acme):
     user = acme.user()
     nodes.redis.freeze()
 
@@ -126,7 +126,7 @@ def test_fault_R7_at_once_while_it_is_frozen(nodes, acme):
     assert sorted(map(is_locked, answers)) == [False] * FAILURES + [True] * (8 - FAILURES)
 
 
-def test_fault_R7_redis_comes_back_and_is_used_again(nodes, acme):
+def test_fault_R5_redis_comes_back_and_is_used_again(nodes, acme):
     nodes.redis.kill()
     attempt(nodes.addresses[0], acme, new_name())
     nodes.redis.start()

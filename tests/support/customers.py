@@ -65,12 +65,18 @@ class Customers:
         self.created.append(body["username"])
         return f"/api/v1/users/{made.json()['result']['id']}"
 
-    def sign_in(self, send: Any) -> dict[str, Any]:
-        """Sign the next person in for the shop, and return its tokens."""
+    def sign_in(
+        self, send: Any, application: tuple[str, str] | None = None, agree: Any = None
+    ) -> dict[str, Any]:
+        """Sign the next person in for an application, the shop, and return its tokens.
+
+        ``agree`` answers what the person is asked after the sign-in.
+        """
+        application = application or self.shop
         person = self.people[next(self._turn) % len(self.people)]
         verifier = cast.new_secret()
         request = {
-            "client_id": self.shop[0],
+            "client_id": application[0],
             "redirect_uri": cast.CALLBACK,
             "response_type": "code",
             "scope": "openid profile offline_access",
@@ -82,13 +88,15 @@ class Customers:
         body = {"identifier": person, "password": cast.PASSWORD, "interaction": interaction}
         answer = send("POST", "/api/interaction/sign-in", json=body)
         answer = send("GET", answer.json()["result"]["redirect_to"], status=303)
+        if agree is not None:
+            answer = agree(send, answer)
         form = {
             "grant_type": "authorization_code",
             "code": cast.query_of(answer.headers["Location"])["code"],
             "redirect_uri": cast.CALLBACK,
             "code_verifier": verifier,
         }
-        tokens: dict[str, Any] = send("POST", "/oidc/token", data=form, auth=self.shop).json()
+        tokens: dict[str, Any] = send("POST", "/oidc/token", data=form, auth=application).json()
         return tokens
 
     def refresh(self, send: Any, tokens: dict[str, Any]) -> dict[str, Any]:
