@@ -1,7 +1,7 @@
 """A browser in which an end user is signed in."""
 
-from datetime import timedelta
-from typing import Self
+from datetime import UTC, datetime, timedelta
+from typing import Final, Self
 
 from django.conf import settings
 from django.db import models
@@ -10,6 +10,10 @@ from django.db.models.functions import Now
 
 from identity.core.models import TenantManager, TenantModel
 from identity.users.models import User
+
+# When the person proved who they are is not known, because another provider did not say. So long
+# ago that no question after a recent sign-in is answered by it.
+UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -50,3 +54,8 @@ class Session(TenantModel):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @property
+    def known_auth_time(self) -> datetime | None:
+        """When the user proved who they are, if that is known."""
+        return self.auth_time if self.auth_time > UNKNOWN_AUTH_TIME else None

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -43,8 +43,12 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tuple[Session, str]:
+def start(
+    user: User, *, amr: list[str], auth_time: datetime | None = None, replacing: Session | None = None
+) -> tuple[Session, str]:
     """Open a session and return it with the secret for the browser's cookie (256 bits).
+
+    ``auth_time`` is when the user proved who they are; now, unless it is given.
 
     The browser's session so far goes on under a new secret when it is the same user's, so
     that what applications know by its ``sid`` stays true; another user's is ended.
@@ -52,7 +56,7 @@ def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tu
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
         replacing = None
-    session, token = new(user, amr=amr)
+    session, token = new(user, amr=amr, auth_time=auth_time)
     if replacing is not None:
         facts = {name: getattr(session, name) for name in _OF_A_SIGN_IN}
         # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
@@ -63,7 +67,7 @@ def start(user: User, *, amr: list[str], replacing: Session | None = None) -> tu
     return session, token
 
 
-def new(user: User, *, amr: list[str]) -> tuple[Session, str]:
+def new(user: User, *, amr: list[str], auth_time: datetime | None = None) -> tuple[Session, str]:
     """Make a session, to be inserted with what else a sign-in is, and the secret for the browser's cookie."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()
@@ -73,7 +77,7 @@ def new(user: User, *, amr: list[str]) -> tuple[Session, str]:
         token_hash=_hash(token),
         epoch=user.epoch,
         amr=amr,
-        auth_time=now,
+        auth_time=auth_time or now,
         last_used_at=now,
         expires_at=now + timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS),
         ip=origin.ip,

@@ -8,7 +8,7 @@ transport of theirs.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -65,7 +65,9 @@ def address(
 ) -> str:
     """Return where the browser is sent, with state, PKCE and, to an OpenID provider, nonce.
 
-    ``max_age`` is how many seconds ago the person may have proven who they are, at most.
+    ``max_age`` is how many seconds ago the person may have proven who they are, at most, and is for
+    providers that ask again. It is sent with ``prompt=login`` too, because a provider that is sent
+    it has to say when the person signed in (OpenID Connect Core 3.1.2.1).
     """
     client = OAuth2Client(
         None,
@@ -75,21 +77,27 @@ def address(
         code_challenge_method="S256",
     )
     extra = {"nonce": secrets.nonce} if endpoints.issuer else {}
-    if endpoints.asks_again and max_age is not None:
-        extra |= {"max_age": str(max_age)} if max_age else {"prompt": "login"}
+    if max_age is not None:
+        extra |= {"max_age": str(max_age)} | ({} if max_age else {"prompt": "login"})
     made, _ = client.create_authorization_url(
         endpoints.authorization, state=secrets.state, code_verifier=secrets.verifier, **extra
     )
     return str(made)
 
 
-def is_recent(granted: Granted, *, max_age: int | None, asked_at: datetime) -> bool:
-    """Tell whether the person proved who they are as lately as was asked, if the provider says when."""
-    said = granted.claims.get("auth_time")
-    if max_age is None or said is None:
+def signed_in_at(granted: Granted) -> datetime | None:
+    """Return when the person signed in there; nothing from a provider that does not say so believably."""
+    said, now = granted.claims.get("auth_time"), time.time()
+    if not isinstance(said, int | float) or isinstance(said, bool) or not 0 < said < now + _SKEW_SECONDS:
+        return None
+    return datetime.fromtimestamp(min(said, now), tz=UTC)
+
+
+def is_recent(signed_in_at: datetime | None, *, max_age: int | None, asked_at: datetime) -> bool:
+    """Tell whether the person signed in there as lately as was asked. Without a date nobody knows."""
+    if max_age is None:
         return True
-    earliest = asked_at.timestamp() - max_age - _SKEW_SECONDS
-    return isinstance(said, int | float) and said >= earliest
+    return signed_in_at is not None and signed_in_at >= asked_at - timedelta(seconds=max_age + _SKEW_SECONDS)
 
 
 def may_answer(endpoints: Endpoints, iss: str) -> bool:

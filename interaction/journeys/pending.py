@@ -49,6 +49,11 @@ class Pending:
         return 0 if "login" in self.asked.prompt else self.asked.max_age
 
     @property
+    def must_ask_again(self) -> bool:
+        """Whether the person has to prove who they are again, unless they did so lately."""
+        return self.max_age is not None
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         """What a page's form may lead to besides https."""
         return redirect_uris.form_targets(self.asked.redirect_uri)
@@ -57,6 +62,17 @@ class Pending:
     def resume(self) -> str:
         """Where the request goes on."""
         return reverse("oidc:resume", args=[self.parked.pk])
+
+
+def refused(pending: Pending) -> str:
+    """Finish a request whose person nothing here can ask again; return the address that says so.
+
+    OpenID Connect Core 3.1.2.1: the client MUST get an error, typically ``login_required``.
+    """
+    requests.finish(pending.parked)
+    return pending.asked.answer(
+        error="login_required", error_description="No way to sign in here asks the user again."
+    )
 
 
 def find(request: HttpRequest, interaction: str) -> Pending | None:

@@ -1,6 +1,7 @@
 """Signing in."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import transaction
 from django.urls import reverse
@@ -131,11 +132,13 @@ def start(  # noqa: PLR0913 - what signing in touches
     current: Session | None,
     proven: Kind | None = None,
     guess: Guess | None = None,
+    auth_time: datetime | None = None,
 ) -> SignedIn:
     """Open the session of a person who proved who they are: all that this changes, or nothing.
 
     ``entry`` is the attempt under way, which succeeds, and ``guess`` the one that was right. ``proven``
-    is the kind of identifier that the person has just shown to be theirs.
+    is the kind of identifier that the person has just shown to be theirs. ``auth_time`` is when they
+    proved who they are, if that was not here and now.
 
     Raises:
         credentials.Suspended: the account was suspended meanwhile.
@@ -144,7 +147,7 @@ def start(  # noqa: PLR0913 - what signing in touches
     """
     entry.user_id = user.pk
     if current is None and proven is None:
-        token = _start_anew(user, amr, entry, pending, guess)
+        token = _start_anew(user, sessions.new(user, amr=amr, auth_time=auth_time), entry, pending, guess)
     else:
         with transaction.atomic():
             credentials.signed_in(user)  # the user's row first, as everywhere: nobody waits in a circle
@@ -152,7 +155,7 @@ def start(  # noqa: PLR0913 - what signing in touches
                 guess.was_right()
             if proven is not None:
                 credentials.prove(user, proven)
-            session, token = sessions.start(user, amr=amr, replacing=current)
+            session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
             if pending:
                 requests.note_sign_in(pending.parked, session)
             entry.facts["session_id"] = str(session.pk)
@@ -161,10 +164,10 @@ def start(  # noqa: PLR0913 - what signing in touches
 
 
 def _start_anew(
-    user: User, amr: list[str], entry: Attempt, pending: Pending | None, guess: Guess | None
+    user: User, made: tuple[Session, str], entry: Attempt, pending: Pending | None, guess: Guess | None
 ) -> str:
     """Sign in a browser in which nobody was: one statement, since most sign-ins are like this."""
-    session, token = sessions.new(user, amr=amr)
+    session, token = made
     written = entry.success(session_id=str(session.pk))
     credentials.signed_in(
         user,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import BoundedSemaphore
 from typing import Final
 from uuid import UUID
@@ -20,7 +20,7 @@ from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.sessions.models import Session
+from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from identity.users import services as users
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -48,6 +48,14 @@ class ProviderFailed(ServiceError):
     status = 502
     reason = "provider_failed"
     message = "the provider did not say who you are"
+
+
+class NotAskedAgain(ServiceError):
+    """A new sign-in is wanted, and the provider does not say that there was one."""
+
+    status = 502
+    reason = "not_asked_again"
+    message = "the provider did not say that you signed in just now"
 
 
 class Declined(ServiceError):
@@ -140,7 +148,8 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
 
 
 def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session | None) -> str:
-    if offer.provider is None:
+    max_age = pending.max_age if pending else None
+    if offer.provider is None or (max_age is not None and not offer.asks_again):
         raise NotOffered
     limits.take_by_address(rules.SIGN_INS)
     secrets = attempts.new_secrets()
@@ -155,7 +164,7 @@ def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session
         offer.config,
         secrets,
         redirect_uri=offer.redirect_uri,
-        max_age=pending.max_age if pending else None,
+        max_age=max_age,
     )
 
 
@@ -193,6 +202,7 @@ def sign_in(
         NotOffered: the connector was deleted or switched off meanwhile.
         Declined: the person did not go on at the provider.
         ProviderFailed: the answer is not to be believed.
+        NotAskedAgain: the application wants a new sign-in, and the provider does not date this one.
         NoAccount: the tenant lets no new users in like this.
         AccountExists: somebody else has the email address.
         credentials.Suspended: the user is suspended.
@@ -202,13 +212,13 @@ def sign_in(
     with log.attempt(Event.SIGN_IN_SOCIAL, **_named(attempt)) as entry:
         entry.application_id = pending.application.pk if pending else None
         offer = offered.again(attempt.connector)
-        profile = _profile(offer, attempt, state, answer, pending)
+        profile, auth_time = _profile(offer, attempt, state, answer, pending)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         try:
-            return _signed_in(offer, profile, pending, current, entry)
+            return _signed_in(offer, profile, auth_time, pending, current, entry)
         except (identities.LinkedElsewhere, Invalid):
             # Another tab was faster by a moment and made the user: now there is one to be found.
-            return _signed_in(offer, profile, pending, current, entry)
+            return _signed_in(offer, profile, auth_time, pending, current, entry)
 
 
 def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session | None) -> str:
@@ -227,7 +237,7 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
         raise Expired
     try:
         offer = offered.again(attempt.connector)
-        profile = _profile(offer, attempt, state, answer, None)
+        profile, _ = _profile(offer, attempt, state, answer, None)
         identities.link_from(current, profile, offer.connector, offer.name)
     except ServiceError as error:
         failed = {"result": "failed", "error": error.reason}
@@ -240,7 +250,8 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
 
 def _profile(
     offer: Offer, attempt: SocialAttempt, state: str, answer: Answer, pending: Pending | None
-) -> Profile:
+) -> tuple[Profile, datetime]:
+    """Return who signed in there, and when: ``UNKNOWN_AUTH_TIME`` if the provider does not say."""
     if offer.provider is None:
         raise NotOffered
     with _conversation():
@@ -257,20 +268,26 @@ def _profile(
             endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
         )
         max_age = pending.max_age if pending else None
-        if not client.is_recent(granted, max_age=max_age, asked_at=attempt.created_at):
-            raise ProviderFailed("the provider did not ask the person again")
-        return offer.provider.profile(offer.config, endpoints, granted)
+        auth_time = client.signed_in_at(granted)
+        if not client.is_recent(auth_time, max_age=max_age, asked_at=attempt.created_at):
+            raise NotAskedAgain
+        return offer.provider.profile(offer.config, endpoints, granted), auth_time or UNKNOWN_AUTH_TIME
 
 
 @transaction.atomic
-def _signed_in(
-    offer: Offer, profile: Profile, pending: Pending | None, current: Session | None, entry: Attempt
+def _signed_in(  # noqa: PLR0913, PLR0917 - what a sign-in touches
+    offer: Offer,
+    profile: Profile,
+    auth_time: datetime,
+    pending: Pending | None,
+    current: Session | None,
+    entry: Attempt,
 ) -> SignedIn:
     known, user = _known_or_new(profile, offer.name)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = known or identities.link(user, profile, offer.connector, offer.name)
     identities.note_use(identity, profile)
-    return start(user, amr=[], entry=entry, pending=pending, current=current)
+    return start(user, amr=[], auth_time=auth_time, entry=entry, pending=pending, current=current)
 
 
 def _known_or_new(profile: Profile, provider_name: str) -> tuple[SocialIdentity | None, User]:

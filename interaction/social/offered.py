@@ -42,6 +42,11 @@ class Offer:
         return self.connector.type
 
     @property
+    def asks_again(self) -> bool:
+        """Whether the provider asks people again who they are when a request wants that."""
+        return self.provider is not None and self.provider.asks_again
+
+    @property
     def redirect_uri(self) -> str:
         """Where the provider sends browsers back to."""
         return callbacks.redirect_uri_of(self.connector)
@@ -54,12 +59,16 @@ class Offer:
         return str(self.config.get("display_name") or self.provider.name)
 
 
-def all_of_them() -> list[Offer]:
-    """Return what is switched on, newest first; of several connectors of one provider the newest."""
+def all_of_them(*, must_ask_again: bool = False) -> list[Offer]:
+    """Return what is switched on, newest first; of several connectors of one provider the newest.
+
+    ``must_ask_again`` leaves out providers that do not ask people again who they are.
+    """
     newest: dict[str, Connector] = {}
     for connector in _enabled():
         newest.setdefault(connector.connector_id, connector)
-    return [_offer(connector) for connector in newest.values()]
+    offers = [_offer(connector) for connector in newest.values()]
+    return [offer for offer in offers if offer.asks_again or not must_ask_again]
 
 
 def one(connector_id: str) -> Offer:

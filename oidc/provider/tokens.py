@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from identity.sessions.models import UNKNOWN_AUTH_TIME
 from oidc.keys import jws, signing
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.provider import claims, organizations
@@ -87,10 +88,11 @@ def id_token(context: GrantContext, access_token: str) -> str:
         "aud": context.application.client_id,
         "iat": context.issued_at,
         "exp": context.id_token_exp,
-        "auth_time": int(context.sign_in.auth_time.timestamp()),
         "sid": str(context.sign_in.session_id),
         "at_hash": _half_hash(access_token),
     }
+    if context.sign_in.auth_time > UNKNOWN_AUTH_TIME:
+        body["auth_time"] = int(context.sign_in.auth_time.timestamp())
     if context.sign_in.amr:
         # Another provider's sign-in has none: RFC 8176 knows no word for it.
         body["amr"] = context.sign_in.amr

@@ -22,6 +22,14 @@ _CLOUD_METADATA: Final = IPv4Address("168.63.129.16")
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 in the last 32 bits
 _TRANSLATED_LOCALLY: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
+# Not on the public internet either, but global to the standard library.
+_NOT_GLOBAL: Final = (
+    IPv4Network("192.0.0.0/24"),  # RFC 6890: protocols; 192.0.0.192 is the metadata service of a cloud
+    IPv4Network("192.88.99.0/24"),  # RFC 7526: relays of 6to4, which are gone
+    IPv6Network("3fff::/20"),  # RFC 9637: documentation
+    IPv6Network("5f00::/16"),  # RFC 9602: segment routing
+    IPv6Network("::ffff:0:0:0/96"),  # RFC 2765: translated IPv4
+)
 
 
 class NotPublic(ProviderError):
@@ -93,7 +101,7 @@ def _may_be_reached(ip: _IPAddress, *, private: bool) -> bool:
         return False
     if ip in _THIS_NETWORK if isinstance(ip, IPv4Address) else ip.is_site_local:
         return False
-    if ip.is_global and not ip.is_reserved:
+    if ip.is_global and not ip.is_reserved and not any(ip in network for network in _NOT_GLOBAL):
         return True
     return private
 

@@ -76,8 +76,7 @@ class Endpoints:
     """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect.
 
     ``{tenantid}`` in an issuer stands for what an ID token calls ``tid``. ``names_itself``
-    says that answers to the browser carry ``iss`` (RFC 9207), ``asks_again`` that people who are
-    signed in there are asked who they are once more when a request wants that.
+    says that answers to the browser carry ``iss`` (RFC 9207).
     """
 
     authorization: str
@@ -87,7 +86,6 @@ class Endpoints:
     jwks: str = ""
     basic_auth: bool = False
     names_itself: bool = False
-    asks_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,13 @@ class Profile:
 
 @runtime_checkable
 class SocialProvider(Provider, Protocol):
-    """Vouches for people."""
+    """Vouches for people.
+
+    ``asks_again`` says that people who are signed in there are asked who they are again when a
+    request wants that.
+    """
+
+    asks_again: bool
 
     def endpoints(self, config: Config) -> Endpoints:
         """Return where it speaks OAuth, by those fields alone that are a ``destination``.

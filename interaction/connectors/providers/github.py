@@ -15,6 +15,7 @@ class GitHub:
     connector_id = "github"
     name = "GitHub"
     type = Type.SOCIAL
+    asks_again = False
     fields: tuple[Field, ...] = (
         *oauth.client_fields(),
         oauth.scope_field("read:user user:email"),

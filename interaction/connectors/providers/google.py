@@ -14,6 +14,7 @@ class Google:
     connector_id = "google"
     name = "Google"
     type = Type.SOCIAL
+    asks_again = False
     fields: tuple[Field, ...] = (*oauth.client_fields(), oauth.scope_field("openid profile email"))
 
     def endpoints(self, config: Config) -> Endpoints:

@@ -15,6 +15,7 @@ class Microsoft:
     connector_id = "microsoft"
     name = "Microsoft"
     type = Type.SOCIAL
+    asks_again = True
     fields: tuple[Field, ...] = (
         *oauth.client_fields(),
         Field(
@@ -41,7 +42,6 @@ class Microsoft:
             userinfo="https://graph.microsoft.com/oidc/userinfo",
             issuer=f"{HOST}/{_directory(config['tenant_id'])}/v2.0",
             jwks=f"{tenant}/discovery/v2.0/keys",
-            asks_again=True,
         )
 
     def test(self, config: Config, redirect_uri: str) -> None:

@@ -11,6 +11,7 @@ class OAuth2:
     connector_id = "oauth2"
     name = "OAuth 2"
     type = Type.SOCIAL
+    asks_again = False
     fields: tuple[Field, ...] = (
         Field(
             name="authorization_endpoint",

@@ -1,7 +1,5 @@
 """Sign-in with any OpenID provider, known by its issuer."""
 
-from dataclasses import replace
-
 from interaction.connectors.providers import discovery, oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
 
@@ -12,6 +10,7 @@ class Oidc:
     connector_id = "oidc"
     name = "OpenID Connect"
     type = Type.SOCIAL
+    asks_again = True
     fields: tuple[Field, ...] = (
         Field(
             name="issuer",
@@ -31,7 +30,7 @@ class Oidc:
             ProviderError: it does not say, or not usably.
 
         """
-        return replace(discovery.fetch(config["issuer"]), asks_again=True)
+        return discovery.fetch(config["issuer"])
 
     def test(self, config: Config, redirect_uri: str) -> None:
         """Fetch and check the discovery document, then have our client checked.

@@ -68,7 +68,7 @@ def _sessions(user: User) -> list[Data]:
     return [
         {
             "id": str(session.pk),
-            "signed_in_at": timestamp(session.auth_time),
+            "signed_in_at": session.known_auth_time and timestamp(session.known_auth_time),
             "last_used_at": timestamp(session.last_used_at),
             "ended_at": session.ended_at and timestamp(session.ended_at),
             "methods": session.amr,

@@ -9,6 +9,7 @@ from identity.users import door
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
+from interaction.journeys import pending as waiting
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignedIn
@@ -62,7 +63,10 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         ways["forgot_url"] = shared.address("pages:forgot-password", pending)
     if shown.sign_up["identifiers"]:
         ways["register_url"] = shared.address("pages:register", pending)
-    offers = social.all_of_them()
+    must_ask_again = pending is not None and pending.must_ask_again
+    offers = social.all_of_them(must_ask_again=must_ask_again)
+    if pending and must_ask_again and not (kinds or offers or "code_url" in ways):
+        return redirect(waiting.refused(pending))
     if not (kinds or offers or form.is_bound) and "code_url" in ways:
         return redirect(ways["code_url"])
     return shared.page(

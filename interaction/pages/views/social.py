@@ -103,6 +103,10 @@ _SENTENCES: Final = {
         gettext_lazy("That did not work"),
         gettext_lazy("The other service did not tell us who you are. Try again, or choose another way."),
     ),
+    "not_asked_again": (
+        gettext_lazy("You have to sign in again"),
+        gettext_lazy("The other service did not say that you signed in just now. Choose another way."),
+    ),
     "not_offered": (
         gettext_lazy("This way to sign in is not available"),
         gettext_lazy("It was switched off, or was never there. Choose another way."),

@@ -39,6 +39,6 @@ def _described(session: Session) -> dict[str, object]:
         "id": session.pk,
         "name": names.described(session.user_agent),
         "ip": session.ip,
-        "signed_in_at": session.auth_time,
+        "signed_in_at": session.known_auth_time,
         "used": words.used(session.last_used_at),
     }
