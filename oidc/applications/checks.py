@@ -24,7 +24,7 @@ def redirection() -> Iterator[CheckMessage]:
     for application in Application.objects.select_related("tenant").iterator():
         label = f"{application.name!r} ({application.client_id}, tenant {application.tenant.slug})"
         uris = application.redirect_uris + application.post_logout_redirect_uris
-        if rules := {rule for uri in uris if (rule := _rule_broken(uri, application.type))}:
+        if rules := _rules_broken(application):
             refused.append(f"{label}: {'; '.join(sorted(rules))}")
         elif application.type not in _LOOPBACK_ALLOWED and any(map(redirect_uris.stays_here, uris)):
             local.append(label)
@@ -43,9 +43,13 @@ def redirection() -> Iterator[CheckMessage]:
         )
 
 
-def _rule_broken(uri: str, application_type: str) -> str:
-    try:
-        redirect_uris.acceptable(uri, application_type)
-    except Invalid as refused:
-        return refused.rule
-    return ""
+def _rules_broken(application: Application) -> set[str]:
+    """Return the rules that an application's URIs break."""
+    found = set()
+    for field in ("redirect_uris", "post_logout_redirect_uris"):
+        for uri in getattr(application, field):
+            try:
+                redirect_uris.acceptable(uri, application.type, field)
+            except Invalid as refused:
+                found.add(refused.rule)
+    return found

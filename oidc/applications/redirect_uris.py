@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from django.conf import settings
 
@@ -17,6 +17,14 @@ _DANGEROUS: Final = {"javascript", "data", "file", "vbscript", "about", "blob", 
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
+_LARGEST_PORT: Final = 65_535
+# What an authorization response adds to the query (OAuth Parameters Registry, "authorization response").
+_OF_RESPONSES: Final = {
+    *("code", "state", "iss", "response", "session_state"),
+    *("error", "error_description", "error_uri"),
+    *("access_token", "id_token", "token_type", "expires_in"),
+}
+_ADDED: Final = {"redirect_uris": _OF_RESPONSES, "post_logout_redirect_uris": {"state"}}
 
 
 def acceptable(uri: str, application_type: str, field: str = "redirect_uris") -> str:
@@ -36,6 +44,9 @@ def acceptable(uri: str, application_type: str, field: str = "redirect_uris") ->
     if "#" in uri:
         # RFC 6749 section 3.1.2: the endpoint URI MUST NOT include a fragment component.
         raise Invalid(field, f"must not have a fragment: {uri[:200]}")
+    if reserved := sorted(_names(parts.query) & _ADDED[field]):
+        # A client that reads the first of two parameters would read the registered one.
+        raise Invalid(field, f"must not have the response parameter {reserved[0]} in its query: {uri[:200]}")
     if parts.scheme in _DEFAULT_PORTS:
         _check_web(parts, uri, field)
     elif application_type != Application.Type.NATIVE:
@@ -49,8 +60,30 @@ def _check_web(parts: SplitResult, uri: str, field: str) -> None:
     host = parts.hostname or ""
     if not _HOST.fullmatch(host) or "@" in parts.netloc:
         raise Invalid(field, f"must name a host and no user: {uri[:200]}")
+    if not _is_exact(parts):
+        raise Invalid(field, f"must have a host and a port from 1 to {_LARGEST_PORT}: {uri[:200]}")
     if parts.scheme == "http" and not (settings.DEVELOPMENT or _is_loopback(host)):
         raise Invalid(field, f"must be https, or http on a loopback host: {uri[:200]}")
+
+
+def _names(query: str) -> set[str]:
+    """Return the names of a query's parameters, as servers that separate by ``;`` read them, too."""
+    return {name for name, _ in parse_qsl(query.replace(";", "&"), keep_blank_values=True)}
+
+
+def _is_exact(parts: SplitResult) -> bool:
+    """Tell whether an authority is its host and port and nothing else.
+
+    Some releases of Python ignore what stands around the brackets of an IPv6 address.
+    """
+    host, port = parts.hostname or "", parts.port
+    if ":" in host:
+        try:
+            ipaddress.IPv6Address(host)
+        except ValueError:
+            return False
+        host = f"[{host}]"
+    return port != 0 and parts.netloc.lower() == (host if port is None else f"{host}:{port}")
 
 
 def stays_here(uri: str) -> bool:
@@ -77,12 +110,12 @@ def origin_of(uri: str) -> str | None:
     r"""Return scheme, host and port as a browser's ``Origin`` spells them; none for private schemes.
 
     None either for what browsers read otherwise than we do (``https://evil\@host/`` goes to
-    ``evil``), or cut differently: user information, spaces, control characters.
+    ``evil``), or cut differently: user information, spaces, control characters, text around brackets.
     """
     if not _URI_CHARACTERS.fullmatch(uri):
         return None
     parts = _split(uri)
-    if parts is None or "@" in parts.netloc or parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+    if parts is None or parts.scheme not in _DEFAULT_PORTS or not parts.hostname or not _is_exact(parts):
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = parts.port
@@ -126,4 +159,6 @@ def _without_loopback_port(uri: str) -> str | None:
     if not _URI_CHARACTERS.fullmatch(uri):
         return None
     match = re.fullmatch(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::([0-9]{1,5}))?((?:[/?].*)?)", uri)
-    return None if match is None else match[1] + match[3]
+    if match is None or (match[2] and not 1 <= int(match[2]) <= _LARGEST_PORT):
+        return None
+    return match[1] + match[3]

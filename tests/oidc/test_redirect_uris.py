@@ -61,6 +61,8 @@ def without_port(uri: str) -> str | None:
             digits = rest[1:].partition("/")[0].partition("?")[0]
             if not 1 <= len(digits) <= 5 or any(digit not in string.digits for digit in digits):
                 return None
+            if not 1 <= int(digits) <= 65_535:
+                return None
             rest = rest[1 + len(digits) :]
         return host + rest if rest[:1] in {"", "/", "?"} else None
     return None

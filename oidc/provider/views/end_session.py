@@ -4,7 +4,6 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
-from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import languages
 from identity.core.error_page import error_page
+from identity.core.origin_check import OriginCheckMiddleware
 from identity.sessions import cookies
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -35,7 +35,7 @@ def end_session(request: HttpRequest) -> HttpResponse:
     try:
         sent = _sent(request)
     except parameters.Refused as refused:
-        return _refused(request, refused.description)
+        return _refused(request, refused.description, refused.page_status)
     if language := languages.best_of(sent["ui_locales"]):
         translation.activate(language)
     if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
@@ -50,7 +50,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
         return _refused(request, "The id_token_hint was issued to another client than the client_id.")
     application = _application(sent, hint)
     target = sent[_TARGET]
-    if target and not _is_good(target, application, any_application=not sent["client_id"] and hint is None):
+    is_of_nobody = not sent["client_id"] and hint is None
+    if target and not (_is_listed(target) if is_of_nobody else _may_return(target, application)):
         return _refused(request, "The post_logout_redirect_uri is not registered.")
     return _end(request, sent, hint, application)
 
@@ -63,7 +64,9 @@ def _end(
         # Nothing to lose: nobody is signed in here.
         return _done(request, sent, application)
     hinted = hint is not None and (hint.subject, hint.session_id) == (str(session.user_id), str(session.pk))
-    if not hinted and not _is_confirmed(request, sent):
+    # A third party must not end the session that all applications share with a single request.
+    is_silent = hinted and application is not None and not application.is_third_party
+    if not is_silent and not _is_confirmed(request, sent):
         return _ask(request, sent, session, application)
     sessions.end(session)
     # With neither a hint nor a client there is nobody to send the person back to.
@@ -118,7 +121,7 @@ def _sent(request: HttpRequest) -> Parameters:
 def _is_confirmed(request: HttpRequest, sent: Parameters) -> bool:
     if request.method != "POST" or sent["confirm"] != "yes":
         return False
-    return CsrfViewMiddleware(_never_exempt).process_view(request, _never_exempt, (), {}) is None
+    return OriginCheckMiddleware(_never_exempt).process_view(request, _never_exempt, (), {}) is None
 
 
 def _never_exempt(_: HttpRequest) -> HttpResponse:
@@ -132,16 +135,17 @@ def _application(sent: Parameters, hint: Hint | None) -> Application | None:
     return hint.application if hint else None
 
 
-def _is_good(target: str, application: Application | None, *, any_application: bool) -> bool:
-    if any_application:
-        origin = redirect_uris.origin_of(target)
-        homes = Application.objects.at_home_on(origin) if origin else ()
-        return any(_may_return(target, home) for home in homes)
-    return application is not None and _may_return(target, application)
+def _is_listed(target: str) -> bool:
+    """Tell whether some application lists exactly this target, for requests that name no client."""
+    origin = redirect_uris.origin_of(target)
+    homes = Application.objects.at_home_on(origin) if origin else ()
+    return any(target in home.post_logout_redirect_uris for home in homes)
 
 
-def _may_return(target: str, application: Application) -> bool:
+def _may_return(target: str, application: Application | None) -> bool:
     """Tell whether a target is listed or, where nothing is, on the origin of a redirect URI."""
+    if application is None:
+        return False
     if application.post_logout_redirect_uris:
         return target in application.post_logout_redirect_uris
     # A fragment would swallow the state that is added at the end.
@@ -149,10 +153,10 @@ def _may_return(target: str, application: Application) -> bool:
     return origin is not None and origin in {redirect_uris.origin_of(u) for u in application.redirect_uris}
 
 
-def _refused(request: HttpRequest, reason: str) -> HttpResponse:
+def _refused(request: HttpRequest, reason: str, status: int = 400) -> HttpResponse:
     return error_page(
         request,
-        400,
+        status,
         title=_("You were not signed out"),
         message=_("The application sent a sign-out request we cannot answer.") + f" {reason}",
         next_step=_("You can sign out on your account page."),
