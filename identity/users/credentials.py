@@ -11,7 +11,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.compiled import Select, Update, number, text, uuid
 from identity.core.errors import Invalid, ServiceError
-from identity.users import identifiers, passwords
+from identity.users import dummy_hashes, identifiers, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -63,7 +63,7 @@ def acceptable_password(password: str) -> str:
 
 
 def authenticate(*, identifier: str, password: str) -> User:
-    """Return the user whom identifier and password prove. Takes the same time for nobody.
+    """Return the user whom identifier and password prove. It takes as long where there is no such user.
 
     Raises:
         InvalidCredentials: no such user, no password, or the wrong one: never told which.
@@ -72,8 +72,9 @@ def authenticate(*, identifier: str, password: str) -> User:
 
     """
     kind, key = identifiers.key_of(identifier)
+    dummy = dummy_hashes.of(f"{kind} {key}")
     user = _by_key[kind].first(key=key)
-    right, renewed = passwords.verify(password, user.password if user else None)
+    right, renewed = passwords.verify(password, user.password if user else dummy)
     if user is None or not right:
         raise InvalidCredentials
     if user.is_suspended:

@@ -6,28 +6,29 @@ Bounds on what verifying may cost: an imported hash must not become a way to sta
 import base64
 import binascii
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from django.contrib.auth.hashers import identify_hasher
 
 from identity.core.errors import Invalid
+from identity.users import verifiable_hashes
 from identity.users.foreign_hashers import FirebaseScrypt, Pbkdf2, Scrypt
 
 _FIELD: Final = "password_hash"
 _LONGEST: Final = 256  # characters that are stored
-_MOST_MEMORY: Final = 256 * 1024  # KiB
-# A second or two of a core, whichever it is.
-_MOST_ARGON2: Final = 4 * 1024 * 1024  # KiB, in all passes
-_MOST_SCRYPT: Final = 512 * 1024  # KiB, in all lanes
-_MOST_ITERATIONS: Final = 5_000_000
-_MOST_BCRYPT: Final = 14
+_MIB: Final = 1024  # KiB
 _DIGESTS: Final = {"sha1": 20, "sha256": 32, "sha512": 64}
 _CHECKSUM: Final = range(16, 129)  # bytes
 
 _ARGON2: Final = re.compile(
     r"\$argon2(?:id|i|d)\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,4}),p=([0-9]{1,2})\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+"
 )
-_BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
+# The last letter of the salt holds two bits of it, that of the checksum four: the rest is zero.
+_BCRYPT: Final = re.compile(
+    r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]"
+)
 _PBKDF2: Final = re.compile(
     r"\$pbkdf2-(sha512|sha256|sha1)\$(?:i=)?([0-9]{1,8})(?:,l=[0-9]{1,3})?\$([A-Za-z0-9+/.]+)=*\$([A-Za-z0-9+/.]+)=*"
 )
@@ -39,20 +40,66 @@ _DJANGOS_SCRYPT: Final = re.compile(
 )
 
 
-def acceptable(text: str) -> str:
+@dataclass(frozen=True)
+class Bounds:
+    """What verifying a hash may cost at most. Memory is in KiB."""
+
+    argon2_memory: int
+    argon2_passes: int
+    argon2_work: int  # memory of all passes
+    argon2_lanes: int
+    bcrypt_cost: int
+    pbkdf2_rounds: Mapping[str, int]
+    scrypt_memory: int
+    scrypt_lanes: int
+    scrypt_work: int  # memory of all lanes
+
+
+# Through the API and the operators' site: about the four-fold cost of a hash of Gatehouse.
+OF_REQUESTS: Final = Bounds(
+    argon2_memory=64 * _MIB,
+    argon2_passes=4,
+    argon2_work=4 * 64 * _MIB,
+    argon2_lanes=4,
+    bcrypt_cost=12,
+    pbkdf2_rounds={"sha1": 1_000_000, "sha256": 1_000_000, "sha512": 500_000},
+    scrypt_memory=64 * _MIB,
+    scrypt_lanes=2,
+    scrypt_work=2 * 64 * _MIB,
+)
+# For import_users, which an operator runs: a second or two of a processor.
+OF_IMPORTS: Final = Bounds(
+    argon2_memory=256 * _MIB,
+    argon2_passes=9_999,
+    argon2_work=4_096 * _MIB,
+    argon2_lanes=16,
+    bcrypt_cost=14,
+    pbkdf2_rounds={"sha1": 5_000_000, "sha256": 5_000_000, "sha512": 5_000_000},
+    scrypt_memory=256 * _MIB,
+    scrypt_lanes=99,
+    scrypt_work=512 * _MIB,
+)
+
+
+def acceptable(text: str, bounds: Bounds = OF_REQUESTS) -> str:
     """Return a foreign hash in the form that our hashers verify.
 
     Raises:
-        Invalid: it is of no kind that we know, or would cost too much to verify.
+        Invalid: it is of no kind that we know, cannot be verified, or would cost too much to verify.
 
     """
-    encoded = _acceptable(text)
+    return _checked(_acceptable(text, bounds))
+
+
+def _checked(encoded: str) -> str:
     if len(encoded) > _LONGEST:
         raise Invalid(_FIELD, "is too long")
+    if not verifiable_hashes.is_verifiable(encoded):
+        raise Invalid(_FIELD, "has a salt, a checksum or costs that its algorithm cannot have")
     return encoded
 
 
-def pbkdf2(digest: str, iterations: int, salt: bytes, checksum: bytes) -> str:
+def pbkdf2(digest: str, iterations: int, salt: bytes, checksum: bytes, bounds: Bounds = OF_IMPORTS) -> str:
     """Return what is stored of a PBKDF2 hash that comes in parts.
 
     Raises:
@@ -62,7 +109,7 @@ def pbkdf2(digest: str, iterations: int, salt: bytes, checksum: bytes) -> str:
     if digest not in _DIGESTS or not salt or len(checksum) not in _CHECKSUM or iterations < 1:
         raise Invalid(_FIELD, "is no PBKDF2 hash with SHA-1, SHA-256 or SHA-512")
     blocks = -(-len(checksum) // _DIGESTS[digest])
-    if iterations * blocks > _MOST_ITERATIONS:
+    if iterations * blocks > bounds.pbkdf2_rounds[digest]:
         raise Invalid(_FIELD, "asks for too much time")
     return _joined(Pbkdf2.algorithm, digest, iterations, salt, checksum)
 
@@ -78,81 +125,77 @@ def firebase(  # noqa: PLR0913 - what the console shows, and what an account has
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):
         raise Invalid(_FIELD, "is none of Firebase's with this signer key")
-    _bound_scrypt(cost, rounds, 1)
+    _bound_scrypt(cost, rounds, 1, OF_IMPORTS)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
-    return _joined(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream)
+    return _checked(_joined(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
 
 
-def _acceptable(text: str) -> str:
+def _acceptable(text: str, bounds: Bounds) -> str:
     if match := _ARGON2.fullmatch(text):
-        memory, passes = int(match[1]), int(match[2])
-        if memory > _MOST_MEMORY or memory * passes > _MOST_ARGON2:
+        memory, passes, lanes = (int(number) for number in match.groups())
+        is_small = memory <= bounds.argon2_memory and memory * passes <= bounds.argon2_work
+        if not is_small or passes > bounds.argon2_passes or lanes > bounds.argon2_lanes:
             raise Invalid(_FIELD, "asks for too much memory or time")
         return f"argon2{text}"
     if match := _BCRYPT.fullmatch(text):
-        _bound_bcrypt(match[1])
+        if not 4 <= int(match[1]) <= bounds.bcrypt_cost:  # noqa: PLR2004 - bcrypt's own least
+            raise Invalid(_FIELD, "asks for too much time")
         return f"bcrypt${text}"
     if match := _PBKDF2.fullmatch(text):
-        return pbkdf2(match[1], int(match[2]), _bytes(match[3]), _bytes(match[4]))
+        return pbkdf2(match[1], int(match[2]), _bytes(match[3]), _bytes(match[4]), bounds)
     if match := _SCRYPT.fullmatch(text):
-        return _scrypt(int(match[1]), int(match[2]), int(match[3]), _bytes(match[4]), _bytes(match[5]))
-    return _of_django(text)
+        log_n, r, p = int(match[1]), int(match[2]), int(match[3])
+        _bound_scrypt(log_n, r, p, bounds)
+        return _scrypt(log_n, r, p, _bytes(match[4]), _bytes(match[5]))
+    return _of_django(text, bounds)
 
 
 def _scrypt(log_n: int, r: int, p: int, salt: bytes, checksum: bytes) -> str:
-    _bound_scrypt(log_n, r, p)
     if not salt or len(checksum) not in _CHECKSUM:
         raise Invalid(_FIELD, "is no scrypt hash")
     return _joined(Scrypt.algorithm, 1 << log_n, r, p, salt, checksum)
 
 
-def _bound_scrypt(log_n: int, r: int, p: int) -> None:
+def _bound_scrypt(log_n: int, r: int, p: int, bounds: Bounds) -> None:
     if not (1 <= log_n <= 30 and r >= 1 and p >= 1):  # noqa: PLR2004 - as memory says, far less
         raise Invalid(_FIELD, "is no scrypt hash")
     memory = (r << log_n) // 8  # KiB
-    if memory > _MOST_MEMORY or memory * p > _MOST_SCRYPT:
+    if memory > bounds.scrypt_memory or p > bounds.scrypt_lanes or memory * p > bounds.scrypt_work:
         raise Invalid(_FIELD, "asks for too much memory or time")
 
 
-def _bound_bcrypt(rounds: str) -> None:
-    if not 4 <= int(rounds) <= _MOST_BCRYPT:  # noqa: PLR2004 - bcrypt's own least
-        raise Invalid(_FIELD, "asks for too much time")
-
-
-def _of_django(text: str) -> str:
+def _of_django(text: str, bounds: Bounds) -> str:
     prefix, _, rest = text.partition("$")
     if prefix == "argon2":
-        return _of_phc(f"${rest}", _ARGON2)
+        return _of_phc(f"${rest}", _ARGON2, bounds)
     if prefix in {"bcrypt", "bcrypt_sha256"}:
-        _of_phc(rest, _BCRYPT)
+        _of_phc(rest, _BCRYPT, bounds)
         return text
     if match := _DJANGOS_SCRYPT.fullmatch(text):
-        n = int(match[1])
+        n, r, p = int(match[1]), int(match[3]), int(match[4])
         if n.bit_count() == 1:
-            return _scrypt(
-                n.bit_length() - 1,
-                int(match[3]),
-                int(match[4]),
-                match[2].encode(),
-                _bytes(match[5].rstrip("=")),
-            )
+            _bound_scrypt(n.bit_length() - 1, r, p, bounds)
+            return _scrypt(n.bit_length() - 1, r, p, match[2].encode(), _bytes(match[5].rstrip("=")))
     if prefix in {"pbkdf2_sha256", "pbkdf2_sha1"}:
-        return _djangos_pbkdf2(text)
+        return _djangos_pbkdf2(text, prefix.removeprefix("pbkdf2_"), bounds)
     raise _unknown()
 
 
-def _of_phc(text: str, form: re.Pattern[str]) -> str:
+def _of_phc(text: str, form: re.Pattern[str], bounds: Bounds) -> str:
     if not form.fullmatch(text):
         raise _unknown()
-    return _acceptable(text)
+    return _acceptable(text, bounds)
 
 
-def _djangos_pbkdf2(text: str) -> str:
+def _djangos_pbkdf2(text: str, digest: str, bounds: Bounds) -> str:
     try:
-        iterations = int(identify_hasher(text).decode(text)["iterations"])
+        parts = identify_hasher(text).decode(text)
+        iterations, checksum = int(parts["iterations"]), _bytes(parts["hash"].rstrip("="))
     except (ValueError, KeyError, TypeError, AssertionError):
         raise _unknown() from None
-    if not 1 <= iterations <= _MOST_ITERATIONS:
+    if len(checksum) != _DIGESTS[digest]:
+        raise _unknown()
+    if not 1 <= iterations <= bounds.pbkdf2_rounds[digest]:
         raise Invalid(_FIELD, "asks for too much time")
     return text
 

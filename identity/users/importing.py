@@ -50,7 +50,7 @@ def prepared(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: s
     if created_at := fields.get("created_at"):
         user.created_at = created_at
     if password_hash := fields.get("password_hash"):
-        encoded = imported_hashes.acceptable(password_hash)
+        encoded = imported_hashes.acceptable(password_hash, imported_hashes.OF_IMPORTS)
     user.password = encoded
     return user
 

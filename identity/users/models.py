@@ -5,7 +5,7 @@ from typing import Self
 from django.db import models
 
 from identity.core.models import EditableModel, KeptCount, TenantManager
-from identity.users import identifiers
+from identity.users import hash_formats, identifiers
 from identity.users.identifiers import Kind
 
 
@@ -57,6 +57,12 @@ class User(EditableModel):
                 fields=["tenant", "-created_at", "-id"],
                 name="user_suspended",
                 condition=models.Q(is_suspended=True),
+            ),
+            # Hashes that other systems made, of which there are few in the end: see dummy_hashes.
+            models.Index(
+                fields=["tenant", "password"],
+                name="user_foreign_hash",
+                condition=~models.Q(password="") & ~models.Q(password__startswith=hash_formats.OURS),
             ),
         ]
 

@@ -13,19 +13,23 @@ from threading import BoundedSemaphore
 from typing import Final, TypeVar
 
 from django.conf import settings
-from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, make_password
+from django.contrib.auth.hashers import (
+    Argon2PasswordHasher,
+    check_password,
+    identify_hasher,
+    make_password,
+)
 
 from identity.core.errors import ServiceError
-from identity.users import aside
+from identity.users import aside, hash_formats
 
 T = TypeVar("T")
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
-_OURS: Final = "argon2$argon2id$v=19$m=19456,t=2,p=1$"
 # Of 256 random bits that nobody knows: what passwords of unknown people are held against.
-_OF_NOBODY: Final = f"{_OURS}OHIzMUx1WmVnNlByc0VBOEdwYlBvYg$XvdHmfvbL9La8KmNxoWtWGt7LzShU5oXH7QGU6K7i58"
-_has_place: Final = ContextVar("has_place", default=False)
-_LONGEST: Final = 128  # what libsodium takes as the text of a hash, and a little less
+_OF_NOBODY: Final = (
+    f"{hash_formats.OURS}OHIzMUx1WmVnNlByc0VBOEdwYlBvYg$XvdHmfvbL9La8KmNxoWtWGt7LzShU5oXH7QGU6K7i58"
+)
 
 
 class Busy(ServiceError):
@@ -48,7 +52,7 @@ class Argon2id(Argon2PasswordHasher):
 
     def verify(self, password: str, encoded: str) -> bool:
         """Tell whether a password is right."""
-        if not encoded.startswith(_OURS) or len(encoded) > _LONGEST:
+        if not hash_formats.is_ours(encoded):
             return bool(super().verify(password, encoded))
         return aside.verify(password, encoded.removeprefix("argon2"))
 
@@ -66,23 +70,24 @@ class Places:
     """
 
     def __init__(self, *, running: int, waiting: int) -> None:
+        self._has_place = ContextVar("has_place", default=False)
         self._all = BoundedSemaphore(running + waiting)
         self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
 
     @contextmanager
     def taken(self) -> Iterator[bool]:
         """Keep a place for the block, and tell whether there was one. What it runs needs no other."""
-        if _has_place.get():
+        if self._has_place.get():
             yield True
             return
         if not self._all.acquire(blocking=False):
             yield False
             return
-        token = _has_place.set(True)
+        token = self._has_place.set(True)
         try:
             yield True
         finally:
-            _has_place.reset(token)
+            self._has_place.reset(token)
             self._all.release()
 
     def run(self, work: Callable[[], T]) -> T:
@@ -103,6 +108,9 @@ class Places:
 
 
 _places: Final = Places(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
+# Hashes of other systems cost what those chose. One runs at a time, and those that wait for it
+# leave half of the queue to everybody else.
+_foreign_places: Final = Places(running=1, waiting=settings.HASHING_QUEUE // 2)
 
 
 def place() -> AbstractContextManager[bool]:
@@ -135,20 +143,37 @@ def hashed(password: str) -> str:
 def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
     """Tell whether a password is right, and its new hash when the stored one is out of date.
 
-    With nothing stored it takes the same time and says no, so that nobody learns from the
-    time of an answer whether an account exists.
+    With nothing stored it takes as long as with a hash of ours, and the answer is no, so that nobody
+    learns from the time of an answer whether an account exists. A hash of another system is checked
+    in a queue of its own, and replaced when the password is right.
 
     Raises:
         Busy: too many are being hashed. Call it outside of transactions.
 
     """
-    return _places.run(lambda: _verify(password, stored))
-
-
-def _verify(password: str, stored: str | None) -> tuple[bool, str | None]:
     if not stored:
-        check_password(password, _OF_NOBODY)
+        _places.run(lambda: check_password(password, _OF_NOBODY))
         return False, None
+    if hash_formats.is_ours(stored):
+        return _places.run(lambda: _verify_ours(password, stored))
+    with _places.taken() as taken:
+        if not taken:
+            raise Busy
+        if not _foreign_places.run(lambda: _verify_foreign(password, stored)):
+            return False, None
+        return True, hashed(password)
+
+
+def _verify_ours(password: str, stored: str) -> tuple[bool, str | None]:
     renewed: list[str] = []
     right = check_password(password, stored, setter=lambda raw: renewed.append(make_password(raw)))
     return right, renewed[0] if renewed else None
+
+
+def _verify_foreign(password: str, stored: str) -> bool:
+    try:
+        return bool(identify_hasher(stored).verify(password, stored))
+    except ValueError:
+        # What is imported today can be verified. An earlier release may have stored what cannot.
+        _logger.exception("a stored password hash cannot be verified: its user needs a new password")
+        return False

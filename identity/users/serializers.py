@@ -4,22 +4,16 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, JSONObject, Line, Record, Timestamp, Url
+from identity.core.serializers import Flag, JSONObject, Line, Record, Text, Timestamp, Url
 
 _TWO_NAMES: Final = {"primary_email": "email", "primary_phone": "phone"}
 
 
-class Password(serializers.CharField):
+class Password(Text):
     """A password, to the last space."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"trim_whitespace": False, "max_length": 256, "write_only": True, **options})
-
-    def to_internal_value(self, data: Any) -> str:
-        """Return the password, checked to be text."""
-        if not isinstance(data, str):
-            raise serializers.ValidationError("must be a string")
-        return super().to_internal_value(data)
 
 
 class Username(Line):

@@ -8,7 +8,7 @@ from django.db.models import F
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
-from identity.users import credentials, identifiers, imported_hashes, passwords
+from identity.users import credentials, dummy_hashes, identifiers, imported_hashes, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
@@ -41,6 +41,8 @@ def create(  # noqa: PLR0913 - one parameter a field
         else passwords.hashed(credentials.acceptable_password(password))
     )
     records.create(user, event=Event.USER_CREATE, username=user.username)
+    if password_hash:
+        dummy_hashes.forget()
     return user
 
 

@@ -52,7 +52,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("kind", FOREIGN)
 def test_decision_I9_a_foreign_hash_verifies_and_is_renewed(kind):
-    stored = imported_hashes.acceptable(FOREIGN[kind])
+    stored = imported_hashes.acceptable(FOREIGN[kind], imported_hashes.OF_IMPORTS)
 
     right, renewed = passwords.verify(PASSWORD, stored)
     wrong, _ = passwords.verify(PASSWORD + "!", stored)
