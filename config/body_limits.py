@@ -1,4 +1,4 @@
-"""What a form of a page may be, before anything reads it."""
+"""How large a body may be, before anything reads it."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,7 +8,10 @@ from django.http import HttpRequest, HttpResponse
 
 from config import errors
 
-_CHECK_THEMSELVES: Final = ("/api/", "/oidc/")
+WITHOUT_TOKEN: Final = 64 * 1024  # bytes: anybody may send it, so it must be cheap
+_API: Final = "/api/v1/"  # needs a token
+_SITE: Final = "/admin/"  # needs a session
+_CHECK_THEMSELVES: Final = (_API, "/oidc/")
 
 
 class BodyLimitMiddleware:
@@ -22,13 +25,23 @@ class BodyLimitMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request, or answer 413 with a page."""
-        if fits(request) or request.path_info.startswith(_CHECK_THEMSELVES):
+        """Serve the request, or answer 413 in the shape of its path."""
+        path = request.path_info
+        if fits(request, path) or path.startswith(_CHECK_THEMSELVES):
             return self.get_response(request)
-        return errors.too_large(request)
+        return errors.too_large(request, limit(request, path))
 
 
-def fits(request: HttpRequest) -> bool:
-    """Tell whether a body says to be no larger than what we take."""
+def limit(request: HttpRequest, path: str) -> int:
+    """Return how many bytes may be sent to a path below the tenant."""
+    if path.startswith(_API):
+        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the token is checked before the body is read
+    if path.startswith(_SITE) and settings.SESSION_COOKIE_NAME in request.COOKIES:
+        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return WITHOUT_TOKEN
+
+
+def fits(request: HttpRequest, path: str) -> bool:
+    """Tell whether a body says to be no larger than what a path below the tenant takes."""
     length = request.META.get("CONTENT_LENGTH") or "0"
-    return length.isdecimal() and int(length) <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return length.isdecimal() and int(length) <= limit(request, path)

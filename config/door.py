@@ -38,9 +38,9 @@ class DoorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request, or answer 503 in the shape of its path."""
-        if request.method != "POST" or not fits(request):  # what is too large is told further in
-            return self.get_response(request)
         prefix, path = split(request.path_info)
+        if request.method != "POST" or not fits(request, path):  # what is too large is told further in
+            return self.get_response(request)
         route = routes().get(path)
         if route is None:
             return self.get_response(request)

@@ -102,14 +102,17 @@ def wrong_method(request: HttpRequest) -> HttpResponse:
     )
 
 
-def too_large(request: HttpRequest) -> HttpResponse:
-    """Answer a body that is larger than anything we take."""
+def too_large(request: HttpRequest, limit: int) -> HttpResponse:
+    """Answer a body of more bytes than its path takes."""
+    size = f"{limit // 1024} KiB"
+    if request.path_info.startswith("/api/"):
+        return plain_refusal(413, f"the body is larger than {size}")
     return _answer(
         request,
         413,
         word="invalid_request",
         title=_("That is too much"),
-        message=_("the body is larger than 1 MiB"),
+        message=_("the body is larger than %(size)s") % {"size": size},
         next_step=_("Send less."),
     )
 

@@ -9,6 +9,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
+from config import chunked_bodies
 from identity.users import aside
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -45,4 +46,11 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     fails before any code of ours on codecs that are none for text.
     """
     environ["CONTENT_TYPE"] = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
-    return _django(environ, start_response)
+    if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):
+        return chunked_bodies.refuse(start_response)
+    answer = _django(environ, start_response)
+    if environ["REQUEST_METHOD"] == "HEAD":
+        # RFC 9110 section 9.3.2: the server MUST NOT send content in the response.
+        answer.close()
+        return ()
+    return answer

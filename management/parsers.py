@@ -1,6 +1,7 @@
 """Reading JSON strictly: what could be read in two ways is refused."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import IO, Any, Final
@@ -14,6 +15,9 @@ from rest_framework.parsers import BaseParser
 
 _DEEPEST: Final = 32
 _SHOWN: Final = 64  # characters of a name that an answer repeats
+_MOST_VALUES: Final = 50_000
+_SPACE: Final = b" \t\r\n"
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 class TooLarge(APIException):
@@ -24,7 +28,11 @@ class TooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON objects (RFC 8259): no NaN, no lone surrogates, no NUL, not too deep, no name twice."""
+    """UTF-8 JSON objects (RFC 8259): no NaN, no lone surrogates, no NUL, not too deep, no name twice.
+
+    The bytes are parsed once. Commas, brackets and colons outside of strings tell how many values and
+    names there are, before and after.
+    """
 
     media_type = "application/json"
 
@@ -37,20 +45,38 @@ class StrictJSONParser(BaseParser):
         """Return the object.
 
         Raises:
-            ParseError: it is not JSON, not an object, too deep, holds a NUL or a name twice.
+            ParseError: it is not JSON, not an object, too deep, holds too many values, a NUL or a name twice.
             TooLarge: it is longer than ``DATA_UPLOAD_MAX_MEMORY_SIZE``.
 
         """
         body = _read(stream)
+        if _beginnings(body) > _MOST_VALUES and _values(body) > _MOST_VALUES:
+            raise ParseError(f"the body must hold at most {_MOST_VALUES:,} values")
         try:
             document = orjson.loads(body)
         except orjson.JSONDecodeError:
             raise ParseError("the body must be valid JSON in UTF-8") from None
         if not isinstance(document, dict):
             raise ParseError("the body must be a JSON object")
-        check(document)
-        _check_names(body)
+        names = check(document)
+        if body.count(b":") > names and _without_strings(body).count(b":") > names:
+            _refuse_a_name_twice(body)
         return document
+
+
+def _beginnings(body: bytes) -> int:
+    """Return the number of values at most: each is the whole, follows a comma or comes first in one."""
+    return 1 + body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def _values(body: bytes) -> int:
+    """Return the number of values, exactly where the body is JSON."""
+    bare = _without_strings(body.translate(None, _SPACE))
+    return _beginnings(bare) - bare.count(b"[]") - bare.count(b"{}")
+
+
+def _without_strings(body: bytes) -> bytes:
+    return _STRING.sub(b"", body)
 
 
 def _read(stream: IO[Any]) -> bytes:
@@ -64,8 +90,8 @@ def _read(stream: IO[Any]) -> bytes:
     return body
 
 
-def check(document: dict[str, Any]) -> None:
-    """Make sure that every database can keep what an object holds, however deep it stands.
+def check(document: dict[str, Any]) -> int:
+    """Make sure that every database can keep what an object holds, and return how many names it holds.
 
     Raises:
         ParseError: it holds a NUL or is too deep; the message names the field.
@@ -73,6 +99,7 @@ def check(document: dict[str, Any]) -> None:
     """
     if any("\0" in name for name in document):
         raise ParseError("the names of fields must not hold a NUL character")
+    names = len(document)
     waiting: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
     while waiting:
         field, value, depth = waiting.pop()
@@ -83,13 +110,18 @@ def check(document: dict[str, Any]) -> None:
             if depth > _DEEPEST:
                 raise ParseError(f"{field[:_SHOWN]}: is nested deeper than {_DEEPEST} levels")
             if isinstance(value, dict):
+                names += len(value)
                 waiting.extend((field, name, depth) for name in value)
                 value = value.values()
             waiting.extend((field, item, depth + 1) for item in value)
+    return names
 
 
-def _check_names(body: bytes) -> None:
-    """Refuse a name that comes twice in an object: others may read the first, we the last."""
+def _refuse_a_name_twice(body: bytes) -> None:
+    """Refuse a name that comes twice in an object: others may read the first, we the last.
+
+    The body is parsed again to find the name, which the refusal says.
+    """
     json.loads(body, object_pairs_hook=_unique)
 
 

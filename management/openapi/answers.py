@@ -43,7 +43,12 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
         "it was changed since you read it: read it again and repeat your change",
         {},
     ),
-    "413": ("TooLarge", "The body is larger than 1 MiB.", "the body is larger than 1 MiB", {}),
+    "413": (
+        "TooLarge",
+        "The body is larger than 1 MiB, or 64 KiB where no token is needed.",
+        "the body is larger than 1 MiB",
+        {},
+    ),
     "415": (
         "UnsupportedMediaType",
         "The body is not JSON.",

@@ -29,6 +29,15 @@ def send(address: str, method: str, path: bytes, *headers: str, body: bytes = b"
     return _understood(answer)
 
 
+def send_raw(address: str, request: bytes) -> bytes:
+    """Send these bytes and no others, and return what comes back."""
+    parts = urlsplit(address)
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30) as connection:
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
 def _understood(answer: bytes) -> Answer:
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *rest = head.decode("latin-1").split("\r\n")
