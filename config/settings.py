@@ -117,12 +117,12 @@ MIDDLEWARE = [
     "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
     "config.door.DoorMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.static_files.StaticFilesMiddleware",
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",
     "config.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
+    "identity.core.origin_check.OriginCheckMiddleware",
     # Of the operators' site: below /admin alone.
     "management.site.middleware.SessionMiddleware",
     "management.site.middleware.AuthenticationMiddleware",
@@ -161,6 +161,7 @@ TEMPLATES = [
     },
 ]
 STATIC_URL = "/static/"
+STATICFILES_FINDERS = ["config.static_files.ServedFinder"]
 STATIC_ROOT = Path(env.text("STATIC_DIR", str(VAR / "static"))).resolve()
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

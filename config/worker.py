@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, Final
 
+from gunicorn.http.errors import ParseException
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 _NEXT: Final = 2  # milliseconds in which a busy client sends its next request
@@ -47,6 +48,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             while stays is True and self.alive and not self._waiting and arrival.poll(_NEXT):
                 stays = super().handle(conn)
         return stays
+
+    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
+        """Answer what cannot be parsed, or an error that nobody caught, and log neither what was sent."""
+        if req is not None and hasattr(req, "uri"):
+            req.uri = getattr(req, "path", "")  # the query may hold a code
+        super().handle_error(
+            req, client, addr, _without_text(exc) if isinstance(exc, ParseException) else exc
+        )
 
     def finish_request(self, conn: TConn, served: Future[Any]) -> None:
         """Wait for the next request of a connection, or part from it."""
@@ -91,3 +100,12 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _end(self, conn: TConn) -> None:
         self.nr_conns -= 1
         conn.close()
+
+
+def _without_text(error: ParseException) -> ParseException:
+    """Return an error of the same kind whose text is the name of its kind."""
+    kind = type(error)
+    nameless = type(kind.__name__, (kind,), {"__str__": lambda _: kind.__name__})
+    copy: ParseException = Exception.__new__(nameless)
+    copy.__dict__.update(error.__dict__)
+    return copy

@@ -12,6 +12,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import Model, QuerySet
+from django.forms import Media
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 
@@ -57,6 +58,8 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
     ordering: ClassVar[tuple[str, ...]] = ("-created_at", "-pk")
     change_form_template = "admin/row.html"
     change_list_template = "admin/rows.html"
+    # Instead of what Django's forms need: jQuery is not served.
+    media = Media(js=["admin/js/actions.js"])
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
         """Return what is shown."""

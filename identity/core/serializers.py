@@ -56,7 +56,17 @@ class WholeNumber(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
-class Line(serializers.CharField):
+class Text(serializers.CharField):
+    """Text, and nothing that only can be written as one: DRF takes a number for its digits."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return the text, checked."""
+        if not isinstance(data, str):
+            raise serializers.ValidationError("must be a string")
+        return super().to_internal_value(data)
+
+
+class Line(Text):
     """Text of one line: no control characters. ``null`` stands for nothing where it may be blank.
 
     ``pattern`` tells readers of the API's documentation what the check lets through.
@@ -75,8 +85,6 @@ class Line(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         """Return the text, checked."""
-        if not isinstance(data, str):
-            raise serializers.ValidationError("must be a string")
         text = super().to_internal_value(data)
         if any(unicodedata.category(c) == "Cc" and c not in self.allowed for c in text):
             raise serializers.ValidationError("must not contain control characters")
