@@ -11,9 +11,13 @@ _LONGEST_USER_AGENT: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Tenant, address, user agent, correlation id, and who acts; empty outside of a request."""
+    """Tenant, address, user agent, correlation id, and who acts; empty outside of a request.
+
+    The tenant is that of the work of the moment, ``served_tenant_id`` that of the request.
+    """
 
     tenant_id: str = "default"
+    served_tenant_id: str = ""
     ip: str = ""
     user_agent: str = ""
     request_id: str = ""
@@ -39,6 +43,11 @@ def tenant(tenant_id: str) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def serve(tenant_id: str) -> None:
+    """Note which tenant the request is for; it is forgotten when the request ends."""
+    _current.set(replace(_current.get(), served_tenant_id=tenant_id))
 
 
 def act_as(

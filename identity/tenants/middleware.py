@@ -9,6 +9,7 @@ from typing import Final
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import set_script_prefix
 
+from audit import context
 from identity.core import tenancy
 from identity.core.compiled import Select, text
 from identity.tenants.models import Tenant
@@ -43,6 +44,7 @@ class TenantMiddleware:
         if inserted := _INSERTED.fullmatch(request.path_info):
             request.path_info = f"{inserted[2]}{inserted[1]}"
         if not request.path_info.startswith("/t/"):
+            _note(request, tenancy.DEFAULT)
             with tenancy.using(tenancy.DEFAULT):
                 return self.get_response(request)
         match = _PREFIX.match(request.path_info)
@@ -51,6 +53,7 @@ class TenantMiddleware:
         # Cut first: a refusal has the shape of the path below the tenant, known or not.
         request.path_info = request.path_info[match.end() :]
         tenant = _find(match[1])
+        _note(request, tenant)
         set_script_prefix(f"{tenant.prefix}/")
         try:
             with tenancy.using(tenant):
@@ -62,6 +65,12 @@ class TenantMiddleware:
             _known.pop(match[1], None)
             _find(match[1])
         return response
+
+
+def _note(request: HttpRequest, tenant: tenancy.ActiveTenant) -> None:
+    """Say whom the request is for: in the log, also in lines that are written when it is over."""
+    context.serve(tenant.id)
+    request.served_tenant_id = tenant.id  # type: ignore[attr-defined]
 
 
 def _find(slug: str) -> tenancy.ActiveTenant:

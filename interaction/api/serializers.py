@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.core.serializers import Line
+from identity.core.serializers import Line, Text
 from identity.users.identifiers import Kind
 from interaction.experience.serializers import ExperienceSerializer
 from interaction.verification.models import Purpose
@@ -15,14 +15,14 @@ _PURPOSES: Final = [Purpose.SIGN_IN.value, Purpose.REGISTER.value, Purpose.FORGO
 class InteractionSerializer(serializers.Serializer[Any]):
     """What every POST may say: which pending request is meant."""
 
-    interaction = serializers.CharField(max_length=36, required=False, default="")
+    interaction = Text(max_length=36, required=False, default="")
 
 
 class SignInSerializer(InteractionSerializer):
     """Identifier and password, for the request that waits."""
 
-    identifier = serializers.CharField(max_length=254)
-    password = serializers.CharField(max_length=256, trim_whitespace=False)
+    identifier = Text(max_length=254)
+    password = Text(max_length=256, trim_whitespace=False)
 
 
 class RegisterSerializer(InteractionSerializer):
@@ -32,9 +32,7 @@ class RegisterSerializer(InteractionSerializer):
     email = Line(max_length=254, required=False, default="", allow_blank=True)
     phone = Line(max_length=64, required=False, default="", allow_blank=True)
     name = Line(max_length=256, required=False, default="", allow_blank=True)
-    password = serializers.CharField(
-        max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False
-    )
+    password = Text(max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False)
 
 
 class CodeSerializer(InteractionSerializer):
@@ -60,8 +58,8 @@ class EnteredCodeSerializer(CodeSerializer):
 class NewPasswordSerializer(InteractionSerializer):
     """A new password for the account whose email or phone was verified in this browser."""
 
-    identifier = serializers.CharField(max_length=254)
-    new_password = serializers.CharField(max_length=256, trim_whitespace=False)
+    identifier = Text(max_length=254)
+    new_password = Text(max_length=256, trim_whitespace=False)
 
 
 class NextSerializer(serializers.Serializer[None]):

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, Line, Record, Timestamp
+from identity.core.serializers import Flag, Line, Record, Text, Timestamp
 from identity.tenants.models import Tenant
 from identity.users.serializers import Password
 from management.administrators.models import Administrator, Role
@@ -11,8 +11,8 @@ from management.administrators.models import Administrator, Role
 class AdministratorSignInSerializer(serializers.Serializer[None]):
     """What an administrator signs in with."""
 
-    username = serializers.CharField(max_length=128)
-    password = serializers.CharField(max_length=256, trim_whitespace=False)
+    username = Text(max_length=128)
+    password = Text(max_length=256, trim_whitespace=False)
     code = Line(
         max_length=64,
         required=False,

@@ -13,5 +13,6 @@ class CorrelationFilter(logging.Filter):
         origin = context.current()
         request = getattr(record, "request", None)
         record.request_id = origin.request_id or getattr(request, "correlation_id", "")
-        record.tenant_id = origin.tenant_id if origin.request_id else ""
+        # Django logs the outcome of a request when its context is gone.
+        record.tenant_id = origin.served_tenant_id or getattr(request, "served_tenant_id", "")
         return True

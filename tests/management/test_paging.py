@@ -26,7 +26,7 @@ WHOLE = {
     "/m2m/organizations/:organization_pk/members/:user_pk/roles",
 }
 DETAIL = "/sign-in-experience"
-NO_NUMBERS = ["0", "-1", "abc", "1.5", "", " 1", "1e3", "٣", "1\0", "99999999999999999999", "+1", "0x1"]
+NO_NUMBERS = ["0", "-1", "abc", "1.5", "", " 1", "1e3", "٣", "1\0", "00", "+1", "0x1"]
 PAGED = [
     route
     for route in all_routes()

@@ -1,0 +1,148 @@
+"""What anybody may send costs little: each route without a token, with its most expensive legal input (N14).
+
+The routes come from docs/endpoints.tsv and the fields from the serializers, so that no new route can be
+forgotten. Passwords are hashed in processes of their own, whose time is not counted.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from django.urls import get_resolver
+from rest_framework.serializers import CharField, ChoiceField
+
+from tests.support import second, server
+from tests.support.cast import World
+from tests.support.processor import seconds_of_workers
+from tests.test_house import Endpoint, methods, routes, written_endpoints
+
+pytestmark = pytest.mark.skipif(
+    "GATEHOUSE_THOROUGH" not in os.environ, reason="a part of the thorough run (GATEHOUSE_THOROUGH=1)"
+)
+
+MOST_SECONDS = 0.2
+BODY = 64 * 1024 - 2_048  # less what comes beside the filler
+QUERY = 7_000
+AT_ONCE = 4
+_GROWS = "\ufdfa"  # 18 characters in NFKC
+FILLERS = {
+    "lists": '"a":[' + "[]," * (BODY // 3) + "1]",
+    "objects": '"a":[' + "{}," * (BODY // 3) + "1]",
+    "texts": '"a":[' + '"",' * (BODY // 3) + "1]",
+    "names": ",".join(f'"{number:x}":1' for number in range(BODY // 9)),
+    "a name twice": ",".join(f'"{number:x}":1' for number in range(BODY // 9)) + ',"1":1',
+    "one text": f'"a":"{"," * BODY}"',
+    "escapes": '"a":"' + "\\u0041" * (BODY // 6) + '"',
+}
+FORMS = {
+    "fields": "&".join(f"{number:x}" for number in range(BODY // 5)),
+    "900 fields": "&".join(f"{number:x}={'x' * 60}" for number in range(900)),
+    "escapes": "a=" + "%C3%A9" * (BODY // 6),
+    "one field": "a=" + "x" * BODY,
+    "separators": "&" * BODY,
+}
+OPEN = [
+    endpoint for endpoint in written_endpoints() if not endpoint.path.startswith(("/api/v1/", "/admin/*"))
+]
+OPEN += [Endpoint("GET", "/admin/login/", "login"), Endpoint("POST", "/admin/login/", "login")]
+
+
+@pytest.fixture(scope="module")
+def one_worker(address: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """A server with one worker and without limits that would refuse first, and where it is."""
+    port = str(second.free_port())
+    place = f"http://127.0.0.1:{port}"
+    many = dict.fromkeys(("LIMIT_ADDRESS_SIGN_INS", "LIMIT_ADDRESS_CODE_SENDS"), "1000000")
+    many |= {"LIMIT_ADDRESS_REGISTRATIONS": "1000000", "LOCK_PAIR_FAILURES": "1000000"}
+    with server.process(PORT=port, BASE_URL=place, WEB_CONCURRENCY="1", **many) as served:
+        yield served, place
+
+
+def serializers() -> dict[str, Any]:
+    """What takes the JSON of each route without a token."""
+    found = {}
+    for path, _, pattern in routes(get_resolver()):
+        view: Any = getattr(pattern.callback, "cls", None)
+        if "POST" in methods(pattern) and getattr(view, "authentication_classes", None) == ():
+            found[path] = view.takes["post"]()
+    return found
+
+
+def longest(field: Any) -> object:
+    """A value that a field takes, as long as it may be, of characters that are dear to fold."""
+    if isinstance(field, ChoiceField):
+        return next(iter(field.choices))
+    assert isinstance(field, CharField), field
+    return _GROWS * (field.max_length or 256)
+
+
+def bodies(path: str) -> dict[str, str]:
+    """The JSON bodies of a route, by what fills them."""
+    fields = ",".join(
+        f'"{name}":"{"" if name == "interaction" else longest(field)}"'
+        for name, field in serializers()[path].fields.items()
+    )
+    return {kind: f"{{{fields},{filler}}}" for kind, filler in FILLERS.items()}
+
+
+def inputs(http: httpx.Client, endpoint: Endpoint, path: str) -> Iterator[tuple[str, httpx.Request]]:
+    """The expensive requests of a route."""
+    if endpoint.method == "GET":
+        for kind, text in FORMS.items():
+            yield kind, http.build_request("GET", f"{path}?{text[:QUERY]}")
+        cookies = "; ".join(f"c{number}=x" for number in range(900))
+        yield "cookies", http.build_request("GET", path, headers={"Cookie": cookies})
+        languages = ",".join(f"x{number};q=0.1" for number in range(700))
+        yield "languages", http.build_request("GET", path, headers={"Accept-Language": languages})
+    elif path.partition("/api/")[1]:
+        for kind, text in bodies(endpoint.path).items():
+            yield (
+                kind,
+                http.build_request("POST", path, content=text, headers={"Content-Type": "application/json"}),
+            )
+    else:
+        page = http.get(path)
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+        names = ("identifier", "username", "email", "phone", "name", "password", "new_password", "code")
+        typed = f"csrfmiddlewaretoken={token[1] if token else ''}&" + "&".join(f"{name}=x" for name in names)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        for kind, text in FORMS.items():
+            yield (
+                kind,
+                http.build_request("POST", path, content=f"{typed}&{text}"[: BODY + 2_000], headers=form),
+            )
+
+
+@pytest.mark.parametrize("endpoint", OPEN, ids=lambda endpoint: f"{endpoint.method} {endpoint.path}")
+def test_decision_N14_no_input_costs_a_fifth_of_a_second(
+    one_worker: tuple["subprocess.Popen[bytes]", str], acme: World, endpoint: Endpoint
+) -> None:
+    served, place = one_worker
+    at_root = endpoint.path.startswith(("/admin/", "/healthz", "/readyz", "/metrics"))
+    world = "" if at_root else acme.at(place).address.removeprefix(place)
+    path = f"{place}{world}{re.sub(r':[a-z_]+', 'x', endpoint.path)}"
+    dear: dict[str, float] = {}
+
+    with httpx.Client(timeout=60) as http:
+        for kind, request in inputs(http, endpoint, path):
+            costs = []
+            for _ in range(3):  # a loaded machine makes processors slow: the least of three counts
+                before = seconds_of_workers(served.pid)
+                answers = [http.send(request) for _ in range(AT_ONCE)]
+                costs.append((seconds_of_workers(served.pid) - before) / AT_ONCE)
+                assert all(answer.status_code < 500 or answer.status_code == 503 for answer in answers)
+                if costs[-1] < MOST_SECONDS:
+                    break
+            dear[kind] = min(costs)
+
+    assert {kind: cost for kind, cost in dear.items() if cost >= MOST_SECONDS} == {}
+
+
+def test_every_json_route_without_a_token_has_a_serializer() -> None:
+    assert set(serializers()) == {
+        endpoint.path for endpoint in OPEN if endpoint.method == "POST" and endpoint.path.startswith("/api/")
+    }
