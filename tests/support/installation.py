@@ -16,7 +16,8 @@ from tests.support import customers, database_roles, second, server, stage, witn
 from tests.support.postgres_server import PostgresServer
 from tests.support.witness import Witness
 
-PEOPLE = [f"person-{number}" for number in range(12)]
+PEOPLE = [f"person-{number}" for number in range(6)]
+_OWNER, _SERVING = "gatehouse_owner", "gatehouse_serving"
 
 
 @dataclass
@@ -132,13 +133,25 @@ def _refresh(http: httpx.Client, seen: Witness, token: str) -> httpx.Response:
 @contextmanager
 def installed(database: PostgresServer, name: str, **environment: str) -> Iterator[Installation]:
     """Install on a server of PostgreSQL, with the two roles of the documentation."""
-    owner, serving = f"owner_{name}", f"serving_{name}"
-    with database.connect() as superuser:
-        superuser.execute(f'CREATE DATABASE "{name}"')
-    database_roles.run_file(database.url(name), owner, serving)
-    roles = {"DATABASE_URL": database.url(name, owner), "DATABASE_SERVING_ROLE": serving}
     common = {"DJANGO_SETTINGS_MODULE": "config.settings", "TEST_STATEMENTS_FILE": os.devnull} | environment
-    for command in (["migrate", "--verbosity=0"], ["bootstrap"]):
-        stage.manage(common | roles, *command)
+    with database.connect() as superuser:
+        query = "SELECT FROM pg_database WHERE datname = 'installed'"
+        if superuser.execute(query).fetchone() is None:
+            _install(database, common)
+        superuser.execute(f'CREATE DATABASE "{name}" TEMPLATE installed')
+        superuser.execute(f'ALTER DATABASE "{name}" OWNER TO {_OWNER}')
+        superuser.execute(f'GRANT CONNECT ON DATABASE "{name}" TO {_SERVING}')
     with ExitStack() as running:
-        yield Installation(database.url(name, serving), database.url(name, owner), database, running, common)
+        yield Installation(
+            database.url(name, _SERVING), database.url(name, _OWNER), database, running, common
+        )
+
+
+def _install(database: PostgresServer, environment: dict[str, str]) -> None:
+    """Make the database that the others are copies of."""
+    with database.connect() as superuser:
+        superuser.execute("CREATE DATABASE installed")
+    database_roles.run_file(database.url("installed"), _OWNER, _SERVING)
+    roles = {"DATABASE_URL": database.url("installed", _OWNER), "DATABASE_SERVING_ROLE": _SERVING}
+    for command in (["migrate", "--verbosity=0"], ["bootstrap"]):
+        stage.manage(environment | roles, *command)
