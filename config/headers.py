@@ -20,6 +20,7 @@ class SecurityHeadersMiddleware:
     frame pages of ours, and with ``response.framed`` it may be framed by them: such a page is
     a picture, in which nothing runs and nothing is sent. ``response.style_sheets`` are the
     texts of sheets that stand in the page itself, which the policy names by their hashes.
+    ``response.widget_sources`` are whose scripts, styles and frames the page shows besides: a CAPTCHA's.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -66,19 +67,21 @@ def _policy(response: HttpResponse) -> str:
     application and beyond: hence https, and what else the page says its form leads to.
     """
     framed, sheets = getattr(response, "framed", False), getattr(response, "style_sheets", ())
+    widget = getattr(response, "widget_sources", ())
+    frames = ["'self'"] if getattr(response, "frames", False) else []
     return "; ".join(
         (
             "default-src 'none'",
-            "script-src 'self'",
-            " ".join(("style-src", *(map(_hash, sheets) if sheets else ["'self'"]))),
+            " ".join(("script-src 'self'", *widget)),
+            " ".join(("style-src", *(map(_hash, sheets) if sheets else ["'self'"]), *widget)),
             "img-src 'self' https: data:",
             "font-src 'self'",
-            "connect-src 'self'",
+            " ".join(("connect-src 'self'", *widget)),
             " ".join(("form-action 'self' https:", *getattr(response, "form_targets", ()))),
             "frame-ancestors 'self'" if framed else "frame-ancestors 'none'",
             "base-uri 'none'",
             "object-src 'none'",
-            *(["frame-src 'self'"] if getattr(response, "frames", False) else []),
+            *([" ".join(("frame-src", *frames, *widget))] if frames or widget else []),
             *(["sandbox"] if framed else []),
         )
     )

@@ -42,6 +42,7 @@ ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
 PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
+BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS")
 
 # ── Apps, from the floor up ───────────────────────────────────────────────────────────
 INSTALLED_APPS = [
@@ -76,6 +77,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
 ]
+NEW_EMAIL_RULE = "interaction.experience.new_emails.check"
 TENANT_PROVISIONERS = [
     "identity.resources.services.provision",
     "identity.roles.services.provision",

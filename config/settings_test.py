@@ -54,7 +54,7 @@ os.environ |= {
         else f"sqlite:///{_VAR}/test.sqlite3"
     ),
 }
-for _name in ("TRUSTED_PROXIES", "CACHE_URL", "PHONE_DEFAULT_REGION"):
+for _name in ("TRUSTED_PROXIES", "CACHE_URL", "PHONE_DEFAULT_REGION", "BREACHED_PASSWORDS"):
     os.environ.pop(_name, None)
 
 from config.settings import *  # noqa: E402, F403 - they read the environment that stands above

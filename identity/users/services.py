@@ -8,7 +8,14 @@ from django.db.models import F
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
-from identity.users import credentials, dummy_hashes, identifiers, imported_hashes, passwords
+from identity.users import (
+    credentials,
+    dummy_hashes,
+    identifiers,
+    imported_hashes,
+    new_emails,
+    passwords,
+)
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
@@ -161,6 +168,8 @@ def _identify(user: User, *, username: str, email: str, phone: str) -> None:
     """Set identifiers with their keys, and what a search finds the user by."""
     user.username = username
     user.username_key = identifiers.fold(username) if username else None
+    if email and email != user.email:
+        new_emails.check(email)
     user.email = identifiers.email(email) if email else ""
     user.email_key = identifiers.fold(email) if email else None
     user.phone = identifiers.phone(phone) if phone else ""

@@ -18,6 +18,18 @@ class InteractionSerializer(serializers.Serializer[Any]):
     interaction = Text(max_length=36, required=False, default="")
 
 
+class CaptchaSerializer(InteractionSerializer):
+    """What is asked for besides where the tenant wants a CAPTCHA."""
+
+    captcha_token = serializers.CharField(
+        max_length=8192,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="What the widget of the CAPTCHA gave, where the experience names one",
+    )
+
+
 class SignInSerializer(InteractionSerializer):
     """Identifier and password, for the request that waits."""
 
@@ -25,7 +37,7 @@ class SignInSerializer(InteractionSerializer):
     password = Text(max_length=256, trim_whitespace=False)
 
 
-class RegisterSerializer(InteractionSerializer):
+class RegisterSerializer(CaptchaSerializer):
     """Who somebody says they are. What the experience does not ask for may be left out."""
 
     username = Line(max_length=128, required=False, default="", allow_blank=True)
@@ -35,12 +47,16 @@ class RegisterSerializer(InteractionSerializer):
     password = Text(max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False)
 
 
-class CodeSerializer(InteractionSerializer):
+class CodeAddressSerializer(InteractionSerializer):
     """Whom a code goes to, and what for."""
 
     identifier = Line(max_length=254)
     identifier_type = serializers.ChoiceField(choices=[Kind.EMAIL.value, Kind.PHONE.value])
     interaction_type = serializers.ChoiceField(choices=_PURPOSES)
+
+
+class CodeSerializer(CodeAddressSerializer, CaptchaSerializer):
+    """Whom a code is to be sent to, and what for."""
 
 
 class CodeSentSerializer(serializers.Serializer[Any]):
@@ -49,7 +65,7 @@ class CodeSentSerializer(serializers.Serializer[Any]):
     expires_in = serializers.IntegerField()
 
 
-class EnteredCodeSerializer(CodeSerializer):
+class EnteredCodeSerializer(CodeAddressSerializer):
     """A code, as a person typed it."""
 
     code = Line(max_length=32)
@@ -76,6 +92,13 @@ class SocialConnectorSerializer(serializers.Serializer[Any]):
     type = serializers.CharField()
 
 
+class AskedCaptchaSerializer(serializers.Serializer[Any]):
+    """The CAPTCHA that registering and having a code sent ask for."""
+
+    connector_id = serializers.CharField()
+    site_key = serializers.CharField()
+
+
 class OfferedExperienceSerializer(ExperienceSerializer):
     """The experience as a front end needs it to draw its pages."""
 
@@ -85,3 +108,4 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     message_templates = None  # type: ignore[assignment]  # as social_sign_in
     social_sign_in = None  # type: ignore[assignment]  # what a front end need not know
     social_connectors = SocialConnectorSerializer(many=True, default=[])
+    captcha = AskedCaptchaSerializer(allow_null=True, default=None)

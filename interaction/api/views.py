@@ -24,6 +24,7 @@ from interaction.api.serializers import (
     SignInSerializer,
     SocialConnectorSerializer,
 )
+from interaction.connectors import captcha
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
@@ -43,6 +44,11 @@ class Experience(APIView):
         """Show what people are offered, and how it looks."""
         shown = OfferedExperienceSerializer(experience.current()).data
         shown["social_connectors"] = SocialConnectorSerializer(offered.all_of_them(), many=True).data
+        asked = captcha.current()
+        shown["captcha"] = asked and {
+            "connector_id": asked.provider.connector_id,
+            "site_key": asked.site_key,
+        }
         return Response(shown, headers={"Cache-Control": "no-store"})
 
 
@@ -111,7 +117,11 @@ class SendCode(InteractionView):
         browser = self.browser(request) or cookies.new_browser(response)
         # Answers are in English; what arrives is read by the person.
         with translation.override(languages.of_request(request._request, waiting)):  # noqa: SLF001
-            response.data = {"expires_in": codes.send(**_bound(fields), browser=browser)}
+            response.data = {
+                "expires_in": codes.send(
+                    **_bound(fields), browser=browser, captcha_token=fields["captcha_token"]
+                )
+            }
         return response
 
 

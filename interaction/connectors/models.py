@@ -21,6 +21,7 @@ class Connector(EditableModel):
         EMAIL = "Email"
         SMS = "Sms"
         SOCIAL = "Social"
+        CAPTCHA = "Captcha"
 
     connector_id = models.CharField(max_length=256)
     type = models.CharField(max_length=8, choices=Type)

@@ -14,7 +14,7 @@ from interaction.connectors import callbacks, configs, messages, sealing
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
-from interaction.connectors.providers.base import Sender, SocialProvider
+from interaction.connectors.providers.base import CaptchaProvider, Sender, SocialProvider
 
 
 class NotWorking(ServiceError):
@@ -114,12 +114,15 @@ def test(connector: Connector, *, to: str) -> str:
             raise NotWorking(str(error)) from None
 
 
-def _try_out(provider: Sender | SocialProvider, connector: Connector, to: str) -> str:
+def _try_out(provider: Sender | SocialProvider | CaptchaProvider, connector: Connector, to: str) -> str:
     config = configs.complete(provider, connector.config())
     if isinstance(provider, Sender):
         message = _test_message(provider.type, to)
         provider.send(config, message)
         return f"a test message was sent to {message.to}"
+    if isinstance(provider, CaptchaProvider):
+        provider.test_secret(config)
+        return f"{provider.name} takes this secret_key"
     provider.test(config, callbacks.redirect_uri_of(connector))
     return f"{provider.name} accepts this configuration"
 

@@ -42,7 +42,8 @@ def _look(order: Order) -> _Sent:
 
 
 def _ways(order: Order) -> _Sent:
-    return {"sign_in": {"methods": forms.methods(order.row, order.fields)}}
+    countries = order.fields["sms_countries"].replace(",", " ").upper().split()
+    return {"sign_in": {"methods": forms.methods(order.row, order.fields), "sms_countries": countries}}
 
 
 def _registration(order: Order) -> _Sent:

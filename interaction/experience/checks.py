@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info
 
 from identity.core.examination import examined, named
 from interaction.connectors import delivery, messages
 from interaction.connectors.models import Connector
+from interaction.experience import breached_passwords
 from interaction.experience.models import SignInExperience
 
 _CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
@@ -62,6 +64,49 @@ def newcomers() -> Iterator[CheckMessage]:
             hint="to let them in all the same, set social_sign_in.create_users_while_registration_is_closed "
             "of the sign-in experience to true; if they shall stay out, set create_users to false",
             id="experience.I003",
+        )
+
+
+@examined
+def text_messages() -> Iterator[CheckMessage]:
+    """Say where text messages go to every country, which invites people who earn by them."""
+    by_tenant = delivery.channels_by_tenant()
+    everywhere = [
+        experience.tenant.slug
+        for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
+        if messages.SMS in by_tenant[experience.tenant.pk] and not experience.sms_countries
+    ]
+    if everywhere and not settings.DEVELOPMENT:
+        yield Info(
+            "text messages are sent to every country, also to those where others earn by each: "
+            + named(everywhere),
+            hint="list the countries where your users are in sign_in.sms_countries of the sign-in experience",
+            id="experience.I004",
+        )
+
+
+@examined
+def breached() -> Iterator[CheckMessage]:
+    """Ask whether the list of breached passwords can be read."""
+    wanted = [
+        experience.tenant.slug
+        for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
+        if experience.password_policy.get("reject_breached")
+    ]
+    problem = "BREACHED_PASSWORDS is not set" if wanted else ""
+    if breached_passwords.is_available():
+        problem = ""
+        try:
+            breached_passwords.examine()
+        except breached_passwords.BadList as error:
+            problem = str(error)
+    if problem:
+        yield Error(
+            f"breached passwords are not refused: {problem}"
+            + (f". Tenants that want it: {named(wanted)}" if wanted else ""),
+            hint="put the range files of Have I Been Pwned into a directory, or its sorted file of hashes, "
+            "and name it in BREACHED_PASSWORDS (docs/configuration.md)",
+            id="experience.E005",
         )
 
 

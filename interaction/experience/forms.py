@@ -42,6 +42,7 @@ class PasswordsForm(forms.Form):
     require_numbers = _flag("A digit")
     require_special_chars = _flag("Something else")
     reject_common = _flag("Refuse the 20,000 that are guessed first")
+    reject_breached = _flag("Refuse those that are known from a breach (the operator's list)")
     strength_meter = _flag("Show how strong it is while it is typed")
 
 
@@ -68,6 +69,12 @@ class WaysForm(forms.Form):
     email_code = _flag("Email and a code that is sent there")
     phone_password = _flag("Phone and password")
     phone_code = _flag("Phone and a code that is sent there")
+    sms_countries = forms.CharField(
+        required=False,
+        max_length=2048,
+        label="Countries for text messages",
+        help_text="Two letters each, such as DE AT CH. Empty: all countries.",
+    )
 
 
 class RegistrationForm(forms.Form):
@@ -80,13 +87,16 @@ class RegistrationForm(forms.Form):
     )
     password = _flag("A password")
     verify = _flag("Email and phone have to be proven with a code")
+    non_ascii_email_names = _flag("Email addresses may have letters beyond ASCII before the @")
 
 
-def ways_of(row: SignInExperience) -> dict[str, bool]:
+def ways_of(row: SignInExperience) -> dict[str, Any]:
     """Return the ways of an experience, by the fields of the form."""
     found = {one["identifier"]: one for one in row.sign_in["methods"]}
     off = {"password": False, "verification_code": False}
-    return {name: found.get(name.partition("_")[0], off)[_way(name)] for name in WaysForm.base_fields}
+    names = [name for name in WaysForm.base_fields if name != "sms_countries"]
+    ways: dict[str, Any] = {name: found.get(name.partition("_")[0], off)[_way(name)] for name in names}
+    return ways | {"sms_countries": " ".join(row.sms_countries)}
 
 
 def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, Any]]:

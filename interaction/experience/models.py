@@ -21,17 +21,23 @@ def default_branding() -> dict[str, str]:
 def default_sign_in() -> dict[str, Any]:
     """Every identifier with a password; email and phone with a code as well."""
     return {
+        "sms_countries": [],
         "methods": [
             {"identifier": "username", "password": True, "verification_code": False},
             {"identifier": "email", "password": True, "verification_code": True},
             {"identifier": "phone", "password": True, "verification_code": True},
-        ]
+        ],
     }
 
 
 def default_sign_up() -> dict[str, Any]:
     """Username and password, nothing to verify."""
-    return {"identifiers": ["username"], "password": True, "verify": False}
+    return {
+        "identifiers": ["username"],
+        "password": True,
+        "verify": False,
+        "non_ascii_email_names": False,
+    }
 
 
 def default_password_policy() -> dict[str, Any]:
@@ -43,6 +49,7 @@ def default_password_policy() -> dict[str, Any]:
         "require_numbers": True,
         "require_special_chars": False,
         "reject_common": False,
+        "reject_breached": False,
         "strength_meter": False,
     }
 
@@ -97,6 +104,11 @@ class SignInExperience(EditableModel):
         return social["create_users"] and (
             is_open or social.get("create_users_while_registration_is_closed", False)
         )
+
+    @property
+    def sms_countries(self) -> list[str]:
+        """The countries that text messages are sent to (ISO 3166-1); an empty list stands for all."""
+        return list(self.sign_in.get("sms_countries", ()))
 
     def takes_password_for(self, identifier: str) -> bool:
         """Tell whether a kind of identifier may sign in with a password."""

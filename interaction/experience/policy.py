@@ -1,4 +1,4 @@
-"""What a password that a person chooses must have. Pure functions.
+"""What a password that a person chooses must have. It asks nothing but lists of passwords.
 
 Administrators are not held to it: they set a first password that need not last.
 """
@@ -12,6 +12,7 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 
 from identity.core.errors import Invalid
 from identity.users import identifiers
+from interaction.experience import breached_passwords
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,17 @@ _KINDS: Final[tuple[tuple[Rule, Callable[[str], bool]], ...]] = (
 
 
 _NOT_COMMON: Final = Rule("reject_common", "not be one of those that are guessed first")
+_NOT_BREACHED: Final = Rule("reject_breached", "not be one that is known from a data breach")
 
 
 def rules(policy: Mapping[str, Any]) -> list[Rule]:
     """Return what a policy asks for, to be shown before anything is broken."""
     asked = [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
-    return [*asked, _NOT_COMMON] if policy.get("reject_common") else asked
+    if policy.get("reject_common"):
+        asked.append(_NOT_COMMON)
+    if _rejects_breached(policy):
+        asked.append(_NOT_BREACHED)
+    return asked
 
 
 def has_meter(policy: Mapping[str, Any]) -> bool:
@@ -76,9 +82,15 @@ def check(
         broken.append(_NOT_YOUR_NAME)
     if policy.get("reject_common") and password.strip().casefold() in _common():
         broken.append(_NOT_COMMON)
+    if _rejects_breached(policy) and breached_passwords.is_breached(password):
+        broken.append(_NOT_BREACHED)
     if broken:
         raise PasswordRefused(field, broken)
     return password
+
+
+def _rejects_breached(policy: Mapping[str, Any]) -> bool:
+    return bool(policy.get("reject_breached")) and breached_passwords.is_available()
 
 
 @cache

@@ -3,10 +3,12 @@
 import re
 from typing import Any, Final
 
+import phonenumbers
 from rest_framework import serializers
 
 from identity.core.serializers import Flag, Line, Record, Url, WholeNumber
 from identity.users.identifiers import Kind
+from interaction.experience import breached_passwords
 from interaction.experience.message_templates import MessageTemplatesSerializer
 
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
@@ -59,6 +61,16 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
     """The ways to sign in, each identifier once."""
 
     methods = MethodSerializer(many=True, required=False)
+    sms_countries = serializers.ListField(
+        child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
+        required=False,
+        max_length=len(phonenumbers.SUPPORTED_REGIONS),
+        help_text="The countries that text messages are sent to, as two letters; none stands for all",
+    )
+
+    def validate_sms_countries(self, countries: list[str]) -> list[str]:
+        """Count a repeated country once."""
+        return list(dict.fromkeys(countries))
 
     def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Refuse an identifier that comes twice."""
@@ -76,6 +88,10 @@ class SignUpSerializer(serializers.Serializer[Any]):
     )
     password = Flag(required=False)
     verify = Flag(required=False)
+    non_ascii_email_names = Flag(
+        required=False,
+        help_text="Whether new email addresses may have characters beyond ASCII before the @",
+    )
 
     def validate_identifiers(self, identifiers: list[str]) -> list[str]:
         """Count a repeated identifier once."""
@@ -93,9 +109,19 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     reject_common = Flag(
         required=False, help_text="Whether the 20,000 passwords that are guessed first are refused"
     )
+    reject_breached = Flag(
+        required=False,
+        help_text="Whether passwords on the list that BREACHED_PASSWORDS names are refused",
+    )
     strength_meter = Flag(
         required=False, help_text="Whether pages show how strong a password is while it is typed, as advice"
     )
+
+    def validate_reject_breached(self, reject: bool) -> bool:  # noqa: FBT001 - called so by the library
+        """Refuse to ask a list that is not there."""
+        if reject and not breached_passwords.is_available():
+            raise serializers.ValidationError("needs the list that the setting BREACHED_PASSWORDS names")
+        return reject
 
 
 class AccountSerializer(serializers.Serializer[Any]):

@@ -8,9 +8,10 @@ from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.identifiers import Kind
-from interaction.connectors import delivery
+from interaction.connectors import captcha, delivery
 from interaction.connectors.messages import Message
 from interaction.experience import services as experience
+from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
 from interaction.journeys import message_look
 from interaction.journeys.pending import Pending
@@ -39,22 +40,30 @@ def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
     return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
 
 
-def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> int:
+def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, captcha_token: str = "") -> int:
     """Send a code and return how many seconds it is good for.
 
-    ``browser`` is the hash of the browser's cookie: a new one has to be given it first.
+    ``browser`` is the hash of the browser's cookie: a new one has to be given it first. Where the
+    tenant asks for a CAPTCHA, ``captcha_token`` says that it was solved; people who are signed in
+    are asked for none.
 
     Raises:
         CodesOff: the tenant does not use codes for this.
         delivery.NoConnector: nothing can be sent to this kind of identifier.
-        Invalid: the identifier is none of this kind.
+        captcha.Unavailable: nobody says whether the CAPTCHA was solved.
+        Invalid: the CAPTCHA was not solved; or the identifier is none of this kind, or of a country that
+            the tenant sends nothing to.
         verification.SentTooOften: one was sent a moment ago.
         limits.TooMany: too many from this address.
 
     """
     shown = experience.current()
     _check(purpose, kind, shown)
+    if kind is Kind.PHONE:
+        sms_countries.check(verification.address_of(kind, identifier), shown.sms_countries)
     limits.take_by_address(rules.CODE_SENDS)
+    if purpose is not Purpose.CHANGE:
+        captcha.check(captcha_token)
     return verification.send(
         purpose=purpose,
         kind=kind,

@@ -13,6 +13,7 @@ from identity.users.notices import Notice
 from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.experience import services as experience
+from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
 from interaction.journeys import message_look
 from interaction.verification import notice_texts, outgoing
@@ -22,12 +23,18 @@ def send(user: User, notice: Notice, addresses: Mapping[Kind, str], words: Mappi
     """Write a notice down for the first address that a message can be delivered to; else do nothing."""
     if Kind.EMAIL in addresses and delivery.can_deliver(EMAIL):
         _post(user, notice, EMAIL, addresses[Kind.EMAIL], words)
-    elif Kind.PHONE in addresses and delivery.can_deliver_text(SMS):
+    elif _takes_text(addresses) and delivery.can_deliver_text(SMS):
         try:
             limits.take((rules.TEXT_MESSAGES, ""))
         except limits.TooMany:
             return  # codes need what is left of the tenant's text messages
         _post(user, notice, SMS, addresses[Kind.PHONE], words)
+
+
+def _takes_text(addresses: Mapping[Kind, str]) -> bool:
+    return Kind.PHONE in addresses and sms_countries.is_allowed(
+        addresses[Kind.PHONE], experience.current().sms_countries
+    )
 
 
 def sample(*, notice: Notice, channel: str, shown: SignInExperience) -> Message:

@@ -13,6 +13,7 @@ from identity.sessions.models import Session
 from identity.users import passwords
 from identity.users import services as users
 from identity.users.identifiers import Kind
+from interaction.connectors import captcha
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
@@ -43,6 +44,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     phone: str,
     name: str,
     password: str,
+    captcha_token: str = "",
     browser: str,
     pending: Pending | None,
     current: Session | None,
@@ -54,7 +56,8 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
 
     Raises:
         RegistrationOff: the tenant lets nobody register.
-        Invalid: something is missing, breaks a rule, or belongs to somebody else.
+        captcha.Unavailable: nobody says whether the CAPTCHA was solved.
+        Invalid: the CAPTCHA was not solved; something is missing, breaks a rule, or belongs to somebody else.
         policy.PasswordRefused: the password breaks rules of the tenant.
         verification.NotVerified: email or phone has to be proven first.
         limits.TooMany: too many from this address.
@@ -64,6 +67,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     if password:
         passwords.check_places()  # as in sign_in
     limits.take_by_address(rules.REGISTRATIONS)
+    captcha.check(captcha_token)
     shown = experience.current()
     given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
     with log.attempt(_event(shown, given), username=username or email or phone) as entry:

@@ -27,6 +27,7 @@ from identity.users.notices import Notice, notify
 from interaction.connectors import client
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers.base import Profile
+from interaction.experience import new_emails
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.sign_in import SignedIn, start
@@ -336,7 +337,7 @@ def _new(profile: Profile) -> User:
         raise NoAccount
     return users.create_vouched_for(
         name=profile.name,
-        email=profile.email if profile.email_verified else "",
+        email=profile.email if profile.email_verified and new_emails.is_allowed(profile.email) else "",
         avatar=profile.avatar or None,
     )
 

@@ -16,6 +16,7 @@ _SENTENCES: Final = {
     "sign_in_again": _("Sign in again first, and come back within five minutes."),
     "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
     "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
+    "captcha_unavailable": _("We cannot check that you are a person at this moment. Try again in a minute."),
     "rate_limited": _("Too many requests came from your network. Wait a few minutes and try again."),
     "sent_too_often": _(
         "We sent a code a moment ago: use that one. Wait a minute before you ask for another."
@@ -45,6 +46,7 @@ _FIELDS: Final = {
     "email": _("This is not an email address. Check it, like name@example.com."),
     "phone": _("This is not a phone number. Check it, like +49 170 1234567."),
     "identifier": _("This is not an address that a code could be sent to. Check it."),
+    "captcha_token": _("Confirm that you are a person, then try again."),
     "avatar": _("Enter an address that begins with https://."),
 }
 _TAKEN: Final = _("Somebody else has this already. Choose another, or sign in if it is your own.")
@@ -54,6 +56,7 @@ _RULES: Final = {
     "require_numbers": _("a digit"),
     "require_special_chars": _("a character that is neither a letter nor a digit"),
     "reject_common": _("not a password that many people use"),
+    "reject_breached": _("not a password that is known from a data breach"),
     "not_identifier": _("something else than your username, email address or phone number"),
 }
 

@@ -662,6 +662,7 @@ class TestExperience:
             "terms_of_use_url",
             "privacy_policy_url",
             "social_connectors",
+            "captcha",
         }
         assert shown["social_connectors"] == []
         assert [method["identifier"] for method in shown["sign_in"]["methods"]] == [

@@ -54,7 +54,7 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "time?": or_null(matches(TIME)),
     "user|machine": one_of("User", "MachineToMachine"),
     "application": one_of("Traditional", "SPA", "Native", "MachineToMachine"),
-    "channel": one_of("Email", "Sms", "Social"),
+    "channel": one_of("Email", "Sms", "Social", "Captcha"),
     "key": one_of("active", "next", "previous"),
     "ES256": one_of("ES256"),
     "ok": one_of("ok"),
@@ -109,8 +109,8 @@ THINGS: Final = {
 NESTED: Final = {
     "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris"},
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
-    "sign_in": {"methods"},
-    "sign_up": {"identifiers", "password", "verify"},
+    "sign_in": {"methods", "sms_countries"},
+    "sign_up": {"identifiers", "password", "verify", "non_ascii_email_names"},
     "account": {"username_change", "deletion"},
     "social_sign_in": {
         "automatic_account_linking",
@@ -119,7 +119,7 @@ NESTED: Final = {
     },
     "password_policy": {
         *("min_length", "require_lowercase", "require_uppercase", "require_numbers", "require_special_chars"),
-        *("reject_common", "strength_meter"),
+        *("reject_common", "reject_breached", "strength_meter"),
     },
 }
 NOTHING: Final = "nothing"

@@ -71,6 +71,38 @@ class Sender(Provider, Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Widget:
+    """What a page shows of a CAPTCHA: a script, an element of this class, and the hosts they talk to."""
+
+    script: str
+    css_class: str
+    sources: tuple[str, ...]
+
+
+@runtime_checkable
+class CaptchaProvider(Provider, Protocol):
+    """Tells people from programs."""
+
+    widget: Widget
+
+    def is_solved(self, config: Config, token: str, address: str) -> bool:
+        """Tell whether a token is that of somebody who solved a CAPTCHA, and was not used before.
+
+        Raises:
+            ProviderError: the provider does not say, or does not take our secret.
+
+        """
+
+    def test_secret(self, config: Config) -> None:
+        """See whether the provider takes our secret.
+
+        Raises:
+            ProviderError: it does not.
+
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
     """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect.

@@ -4,7 +4,8 @@ from typing import Final
 
 from interaction.connectors.providers.aliyun_direct_mail import AliyunDirectMail
 from interaction.connectors.providers.aliyun_sms import AliyunSms
-from interaction.connectors.providers.base import Sender, SocialProvider
+from interaction.connectors.providers.base import CaptchaProvider, Sender, SocialProvider
+from interaction.connectors.providers.captcha import HCaptcha, Turnstile
 from interaction.connectors.providers.github import GitHub
 from interaction.connectors.providers.google import Google
 from interaction.connectors.providers.microsoft import Microsoft
@@ -15,7 +16,7 @@ from interaction.connectors.providers.sendgrid import SendGrid
 from interaction.connectors.providers.smtp import Smtp
 from interaction.connectors.providers.twilio_sms import TwilioSms
 
-PROVIDERS: Final[tuple[Sender | SocialProvider, ...]] = (
+PROVIDERS: Final[tuple[Sender | SocialProvider | CaptchaProvider, ...]] = (
     Smtp(),
     SendGrid(),
     AliyunDirectMail(),
@@ -28,11 +29,18 @@ PROVIDERS: Final[tuple[Sender | SocialProvider, ...]] = (
     Microsoft(),
     Oidc(),
     OAuth2(),
+    HCaptcha(),
+    Turnstile(),
 )
 
 _BY_ID: Final = {provider.connector_id: provider for provider in PROVIDERS}
 
 
-def find(connector_id: str) -> Sender | SocialProvider | None:
+def find(connector_id: str) -> Sender | SocialProvider | CaptchaProvider | None:
     """Return the provider of that id, if it is one of ours."""
     return _BY_ID.get(connector_id)
+
+
+def captchas() -> list[CaptchaProvider]:
+    """Return the providers of CAPTCHAs."""
+    return [provider for provider in PROVIDERS if isinstance(provider, CaptchaProvider)]

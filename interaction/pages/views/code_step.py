@@ -84,7 +84,13 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
         return _address_page(request, pending, step, form, 400)
     identifier = form.cleaned_data["identifier"]
     try:
-        codes.send(purpose=step.purpose, kind=_kind(identifier, step), identifier=identifier, browser=browser)
+        codes.send(
+            purpose=step.purpose,
+            kind=_kind(identifier, step),
+            identifier=identifier,
+            browser=browser,
+            captcha_token=shared.captcha_token(request),
+        )
     except SentTooOften as error:
         page = code_page(
             request,
@@ -148,6 +154,7 @@ def _address_page(
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
         back_url=step.back_url,
         register_url=step.register_url,
+        asks_captcha=bool(step.kinds),
     )
     if not cookies.browser_of(request):
         cookies.new_browser(response)

@@ -75,6 +75,7 @@ def _details(
     try:
         signed_in = registering.sign_up(
             **{str(name): value for name, value in given.items()},
+            captcha_token=shared.captcha_token(request),
             browser=cookies.browser_of(request),
             pending=pending,
             current=cookies.current_session(request),
@@ -120,6 +121,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         rules=refusals.rules(policy.rules(shown.password_policy)),
         meter=policy.has_meter(shown.password_policy),
         sign_in_url=shared.address("pages:sign-in", pending),
+        asks_captcha=True,
     )
 
 

@@ -15,6 +15,8 @@ from django.views.decorators.http import require_http_methods
 from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.connectors import captcha
+from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
@@ -49,10 +51,20 @@ def _speak(request: HttpRequest, pending: Pending) -> None:
     translation.activate(languages.of_request(request, pending))
 
 
+def captcha_token(request: HttpRequest) -> str:
+    """Return what the widget of a CAPTCHA put into a form."""
+    names = (f"{provider.widget.css_class}-response" for provider in registry.captchas())
+    return next((request.POST[name] for name in names if request.POST.get(name)), "")
+
+
 def page(
     request: HttpRequest, template: str, pending: Pending | None, status: int = 200, **shown: object
 ) -> HttpResponse:
-    """Render a page that belongs to a pending request, and let its form lead to the application."""
+    """Render a page that belongs to a pending request, and let its form lead to the application.
+
+    ``asks_captcha`` shows the CAPTCHA that the tenant asks for, if it does.
+    """
+    asked = captcha.current() if shown.get("asks_captcha") else None
     application = pending and {
         "name": pending.application.name,
         "site": pending.site,
@@ -66,6 +78,7 @@ def page(
             "application": application,
             "interaction": interaction,
             "languages": _languages(request, interaction),
+            "captcha": asked,
             "language_name": dict(settings.LANGUAGES)[translation.get_language() or settings.LANGUAGE_CODE],
             **shown,
         },
@@ -75,6 +88,8 @@ def page(
     if chosen := languages.chosen_on(request):
         language.remember(response, chosen)
     response.form_targets = pending.form_targets if pending else ()  # type: ignore[attr-defined]
+    if asked:
+        response.widget_sources = asked.provider.widget.sources  # type: ignore[attr-defined]
     return response
 
 

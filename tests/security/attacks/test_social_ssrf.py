@@ -21,7 +21,7 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import email_test, sms_test
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import oauth, registry, rules
-from interaction.connectors.providers.base import Endpoints, Field, Granted, Sender
+from interaction.connectors.providers.base import CaptchaProvider, Endpoints, Field, Granted, Sender
 from interaction.connectors.providers.base import Type as Kind
 from tests.support import providers
 from tests.support.management import superuser
@@ -174,6 +174,8 @@ def use(provider: Any, config: dict[str, Any]) -> None:
     if isinstance(provider, Sender):
         message = email_test("a@example.com") if provider.type == Kind.EMAIL else sms_test("+15550100123")
         provider.send(whole, message)
+    elif isinstance(provider, CaptchaProvider):
+        provider.test_secret(whole)
     else:
         client._endpoints.cache_clear()
         provider.test(whole, "https://us.example/social/callback/1")

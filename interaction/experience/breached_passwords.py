@@ -1,0 +1,91 @@
+"""The list of breached passwords that the operator put in place: files of Have I Been Pwned, asked offline.
+
+``BREACHED_PASSWORDS`` names a directory of range files (``ABCDE`` or ``ABCDE.txt``, lines of the other 35
+digits, a colon and a count) or one file of whole SHA-1 hashes, sorted. A search reads some 30 pages of the
+file, however large it is.
+"""
+
+import hashlib
+import logging
+import mmap
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+
+_PREFIX: Final = 5
+_DIGITS: Final = 40
+_log = logging.getLogger(__name__)
+
+
+class BadList(Exception):
+    """The list cannot be read, or is of another form."""
+
+
+def is_available() -> bool:
+    """Tell whether the operator named a list."""
+    return bool(settings.BREACHED_PASSWORDS)
+
+
+def is_breached(password: str) -> bool:
+    """Tell whether a password is on the list. A list that cannot be read refuses nobody and is logged."""
+    if not is_available():
+        return False
+    digest = hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
+    try:
+        return _count_of(Path(settings.BREACHED_PASSWORDS), digest) > 0
+    except (OSError, ValueError) as error:
+        _log.error("BREACHED_PASSWORDS cannot be read: %s", type(error).__name__)
+        return False
+
+
+def examine() -> None:
+    """Read a part of the list.
+
+    Raises:
+        BadList: nothing can be looked up in it.
+
+    """
+    path = Path(settings.BREACHED_PASSWORDS)
+    try:
+        if path.is_dir():
+            # Any range will do: whoever fetched the list fetched all of them.
+            path = next((file for file in map(path.joinpath, ("00000", "00000.txt")) if file.is_file()), path)
+            width = _DIGITS - _PREFIX
+        else:
+            width = _DIGITS
+        with path.open("rb") as file:
+            line = file.readline(200).strip()
+    except OSError as error:
+        raise BadList(f"{path} cannot be read ({type(error).__name__})") from None
+    digest, _, count = line.partition(b":")
+    if len(digest) != width or not count.isdigit() or digest.upper().strip(b"0123456789ABCDEF"):
+        raise BadList(f"{path} does not begin with a line of {width} hexadecimal digits, a colon and a count")
+
+
+def _count_of(path: Path, digest: str) -> int:
+    if not path.is_dir():
+        return _search(path, digest.encode())
+    prefix, rest = digest[:_PREFIX], digest[_PREFIX:].encode()
+    for file in (path / prefix, path / f"{prefix}.txt"):
+        if file.is_file():
+            return _search(file, rest)
+    return 0
+
+
+def _search(path: Path, digest: bytes) -> int:
+    """Return the count of a hash in a sorted file; none is 0, and so is the padding of a range."""
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return 0
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as lines:
+            low, high = 0, len(lines)
+            while low < high:
+                start = lines.rfind(b"\n", low, (low + high) // 2) + 1 or low
+                end = lines.find(b"\n", start)
+                end = len(lines) if end < 0 else end
+                found, _, count = lines[start:end].strip().upper().partition(b":")
+                if found == digest:
+                    return int(count)
+                low, high = (end + 1, high) if found < digest else (low, start)
+    return 0
