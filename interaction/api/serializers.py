@@ -21,7 +21,7 @@ class InteractionSerializer(serializers.Serializer[Any]):
 class CaptchaSerializer(InteractionSerializer):
     """What is asked for besides where the tenant wants a CAPTCHA."""
 
-    captcha_token = serializers.CharField(
+    captcha_token = Text(
         max_length=8192,
         required=False,
         default="",

@@ -115,6 +115,9 @@ _VALUES: Final[dict[str, Any]] = {
     "RoleScope.name": "read:orders",
     "SignUp.password": True,
     "SignUp.identifiers": ["username"],
+    "AskedCaptcha.connector_id": "turnstile",
+    "AskedCaptcha.site_key": "0x4AAAAAAAAAAAAAAAAAAAAA",
+    "Connector.redirect_uri": "",
     "SocialConnector.connector_id": "google",
     "SocialConnector.name": "Google",
     "SocialConnector.type": "Social",
@@ -122,7 +125,7 @@ _VALUES: Final[dict[str, Any]] = {
     "Tenant.name": "Acme",
 }
 _PEOPLE: Final = ("User", "Member", "RoleUser", "ContextUser", "OrganizationMember", "Enrol")
-_LEFT_OUT: Final = {"password_hash", "primary_email", "primary_phone", "interaction"}
+_LEFT_OUT: Final = {"password_hash", "primary_email", "primary_phone", "interaction", "captcha_token"}
 
 
 def add(document: Schema) -> None:

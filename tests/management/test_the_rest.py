@@ -62,7 +62,12 @@ class TestSignInExperience:
                 "updated_at",
             ),
         }
-        assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
+        assert shown["sign_up"] == {
+            "identifiers": ["username"],
+            "password": True,
+            "verify": False,
+            "non_ascii_email_names": False,
+        }
         assert shown["password_policy"]["min_length"] == 8
         assert shown["social_sign_in"] == SOCIAL
 
@@ -110,7 +115,7 @@ class TestSignInExperience:
 
         shown = result_of(admin.patch("/sign-in-experience", sign_in={"methods": methods}))
 
-        assert shown["sign_in"] == {"methods": methods}
+        assert shown["sign_in"] == {"methods": methods, "sms_countries": []}
 
     @pytest.mark.parametrize(
         "change",
