@@ -12,7 +12,7 @@ from identity.core.operations import SHOWN, Once, Operation, Order, Panel, check
 from identity.organizations.models import Organization
 from identity.roles.models import Role
 from oidc.applications import bindings, services
-from oidc.applications.models import Application, OrganizationApplication
+from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication
 from oidc.applications.serializers import ApplicationSerializer
 
 _URIS = ("redirect_uris", "post_logout_redirect_uris")
@@ -35,6 +35,11 @@ class SettingsForm(forms.Form):
     )
     is_third_party = forms.BooleanField(
         required=False, label="Third party", help_text="People are asked before it learns anything."
+    )
+    require_pkce = forms.BooleanField(
+        required=False,
+        label="Require PKCE",
+        help_text="SPA and Native applications always use PKCE.",
     )
 
 
@@ -62,8 +67,11 @@ class RolesForm(forms.Form):
 def _sent(order: Order) -> dict[str, Any]:
     """Return what a form says as the API takes it."""
     fields = dict(order.fields)
-    fields["oidc_client_metadata"] = {name: fields.pop(name).split() for name in _URIS}
-    return fields
+    metadata = {name: fields.pop(name).split() for name in _URIS}
+    application_type = fields.get("type") or order.row.type
+    # A box that is not ticked says nothing about a type that leaves no choice.
+    require_pkce = fields.pop("require_pkce") or application_type in PUBLIC_TYPES
+    return fields | {"oidc_client_metadata": metadata | {"require_pkce": require_pkce}}
 
 
 def _create(order: Order) -> Once:
@@ -93,6 +101,7 @@ def _remove(order: Order) -> str:
 
 def _initial(application: Application) -> dict[str, Any]:
     shown = {name: getattr(application, name) for name in ("name", "description", "is_third_party")}
+    shown["require_pkce"] = application.must_use_pkce
     return shown | {name: "\n".join(getattr(application, name)) for name in _URIS}
 
 
@@ -106,8 +115,8 @@ class ApplicationAdmin(Pages):
     search_fields = ("name", "description", "client_id")
     log_filter = "application_id"
     shown = (
-        "id", "name", "type", "client_id", "description", "is_third_party", "redirects", "redirects_after",
-        "grants", "created_at", "updated_at",
+        "id", "name", "type", "client_id", "description", "is_third_party", "pkce", "redirects",
+        "redirects_after", "grants", "created_at", "updated_at",
     )  # fmt: skip
     operations = (
         Operation(
@@ -144,6 +153,11 @@ class ApplicationAdmin(Pages):
     def redirects_after(self, application: Application) -> str:
         """Where people may be sent after they signed out."""
         return "\n".join(application.post_logout_redirect_uris) or "-"
+
+    @admin.display(description="Requires PKCE", boolean=True)
+    def pkce(self, application: Application) -> bool:
+        """Whether an authorization request without a code challenge is refused."""
+        return application.must_use_pkce
 
     @admin.display(description="Grants")
     def grants(self, application: Application) -> str:

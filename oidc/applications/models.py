@@ -1,7 +1,7 @@
 """The application: the toolkit's client model, swapped for one of our own."""
 
 import secrets
-from typing import Self
+from typing import Final, Self
 
 from django.db import models
 
@@ -43,6 +43,8 @@ class Application(EditableModel):
     post_logout_redirect_uris = models.JSONField(default=list)
     grant_types = models.JSONField(default=list)
     is_third_party = models.BooleanField(default=False)
+    # What the tenant chose. ``must_use_pkce`` says what holds.
+    require_pkce = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager.from_queryset(ApplicationQuerySet)()
 
@@ -62,8 +64,11 @@ class Application(EditableModel):
 
     @property
     def must_use_pkce(self) -> bool:
-        """Whether a code is bound to a verifier even when the application would rather not."""
-        return self.type in {self.Type.SPA, self.Type.NATIVE}
+        """Whether the authorization request needs a code challenge (RFC 9700 section 2.1.1)."""
+        return self.require_pkce or self.type in PUBLIC_TYPES
+
+
+PUBLIC_TYPES: Final = frozenset({Application.Type.SPA, Application.Type.NATIVE})
 
 
 class ApplicationOrigin(TenantModel):

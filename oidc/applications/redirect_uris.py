@@ -92,6 +92,11 @@ def stays_here(uri: str) -> bool:
     return parts is not None and parts.scheme == "http" and _is_loopback(parts.hostname or "")
 
 
+def is_unproven(uri: str) -> bool:
+    """Tell whether any program of a device could have taken a URI: it is neither https nor loopback."""
+    return not uri.startswith("https:") and not stays_here(uri)
+
+
 def matches(uri: str, registered: list[str], application_type: str) -> bool:
     """Tell whether a request's URI is a registered one.
 

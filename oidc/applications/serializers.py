@@ -16,6 +16,7 @@ class MetadataSerializer(serializers.Serializer[Any]):
     post_logout_redirect_uris = serializers.ListField(
         child=Line(max_length=2048), required=False, max_length=100
     )
+    require_pkce = Flag(required=False)
 
 
 class ApplicationSerializer(Record):

@@ -9,7 +9,7 @@ from audit.events import Event
 from identity.core import keyring, records
 from identity.core.errors import Invalid
 from oidc.applications import redirect_uris as uris
-from oidc.applications.models import Application, ApplicationOrigin
+from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
 
 _PURPOSE: Final = "client secrets"
 
@@ -27,11 +27,12 @@ def register(  # noqa: PLR0913 - one parameter a field
     post_logout_redirect_uris: list[str] | None = None,
     grant_types: list[str] | None = None,
     is_third_party: bool = False,
+    require_pkce: bool | None = None,
 ) -> tuple[Application, str]:
     """Register an application and return it with its secret, which is shown this once.
 
     Raises:
-        Invalid: a URI or a grant type is not for applications of this type.
+        Invalid: a URI, a grant type or ``require_pkce`` is not for applications of this type.
 
     """
     application = Application(
@@ -42,6 +43,7 @@ def register(  # noqa: PLR0913 - one parameter a field
         post_logout_redirect_uris=post_logout_redirect_uris or [],
         grant_types=acceptable_grants(grant_types, type),
         is_third_party=is_third_party,
+        require_pkce=acceptable_pkce(require_pkce, type),
     )
     _check_uris(application, *_URIS)
     secret = _new_secret(application)
@@ -68,6 +70,23 @@ def acceptable_grants(grant_types: list[str] | None, application_type: str) -> l
             f"must be of {', '.join(possible)} for {application_type}, {possible[0]} included",
         )
     return [grant for grant in possible if grant in grant_types]
+
+
+def acceptable_pkce(require_pkce: bool | None, application_type: str) -> bool:  # noqa: FBT001 - the field
+    """Return whether an application must use PKCE: what was asked for, or what its type has by default.
+
+    Raises:
+        Invalid: its type leaves no choice.
+
+    """
+    is_public = application_type in PUBLIC_TYPES
+    if require_pkce is None:
+        return is_public
+    if is_public and not require_pkce:
+        raise Invalid("require_pkce", f"must be true for {application_type}")
+    if require_pkce and application_type == Application.Type.MACHINE:
+        raise Invalid("require_pkce", "must be false for MachineToMachine, which has no authorization codes")
+    return require_pkce
 
 
 def _check_uris(application: Application, *fields: str) -> None:
@@ -104,12 +123,14 @@ def change(
     """Change an application.
 
     Raises:
-        Invalid: a URI or a grant type is not for applications of its type.
+        Invalid: a URI, a grant type or ``require_pkce`` is not for applications of its type.
         records.Stale: it was changed since the caller read it.
 
     """
     if "grant_types" in fields:
         fields = fields | {"grant_types": acceptable_grants(fields["grant_types"], application.type)}
+    if "require_pkce" in fields:
+        fields = fields | {"require_pkce": acceptable_pkce(fields["require_pkce"], application.type)}
     for name, value in fields.items():
         setattr(application, name, value)
     # What an earlier release accepted stays until it is written again; `doctor` names it.

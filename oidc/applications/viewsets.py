@@ -16,7 +16,7 @@ from identity.organizations.models import Organization
 from identity.organizations.serializers import NamedSerializer
 from identity.roles.serializers import RoleSerializer
 from oidc.applications import bindings, services
-from oidc.applications.models import Application, OrganizationApplication
+from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication
 from oidc.applications.serializers import (
     ApplicationSerializer,
     OrganizationApplicationSerializer,
@@ -41,6 +41,7 @@ class ApplicationViewSet(CrudViewSet):
         "grant_types",
         "post_logout_redirect_uris",
         "is_third_party",
+        "require_pkce",
         "created_at",
         "updated_at",
     )
@@ -48,7 +49,9 @@ class ApplicationViewSet(CrudViewSet):
     def shape(self, row: Row) -> Row:
         """Nest the OAuth settings."""
         shown = super().shape(row)
-        metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris")
+        # Rows of release 0.1.0 have the column's default.
+        shown["require_pkce"] = shown["require_pkce"] or shown["type"] in PUBLIC_TYPES
+        metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce")
         shown["oidc_client_metadata"] = {name: shown.pop(name) for name in metadata}
         return shown
 

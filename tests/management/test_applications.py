@@ -61,6 +61,7 @@ class TestCreate:
             "redirect_uris": [],
             "grant_types": grants,
             "post_logout_redirect_uris": [],
+            "require_pkce": kind in {"SPA", "Native"},
         }
 
     @pytest.mark.parametrize(
@@ -108,6 +109,7 @@ class TestChange:
             "redirect_uris": [CALLBACK],
             "grant_types": ["authorization_code", "refresh_token"],
             "post_logout_redirect_uris": ["https://rp.example/"],
+            "require_pkce": False,
         }
 
     @pytest.mark.parametrize("field", ["client_id", "client_secret", "tenant_id", "id"])
