@@ -233,6 +233,7 @@ people = [
     path("social/callback/<uuid:pk>", social.callback, name="social-callback"),
     path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),
+    path("continue", consent.confirm, name="continue"),
     path("consent", consent.consent, name="consent"),
     path("account", overview.overview, name="account"),
     path("account/profile", profile.profile, name="account-profile"),

@@ -41,7 +41,8 @@ class Pending:
     def site(self) -> str:
         """Where the person will return to, as people read it."""
         parts = urlsplit(self.asked.redirect_uri)
-        return parts.netloc or f"{parts.scheme}:"
+        # Behind a private scheme, what looks like a host is a text of the application's choice.
+        return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
 
     @property
     def max_age(self) -> int | None:

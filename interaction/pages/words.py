@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.sessions.services import TOUCH_AFTER
 from identity.users.identifiers import Kind
+from oidc.grants.descriptions import Described
 from oidc.provider import scopes as s
 
 _SCOPES: Final = {
@@ -59,9 +60,21 @@ def described(scopes: Iterable[str]) -> list[dict[str, str]]:
     ]
 
 
+def target(found: Described) -> dict[str, object]:
+    """Return an API or organization as pages show it: a scope's description or, without one, its name."""
+    return {
+        "name": found.name,
+        "indicator": found.indicator,
+        "scopes": [
+            {"title": description or name, "name": name if description else ""}
+            for name, description in found.scopes
+        ],
+    }
+
+
 def in_order(scopes: set[str]) -> list[str]:
-    """Return scopes in the order people read them in: who they are first, other things last."""
-    return [scope for scope in _SCOPES if scope in scopes] + sorted(scopes - _SCOPES.keys())
+    """Return identity scopes in the order people read them in. Other words say nothing without their API."""
+    return [scope for scope in _SCOPES if scope in scopes]
 
 
 def label(kinds: Iterable[Kind]) -> str:

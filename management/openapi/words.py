@@ -68,7 +68,7 @@ FIELDS: Final[dict[str, str]] = {
     "access_token_ttl": "How many seconds access tokens for this resource live.",
     "client_secret": "Shown this once. Keep it.",
     "is_third_party": "Whether people are asked for consent.",
-    "require_pkce": "Whether an authorization request needs a code challenge. Always true for SPA and Native.",
+    "require_pkce": "Whether authorization requests need a code challenge. Always for SPA and Native.",
     "is_admin": "Whether the member administers the organization.",
     "is_superuser": "Whether every tenant may be managed.",
     "audit_retention_days": "How long audit entries are kept, 31 days at least; null: for ever.",

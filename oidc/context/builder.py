@@ -1,29 +1,42 @@
 """The real-time session context: who is behind a token, where, and what they may enter now."""
 
 from typing import Any, Final
-from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
 
 from identity.core.compiled import Tuples, uuid
 from identity.core.errors import ServiceError
 from identity.organizations.models import Membership
-from identity.users.models import User
+from oidc.grants.models import ConsentTarget
 from oidc.provider.bearer import Principal
+from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
 
 Row = dict[str, Any]
 
-_MEMBERSHIPS: Final = Tuples(
-    lambda: (
-        Membership.objects.filter(user=uuid("user_id"))
-        .order_by("created_at", "pk", "role_links__role__name")
-        .values_list(
-            "organization_id",
-            "organization__name",
-            "organization__logo_url",
-            "is_admin",
-            "role_links__role__name",
-        )
+
+def _rows(memberships: QuerySet[Membership]) -> QuerySet[Any, Any]:
+    ordered = memberships.filter(user=uuid("user_id")).order_by("created_at", "pk", "role_links__role__name")
+    return ordered.values_list(
+        "organization_id",
+        "organization__name",
+        "organization__logo_url",
+        "is_admin",
+        "role_links__role__name",
     )
-)
+
+
+def _consented() -> QuerySet[Membership]:
+    """Return memberships of organizations that their users agreed to for an application."""
+    agreed = ConsentTarget.objects.filter(
+        organization=OuterRef("organization_id"),
+        consent__user=OuterRef("user_id"),
+        consent__application=uuid("application_id"),
+    )
+    return Membership.objects.filter(Exists(agreed))
+
+
+_MEMBERSHIPS: Final = Tuples(lambda: _rows(Membership.objects.all()))
+_CONSENTED: Final = Tuples(lambda: _rows(_consented()))
 
 
 class NoAccess(ServiceError):
@@ -45,10 +58,11 @@ def build(principal: Principal, organization_id: str | None) -> Row:
 
     """
     tenant = principal.user.tenant
-    joined = _organizations(principal.user.pk)
-    wanted = principal.claims.get("organization_id") if organization_id is None else organization_id
-    chosen = joined.get(str(wanted))
-    if organization_id is not None and chosen is None:
+    joined = _organizations(principal)
+    own = principal.claims.get("organization_id")
+    chosen = joined.get(str(own if organization_id is None else organization_id))
+    listed = _listed(principal, joined)
+    if organization_id is not None and (chosen is None or (chosen not in listed and organization_id != own)):
         raise NoAccess
     return {
         "tenant": {
@@ -56,7 +70,7 @@ def build(principal: Principal, organization_id: str | None) -> Row:
             "slug": tenant.slug,
             "name": tenant.name,
         },
-        "user": _user(principal.user),
+        "user": _user(principal),
         "application": {
             "id": principal.application_id,
             "name": principal.application_name,
@@ -64,9 +78,7 @@ def build(principal: Principal, organization_id: str | None) -> Row:
             "tenant_id": tenant.pk,
         },
         "organization": chosen,
-        "organizations": [
-            {name: row[name] for name in ("id", "name", "logo_url")} for row in joined.values()
-        ],
+        "organizations": [{name: row[name] for name in ("id", "name", "logo_url")} for row in listed],
         "session": {
             "subject": principal.claims["sub"],
             "client_id": principal.claims["client_id"],
@@ -76,22 +88,45 @@ def build(principal: Principal, organization_id: str | None) -> Row:
     }
 
 
-def _user(user: User) -> Row:
+def _tells(principal: Principal, scope: str) -> bool:
+    """Tell whether the token's application is told what a scope releases (decision N3).
+
+    Our own applications are told everything, as the interface says.
+    """
+    return not principal.is_third_party or scope in principal.scopes
+
+
+def _user(principal: Principal) -> Row:
+    user = principal.user
+    profile, email, phone = (_tells(principal, scope) for scope in (PROFILE, EMAIL, PHONE))
     return {
         "id": user.pk,
-        "username": user.username,
-        "name": user.name,
-        "email": user.email,
-        "phone_number": user.phone,
-        "avatar": user.avatar,
-        "updated_at": int(user.updated_at.timestamp()),
+        "username": user.username if profile else "",
+        "name": user.name if profile else "",
+        "email": user.email if email else "",
+        "phone_number": user.phone if phone else "",
+        "avatar": user.avatar if profile else None,
+        "updated_at": int(user.updated_at.timestamp()) if profile else None,
     }
 
 
-def _organizations(user_id: UUID) -> dict[str, Row]:
-    """Return the user's organizations by id, each with the roles held there, in one query."""
+def _listed(principal: Principal, joined: dict[str, Row]) -> list[Row]:
+    """Return the organizations that the application may know of, besides the one that its token is for."""
+    return list(joined.values()) if _tells(principal, ORGANIZATIONS) else []
+
+
+def _organizations(principal: Principal) -> dict[str, Row]:
+    """Return the user's organizations by id, each with the roles held there, in one query.
+
+    A third-party application has only those that the user agreed to, and roles with their scope.
+    """
+    with_roles = _tells(principal, ORGANIZATION_ROLES)
+    if principal.is_third_party:
+        rows = _CONSENTED.all(user_id=principal.user.pk, application_id=principal.application_id)
+    else:
+        rows = _MEMBERSHIPS.all(user_id=principal.user.pk)
     found: dict[str, Row] = {}
-    for pk, name, logo_url, is_admin, role in _MEMBERSHIPS.all(user_id=user_id):
+    for pk, name, logo_url, is_admin, role in rows:
         organization = found.setdefault(
             str(pk),
             {
@@ -103,6 +138,6 @@ def _organizations(user_id: UUID) -> dict[str, Row]:
                 "roles": [],
             },
         )
-        if role is not None:
+        if role is not None and with_roles:
             organization["roles"].append(role)
     return found

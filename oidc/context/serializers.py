@@ -18,7 +18,10 @@ class ContextTenantSerializer(serializers.Serializer[None]):
 
 
 class ContextUserSerializer(serializers.Serializer[None]):
-    """The user behind the token. ``updated_at`` is Unix time in seconds."""
+    """The user behind the token. ``updated_at`` is Unix time in seconds.
+
+    A third-party application sees what the scopes of its token release; the rest is empty or null.
+    """
 
     id = serializers.UUIDField()
     username = serializers.CharField()
@@ -26,7 +29,7 @@ class ContextUserSerializer(serializers.Serializer[None]):
     email = serializers.CharField()
     phone_number = serializers.CharField()
     avatar = serializers.CharField(allow_null=True)
-    updated_at = serializers.IntegerField()
+    updated_at = serializers.IntegerField(allow_null=True)
 
 
 class ContextApplicationSerializer(serializers.Serializer[None]):

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
@@ -68,6 +69,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     organization_id: str,
     nonce: str,
     code_challenge: str,
+    consent_id: UUID | None,
     answering: AuthorizationRequest | None = None,
 ) -> str | None:
     """Issue a code of 256 random bits, bound to all that is given.
@@ -87,6 +89,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         organization_id=organization_id,
         nonce=nonce,
         code_challenge=code_challenge,
+        consent_id=consent_id,
     )
     if answering is None:
         _insert(row)

@@ -1,4 +1,4 @@
-"""The applications that a user let in, and taking that back."""
+"""The applications that a user let in, and ending that."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,11 +13,11 @@ from identity.core.errors import ServiceError
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants import families
-from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
+from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
 
 
 class NotConnected(ServiceError):
-    """The user let no such application in."""
+    """The user let no such application in, or let it have nothing at this target."""
 
     status = 404
     reason = "application_not_connected"
@@ -26,52 +26,117 @@ class NotConnected(ServiceError):
 
 @dataclass(slots=True)
 class Connection:
-    """An application, what it may do, and since when; ``last_used_at`` is unset if it never came back."""
+    """An application, what it may do, and since when; ``last_used_at`` is unset if it never came back.
+
+    ``scopes`` are those beside the targets'; ``targets`` are the APIs and organizations agreed to.
+    """
 
     application: Application
     since: datetime
     scopes: set[str] = field(default_factory=set)
-    organizations: set[str] = field(default_factory=set)
+    targets: list[ConsentTarget] = field(default_factory=list)
     last_used_at: datetime | None = None
 
 
 def of(user: User) -> list[Connection]:
-    """Return the applications that the user agreed to or that stay connected, by name. Two queries."""
+    """Return the applications that the user agreed to or that stay connected, by name. Three queries."""
     found: dict[UUID, Connection] = {}
-    for consent in Consent.objects.filter(user=user).select_related("application"):
-        known = Connection(consent.application, consent.created_at)
-        known.scopes.update(consent.scopes)
-        known.organizations.update(consent.organizations)
-        found[consent.application_id] = known
+    consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
+    for consent in consents:
+        targets = sorted(consent.targets.all(), key=lambda target: (target.created_at, target.pk))
+        names = {name for target in targets for name in target.scopes}
+        found[consent.application_id] = Connection(
+            consent.application, consent.created_at, set(consent.scopes) - names, targets
+        )
     for family in RefreshFamily.objects.live().filter(user=user).select_related("application"):
+        if family.application.is_third_party and family.application_id not in found:
+            continue  # without a consent its tokens are refused
         known = found.setdefault(family.application_id, Connection(family.application, family.created_at))
         known.since = min(known.since, family.created_at)
-        known.scopes.update(family.scope.split())
+        if not family.application.is_third_party:
+            known.scopes.update(family.scope.split())
         known.last_used_at = max(known.last_used_at or family.rotated_at, family.rotated_at)
     return sorted(found.values(), key=lambda connection: connection.application.name.casefold())
 
 
 @transaction.atomic
 def revoke(user: User, application_id: str) -> Application:
-    """Take back all that a user let an application have: consent, refresh tokens and their access tokens.
+    """End all that a user let an application have: consent, codes, refresh tokens and access tokens.
 
     The id is as a client sent it.
 
     Raises:
-        NotConnected: there was nothing to take back, or it is no id at all.
+        NotConnected: there was nothing to end, or it is no id at all.
+
+    """
+    application = _application(application_id)
+    consents = Consent.objects.filter(user=user, application=application).count()
+    ended = _end(user, reason="consent_revoked", application=application)
+    if not consents and not ended:
+        raise NotConnected
+    log.record(Event.CONSENT_REVOKE, user_id=user.pk, application_id=application.pk, families=ended)
+    return application
+
+
+@transaction.atomic
+def revoke_target(user: User, application_id: str, target_id: str) -> Application:
+    """End what a user let an application have at one API, or in one organization.
+
+    The application keeps its refresh tokens, which get no token for this target any more. Its access tokens
+    of an organization are refused at once where Gatehouse itself accepts them.
+
+    Raises:
+        NotConnected: there is no such target of the user's.
+
+    """
+    application = _application(application_id)
+    consent = Consent.objects.select_for_update().filter(user=user, application=application).first()
+    pk = ids.parse(target_id)
+    targets = list(consent.targets.all()) if consent else []
+    target = next((one for one in targets if one.pk == pk), None)
+    if consent is None or target is None:
+        raise NotConnected
+    kept = {name for other in targets if other is not target for name in other.scopes}
+    # Nodes of release 0.1.0 read these copies.
+    consent.scopes = [name for name in consent.scopes if name in kept or name not in target.scopes]
+    consent.organizations = [one for one in consent.organizations if one != str(target.organization_id)]
+    consent.save(update_fields=["scopes", "organizations"])
+    target.delete()
+    facts = (
+        {"resource_id": target.resource_id}
+        if target.resource_id
+        else {"organization_id": target.organization_id}
+    )
+    log.record(Event.CONSENT_REVOKE, user_id=user.pk, application_id=application.pk, **facts)
+    return application
+
+
+@transaction.atomic
+def revoke_all(user: User, *, reason: str) -> None:
+    """End all that a user let any application have: consents, codes and refresh families."""
+    _end(user, reason=reason)
+
+
+def _end(user: User, *, reason: str, **of: Application) -> int:
+    """End consents, codes and families; return how many families that were."""
+    Consent.objects.filter(user=user, **of).delete()
+    # Codes first: one that is being redeemed at this moment has its family by the time they are read.
+    AuthorizationCode.objects.filter(user=user, consumed_at=None, **of).delete()
+    connected = list(RefreshFamily.objects.live().filter(user=user, **of))
+    for family in connected:
+        families.end(family.pk, reason=reason, user_id=user.pk, application_id=family.application_id)
+    return len(connected)
+
+
+def _application(application_id: str) -> Application:
+    """Return an application by the id that a client sent.
+
+    Raises:
+        NotConnected: there is none.
 
     """
     pk = ids.parse(application_id)
     application = Application.objects.filter(pk=pk).first() if pk else None
     if application is None:
         raise NotConnected
-    consents, _ = Consent.objects.filter(user=user, application=application).delete()
-    # Codes first: one that is being redeemed at this moment has its family by the time they are read.
-    AuthorizationCode.objects.filter(user=user, application=application, consumed_at=None).delete()
-    connected = list(RefreshFamily.objects.live().filter(user=user, application=application))
-    if not consents and not connected:
-        raise NotConnected
-    for family in connected:
-        families.end(family.pk, reason="consent_revoked", user_id=user.pk, application_id=application.pk)
-    log.record(Event.CONSENT_REVOKE, user_id=user.pk, application_id=application.pk, families=len(connected))
     return application

@@ -1,31 +1,169 @@
-"""What users let applications have."""
+"""What users let applications have: identity scopes, and scopes at API resources and in organizations."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Self
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from identity.core.compiled import Tuples, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
-from oidc.grants.models import Consent
+from oidc.grants.models import Consent, ConsentTarget
+
+_CONSENT: Final = Tuples(
+    lambda: Consent.objects.filter(user=uuid("user_id"), application=uuid("application_id")).values_list(
+        "pk",
+        "created_at",
+        "scopes",
+        "targets__pk",
+        "targets__resource_id",
+        "targets__organization_id",
+        "targets__scopes",
+    )
+)
 
 
-def covers(user: User, application: Application, scopes: list[str], organization_id: str = "") -> bool:
-    """Tell whether the user already agreed to all of these scopes, and to the organization."""
-    consent = Consent.objects.filter(user=user, application=application).first()
-    if consent is None or (organization_id and organization_id not in consent.organizations):
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a user agreed to at one target; ``id`` is that of its row."""
+
+    id: UUID
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Consented:
+    """What a user agreed to for an application: names of identity scopes, and targets by the target's id.
+
+    ``identity`` can also hold names that were agreed to for targets (see ``Consent``). No target's scope
+    has the name of an identity scope, so a caller only looks up identity scopes there.
+    """
+
+    id: UUID
+    created_at: datetime
+    identity: frozenset[str]
+    resources: dict[UUID, Granted] = field(default_factory=dict)
+    organizations: dict[UUID, Granted] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentRequest:
+    """What an application asks a user to agree to, target by target."""
+
+    identity: tuple[str, ...]
+    resource_id: UUID | None = None
+    resource_scopes: tuple[str, ...] = ()
+    organization_id: UUID | None = None
+    organization_scopes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it is kept with a parked request."""
+        return {
+            "identity": list(self.identity),
+            "resource_id": self.resource_id and str(self.resource_id),
+            "resource_scopes": list(self.resource_scopes),
+            "organization_id": self.organization_id and str(self.organization_id),
+            "organization_scopes": list(self.organization_scopes),
+        }
+
+    def targets(self) -> list[ConsentTarget]:
+        """Return the rows that an agreement would make, which are not stored."""
+        rows = []
+        if self.resource_id is not None:
+            rows.append(ConsentTarget(resource_id=self.resource_id, scopes=list(self.resource_scopes)))
+        if self.organization_id is not None:
+            scopes = list(self.organization_scopes)
+            rows.append(ConsentTarget(organization_id=self.organization_id, scopes=scopes))
+        return rows
+
+    def limited_to(self, shown: dict[str, Any]) -> Self:
+        """Return the part of it that was shown: ``shown`` is what ``to_json`` returned then."""
+        has_resource = str(self.resource_id) == shown["resource_id"]
+        has_organization = str(self.organization_id) == shown["organization_id"]
+        return type(self)(
+            identity=_common(self.identity, shown["identity"]),
+            resource_id=self.resource_id if has_resource else None,
+            resource_scopes=_common(self.resource_scopes, shown["resource_scopes"]) if has_resource else (),
+            organization_id=self.organization_id if has_organization else None,
+            organization_scopes=(
+                _common(self.organization_scopes, shown["organization_scopes"]) if has_organization else ()
+            ),
+        )
+
+
+def _common(names: tuple[str, ...], shown: list[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in shown)
+
+
+def find(user_id: UUID, application_id: UUID) -> Consented | None:
+    """Return what a user agreed to for an application, in one query."""
+    found: Consented | None = None
+    for row in _CONSENT.all(user_id=user_id, application_id=application_id):
+        pk, created_at, identity, target_id, resource_id, organization_id, scopes = row
+        if found is None:
+            found = Consented(pk, created_at, frozenset(identity))
+        if resource_id is not None:
+            found.resources[resource_id] = Granted(target_id, frozenset(scopes))
+        elif organization_id is not None:
+            found.organizations[organization_id] = Granted(target_id, frozenset(scopes))
+    return found
+
+
+def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
+    """Return the id of the consent that a user gave an application."""
+    return (
+        Consent.objects.filter(user=user_id, application=application_id).values_list("pk", flat=True).first()
+    )
+
+
+def covers(consented: Consented | None, asked: ConsentRequest) -> bool:
+    """Tell whether the user already agreed to all that is asked, each for its target."""
+    if consented is None or not consented.identity.issuperset(asked.identity):
         return False
-    return set(scopes) <= set(consent.scopes)
+    return _grants(consented.resources, asked.resource_id, asked.resource_scopes) and _grants(
+        consented.organizations, asked.organization_id, asked.organization_scopes
+    )
+
+
+def _grants(targets: dict[UUID, Granted], target_id: UUID | None, scopes: tuple[str, ...]) -> bool:
+    if target_id is None:
+        return True
+    return target_id in targets and targets[target_id].scopes.issuperset(scopes)
 
 
 @transaction.atomic
-def give(user: User, application: Application, scopes: list[str], organization_id: str = "") -> None:
+def give(user: User, application: Application, granted: ConsentRequest) -> None:
     """Remember that the user agreed, on top of what was agreed before."""
     consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
-    consent.scopes = sorted({*consent.scopes, *scopes})
-    if organization_id:
-        consent.organizations = sorted({*consent.organizations, organization_id})
+    names = {*granted.identity, *granted.resource_scopes, *granted.organization_scopes}
+    consent.scopes = sorted(names.union(consent.scopes))
+    facts: dict[str, Any] = {"scopes": list(granted.identity)}
+    if granted.resource_id is not None:
+        _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
+        facts |= {"resource_id": granted.resource_id, "resource_scopes": list(granted.resource_scopes)}
+    if granted.organization_id is not None:
+        _add(consent, granted.organization_scopes, organization_id=granted.organization_id)
+        consent.organizations = sorted({*consent.organizations, str(granted.organization_id)})
+        facts |= {
+            "organization_id": granted.organization_id,
+            "organization_scopes": list(granted.organization_scopes),
+        }
     consent.updated_at = timezone.now()
     consent.save(update_fields=["scopes", "organizations", "updated_at"])
-    facts = {"scopes": scopes} | ({"organization_id": organization_id} if organization_id else {})
     log.record(Event.CONSENT_GRANT, user_id=user.pk, application_id=application.pk, **facts)
+
+
+def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> None:
+    # The consent's row is locked: nobody else writes its targets.
+    row, is_new = ConsentTarget.objects.get_or_create(
+        consent=consent, **target, defaults={"scopes": sorted(scopes)}
+    )
+    if not is_new:
+        row.scopes = sorted({*row.scopes, *scopes})
+        row.updated_at = timezone.now()
+        row.save(update_fields=["scopes", "updated_at"])

@@ -124,13 +124,14 @@ def read(token: str) -> Presented | None:
     return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
 
 
-def begun(
+def begun(  # noqa: PLR0913 - what a family remembers
     *,
     family_id: UUID,
     application: Application,
     session: Session,
     scope: str,
     claims: dict[str, list[str]],
+    consent_id: UUID | None,
 ) -> RefreshFamily:
     """Make a family for a code that granted ``offline_access``, to be inserted as that is used up."""
     return RefreshFamily(
@@ -144,6 +145,7 @@ def begun(
         session_id=session.pk,
         auth_time=session.auth_time,
         amr=session.amr,
+        consent_id=consent_id,
     )
 
 

@@ -12,6 +12,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from identity.core.models import TenantManager, TenantModel
+from identity.organizations.models import Organization
+from identity.resources.models import Resource
 from identity.sessions.models import Session
 from identity.users.models import User
 
@@ -33,6 +35,8 @@ class AuthorizationRequest(TenantModel):
     signed_in_at = models.DateTimeField(null=True)
     account_chosen_at = models.DateTimeField(null=True)
     consented_at = models.DateTimeField(null=True)
+    # What the consent page showed last: no more than this can be agreed to. See ``ConsentRequest.to_json``.
+    shown = models.JSONField(null=True)
 
     objects = TenantManager()
 
@@ -61,6 +65,8 @@ class AuthorizationCode(TenantModel):
     claims = models.JSONField(default=dict)
     nonce = models.TextField(blank=True)
     code_challenge = models.CharField(max_length=43, blank=True)
+    # The consent that a third-party application's code was issued under. Unset on rows of release 0.1.0.
+    consent_id = models.UUIDField(null=True)
     expires_at = models.DateTimeField()
     consumed_at = models.DateTimeField(null=True)
     # What the exchange issued, so that a second use can take it back.
@@ -112,6 +118,8 @@ class RefreshFamily(TenantModel):
     session_id = models.UUIDField()
     auth_time = models.DateTimeField()
     amr = models.JSONField(default=list)
+    # The consent that a third-party application's family began under. Unset on rows of release 0.1.0.
+    consent_id = models.UUIDField(null=True)
 
     objects = TenantManager.from_queryset(RefreshFamilyQuerySet)()
 
@@ -143,7 +151,12 @@ class RevokedToken(TenantModel):
 
 
 class Consent(TenantModel):
-    """The scopes that a user lets an application have."""
+    """A user's consent to an application: the identity scopes here, the rest in ``targets``.
+
+    ``scopes`` also repeats the names that were granted at targets, and ``organizations`` their ids, because
+    nodes of release 0.1.0 read them there. Nothing else reads those copies: a name says nothing about
+    the API or the organization it was granted for.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="consents")
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
@@ -159,6 +172,38 @@ class Consent(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.application_id}"
+
+
+class ConsentTarget(TenantModel):
+    """What a user lets an application have at one API resource, or in one organization.
+
+    The database deletes it with its consent, resource or organization (see the migration).
+    """
+
+    consent = models.ForeignKey(Consent, on_delete=models.CASCADE, related_name="targets")
+    resource = models.ForeignKey(Resource, null=True, on_delete=models.CASCADE, related_name="+")
+    organization = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
+    scopes = models.JSONField(default=list)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "consent", "resource"], name="consent_target_resource_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "consent", "organization"], name="consent_target_organization_unique"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(resource=None, organization__isnull=False)
+                | models.Q(resource__isnull=False, organization=None),
+                name="consent_target_is_one_thing",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.consent_id} {self.resource_id or self.organization_id}"
 
 
 class Unstored(models.Model):

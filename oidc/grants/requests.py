@@ -1,7 +1,7 @@
 """Authorization requests that wait for a person: parked, found again, done with."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -78,6 +78,12 @@ def noting_sign_in(request: AuthorizationRequest, session: Session) -> tuple[Upd
 def note_account(request: AuthorizationRequest, session: Session) -> bool:
     """Remember that the person chose the account of this session. See ``_unclaimed``."""
     return bool(_unclaimed(request, session).update(session=session, account_chosen_at=Now()))
+
+
+def note_shown(request: AuthorizationRequest, shown: dict[str, Any]) -> None:
+    """Remember what the consent page shows."""
+    request.shown = shown
+    AuthorizationRequest.objects.filter(pk=request.pk).update(shown=shown)
 
 
 def note_consent(request: AuthorizationRequest, session: Session) -> bool:

@@ -3,22 +3,24 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 
 from identity.core import ids, tenancy
-from identity.core.compiled import Select, text, uuid
+from identity.core.compiled import Select, moment, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application
-from oidc.grants.models import RefreshFamily, RevokedToken
+from oidc.grants.models import Consent, ConsentTarget, RefreshFamily, RevokedToken
 from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
 
 LEEWAY: Final = 5  # seconds that our own clocks may differ by
+_NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class InvalidBearer(Exception):
@@ -38,6 +40,7 @@ class Principal:
     claims: Mapping[str, Any]
     application_name: str = ""
     application_type: str = ""
+    is_third_party: bool = False
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -48,7 +51,8 @@ class Principal:
 def end_user(token: str, *, names: bool = False) -> Principal:
     """Return the end user behind an access token of the active tenant, in one query.
 
-    Checked in this order: signature, expiry, application, user, family or session, revoked id.
+    Checked in this order: signature, expiry, application, user, family or session, revoked id; then, for
+    a third-party application, audience and consent.
     With ``names`` that query also reads the application's name and type, and the row of the tenant.
 
     Raises:
@@ -63,8 +67,14 @@ def end_user(token: str, *, names: bool = False) -> Principal:
     if parsed.claims.get("token_type") == "m2m":
         raise InvalidBearer("The access token speaks for an application, not for a user.")
     user: Any = _live_user(_named if names else _plain, parsed.kid, parsed.claims)
-    told = (user.application_name, user.application_type) if names else ()
-    return Principal(user, user.application_key, parsed.claims, *told)
+    return Principal(
+        user,
+        user.application_key,
+        parsed.claims,
+        is_third_party=user.application_is_third_party,
+        application_name=user.application_name if names else "",
+        application_type=user.application_type if names else "",
+    )
 
 
 def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
@@ -97,7 +107,12 @@ def _live_user(holders: _Holders, kid: str, claims: Mapping[str, Any]) -> User:
         raise InvalidBearer("The access token has no subject.")
     query, grant_id = _grant_behind(holders, claims)
     user = query.first(
-        subject=subject, kid=kid, client_id=claims["client_id"], token_id=claims["jti"], grant_id=grant_id
+        subject=subject,
+        kid=kid,
+        client_id=claims["client_id"],
+        token_id=claims["jti"],
+        grant_id=grant_id,
+        **_consent_behind(claims),
     )
     if user is None:
         raise _why_nobody(kid, claims)
@@ -109,7 +124,22 @@ def _live_user(holders: _Holders, kid: str, claims: Mapping[str, Any]) -> User:
         raise InvalidBearer("The user is suspended.")
     if not user.grant_is_live or user.is_revoked:  # type: ignore[attr-defined]
         raise InvalidBearer("The access token was revoked, or its session ended.")
+    if user.application_is_third_party:  # type: ignore[attr-defined]
+        _check_third_party(user, claims)
     return user
+
+
+def _check_third_party(user: User, claims: Mapping[str, Any]) -> None:
+    """Check what only tokens of third-party applications have to be (decisions N2 and N4).
+
+    Raises:
+        InvalidBearer: the token is for an API alone, or the consent that it names is no more.
+
+    """
+    if tenancy.active().issuer not in tokens.audiences_of(claims):
+        raise InvalidBearer("The access token is for somebody else.")
+    if not user.consent_is_live or claims.get(tokens.EPOCH, user.epoch) != user.epoch:  # type: ignore[attr-defined]
+        raise InvalidBearer("The user no longer agrees, or the password was changed.")
 
 
 def _why_nobody(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
@@ -131,12 +161,50 @@ def _grant_behind(holders: _Holders, claims: Mapping[str, Any]) -> tuple[Select[
     return holders.by_session, session
 
 
+def _consent_behind(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return which consent a token names, as the queries take it.
+
+    A token of release 0.1.0 names none. It counts under a consent that is not younger, unless it is
+    for an organization.
+    """
+    named = ids.parse(str(claims.get(tokens.CONSENT)))
+    organization = ids.parse(str(claims.get("organization_id")))
+    issued = datetime.fromtimestamp(claims["iat"] + 1, tz=UTC)
+    return {
+        "consent_id": named if organization is None else None,
+        "target_id": None if organization is None else named,
+        "organization_id": organization,
+        "agreed_before": issued if named is None and organization is None else _NEVER,
+    }
+
+
+def _consents() -> QuerySet[Consent]:
+    return Consent.objects.filter(
+        Q(pk=uuid("consent_id")) | Q(created_at__lte=moment("agreed_before")),
+        user=OuterRef("pk"),
+        application__client_id=text("client_id"),
+    )
+
+
+def _targets() -> QuerySet[ConsentTarget]:
+    return ConsentTarget.objects.filter(
+        pk=uuid("target_id"),
+        organization=uuid("organization_id"),
+        consent__user=OuterRef("pk"),
+        consent__application__client_id=text("client_id"),
+    )
+
+
 def _holder(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     """Return the user of a token, and all that has to be true of it."""
     behind = grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
     return User.objects.filter(pk=uuid("subject")).annotate(
         key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
         application_key=_of_application("pk"),
+        application_is_third_party=_of_application("is_third_party"),
+        consent_is_live=ExpressionWrapper(
+            Q(Exists(_consents())) | Q(Exists(_targets())), output_field=BooleanField()
+        ),
         grant_is_live=Exists(behind),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
     )

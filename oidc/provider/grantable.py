@@ -20,7 +20,7 @@ from identity.roles import services as roles
 from identity.users.models import User
 from oidc.applications import bindings
 from oidc.applications.models import Application, OrganizationApplication
-from oidc.grants.models import Consent
+from oidc.grants.consents import Consented, ConsentRequest
 from oidc.provider.scopes import IDENTITY_SCOPES
 
 _UNKNOWN: Final = "The {} is unknown, or not for this client."
@@ -28,23 +28,33 @@ _UNKNOWN: Final = "The {} is unknown, or not for this client."
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a token is for: audience, lifetime in seconds, organization, and scopes beyond identity."""
+    """What a token is for: audience, lifetime in seconds, organization, and scopes beyond identity.
+
+    ``consent_id`` is the row of the consent by which a third-party application has it.
+    """
 
     audience: str | list[str]
     lifetime: int
     scopes: tuple[str, ...] = ()
     organization_id: UUID | None = None
     organization_is_admin: bool = False
+    consent_id: UUID | None = None
 
 
-def for_user(
-    request: Request, user: User, named: list[str], *, resource: str, organization_id: str
+def for_user(  # noqa: PLR0913 - what decides on a token
+    request: Request,
+    user: User,
+    named: list[str],
+    *,
+    resource: str,
+    organization_id: str,
+    consented: Consented | None,
 ) -> Target:
-    """Return the target of a user's token.
+    """Return the target of a user's token. ``consented`` limits a third-party application.
 
     Raises:
-        InvalidRequestError: the resource is unknown, or the organization is, or the user does
-            not belong to it: never told which.
+        InvalidRequestError: the resource is unknown or was not agreed to, or the organization is or was not,
+            or the user does not belong to it: never told which.
 
     """
     api = _resource(request, resource)
@@ -52,25 +62,58 @@ def for_user(
     if organization_id and membership is None:
         raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
     available = _available(user, api, membership)
-    if request.client.is_third_party:
-        consent = _consent(user, request.client)
-        if membership and str(membership.organization_id) not in consent.organizations:
-            raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
-        available &= set(consent.scopes)
+    if consented is not None:
+        available &= _agreed(request, consented, api, membership)
     return Target(
         audience=_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
         scopes=_chosen(available, named),
         organization_id=membership.organization_id if membership else None,
         organization_is_admin=bool(membership and membership.is_admin),
+        consent_id=_consent_id(consented, membership),
     )
 
 
-def words_for(user: User, named: list[str], *, resource: str, organization_id: str) -> tuple[str, ...]:
-    """Return the scopes beyond identity that a user could grant a third party with this request."""
+def _agreed(
+    request: Request, consented: Consented, api: Resource | None, membership: Membership | None
+) -> frozenset[str]:
+    """Return the scopes that the user agreed to at the API or, without one, in the organization.
+
+    Raises:
+        InvalidRequestError: the user did not agree to the API, or to the organization.
+
+    """
+    at_api = consented.resources.get(api.pk) if api else None
+    in_organization = consented.organizations.get(membership.organization_id) if membership else None
+    if api and at_api is None:
+        raise InvalidRequestError(description=_UNKNOWN.format("resource"), request=request)
+    if membership and in_organization is None:
+        raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
+    granted = at_api or in_organization
+    return granted.scopes if granted else frozenset()
+
+
+def _consent_id(consented: Consented | None, membership: Membership | None) -> UUID | None:
+    """Return the row that a token names: that of its organization, or the consent as a whole."""
+    if consented is None:
+        return None
+    return consented.organizations[membership.organization_id].id if membership else consented.id
+
+
+def asked_of(
+    user: User, identity: tuple[str, ...], named: list[str], *, resource: str, organization_id: str
+) -> ConsentRequest:
+    """Return what a user is asked to agree to: identity scopes, and what is available at each target."""
     api = Resource.objects.filter(indicator=resource).first() if resource else None
     membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
-    return _chosen(_available(user, api, membership), named)
+    names = _chosen(_available(user, api, membership), named)
+    return ConsentRequest(
+        identity=identity,
+        resource_id=api.pk if api else None,
+        resource_scopes=names if api else (),
+        organization_id=membership.organization_id if membership else None,
+        organization_scopes=() if api else names,
+    )
 
 
 def _available(user: User, api: Resource | None, membership: Membership | None) -> set[str]:
@@ -145,11 +188,6 @@ def _resource(request: Request, indicator: str) -> Resource | None:
     if resource is None:
         raise InvalidRequestError(description=_UNKNOWN.format("resource"), request=request)
     return resource
-
-
-def _consent(user: User, application: Application) -> Consent:
-    found = Consent.objects.filter(user=user, application=application).first()
-    return found or Consent(user=user, application=application)
 
 
 def _audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:

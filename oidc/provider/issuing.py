@@ -19,7 +19,7 @@ from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
 from oidc.keys import signing, usage
-from oidc.provider import claims_request, grantable, remembered, scopes
+from oidc.provider import claims_request, consented, grantable, remembered, scopes
 from oidc.provider.context import GrantContext, SignIn
 
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
@@ -41,6 +41,7 @@ def for_code(request: Request) -> None:
             session=code.session,
             scope=code.scope,
             claims=code.claims,
+            consent_id=request.consented.id if request.consented else None,
         )
     if not codes.consume(
         code,
@@ -69,6 +70,7 @@ def for_refresh(request: Request) -> None:
             asked.split(),
             resource=_parameter(request, "resource"),
             organization_id=_parameter(request, "organization_id"),
+            consented=consented.of_grant(request, family),
         ),
         user=family.user,
         claims=claims_request.restored(family.claims),
@@ -102,6 +104,7 @@ def for_client_credentials(request: Request) -> None:
 
 def _context_of_code(request: Request, code: AuthorizationCode) -> GrantContext:
     granted, session = tuple(scopes.known(code.scope)), code.session
+    request.consented = consented.of_grant(request, code)
     lasting = scopes.OFFLINE_ACCESS in granted and "refresh_token" in request.client.grant_types
     return _context(
         request,
@@ -112,6 +115,7 @@ def _context_of_code(request: Request, code: AuthorizationCode) -> GrantContext:
             code.scope.split(),
             resource=_parameter(request, "resource") or code.resource,
             organization_id=_parameter(request, "organization_id") or code.organization_id,
+            consented=request.consented,
         ),
         user=code.user,
         claims=claims_request.restored(code.claims),

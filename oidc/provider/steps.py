@@ -7,7 +7,9 @@ from django.utils import timezone
 
 from identity.sessions.models import Session
 from identity.users.models import User
+from oidc.applications import redirect_uris
 from oidc.grants import consents
+from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import grantable, hints
 from oidc.provider.authorization import Authorization
@@ -19,6 +21,7 @@ class Step(Enum):
     SIGN_IN = auto()
     SELECT_ACCOUNT = auto()
     CONSENT = auto()
+    CONFIRM = auto()
     ISSUE = auto()
     REFUSE = auto()
 
@@ -38,9 +41,9 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
         return Step.SIGN_IN
     if "select_account" in asked.prompt and not (parked and parked.account_chosen_at):
         return Step.SELECT_ACCOUNT
-    if not (parked and parked.consented_at) and _must_consent(session, asked):
+    if _must_consent(session, asked, parked):
         return Step.CONSENT
-    return Step.ISSUE
+    return Step.CONFIRM if _must_confirm(asked, parked) else Step.ISSUE
 
 
 def _step_for_somebody_else(asked: Authorization, session: Session, *, signed_in: bool) -> Step | None:
@@ -79,23 +82,47 @@ def _must_sign_in_again(session: Session, asked: Authorization) -> bool:
     return timezone.now() - session.auth_time > timedelta(seconds=asked.max_age)
 
 
-def _must_consent(session: Session, asked: Authorization) -> bool:
-    if "consent" in asked.prompt:
+def _must_consent(session: Session, asked: Authorization, parked: AuthorizationRequest | None) -> bool:
+    application = asked.application
+    is_asked = bool(parked and parked.consented_at)
+    if "consent" in asked.prompt and not is_asked:
         return True
-    if not asked.application.is_third_party:
+    if not application.is_third_party:
         return False
-    if not asked.application.must_present_secret and not asked.redirect_uri.startswith("https:"):
+    if not is_asked and not application.must_present_secret and not asked.redirect_uri.startswith("https:"):
         # RFC 8252 section 8.6: another program may have taken the scheme or the port, so that
         # what was agreed to before does not count.
         return True
-    return not consents.covers(
-        session.user, asked.application, wanted_of(session.user, asked), asked.organization_id
+    # After the page, what came since it was shown is not granted, and not asked for again.
+    wanted = ConsentRequest(_identity(asked)) if is_asked else get_wanted(session.user, asked)
+    return not consents.covers(consents.find(session.user_id, application.pk), wanted)
+
+
+def _must_confirm(asked: Authorization, parked: AuthorizationRequest | None) -> bool:
+    """Tell whether the person has to see a page in this request, and saw none yet."""
+    if parked and (parked.signed_in_at or parked.account_chosen_at or parked.consented_at):
+        return False
+    return is_unproven(asked)
+
+
+def is_unproven(asked: Authorization) -> bool:
+    """Tell whether nothing proves which program gets the code.
+
+    RFC 8252 section 8.6: such a request is not to be processed automatically (decision N9).
+    """
+    return not asked.application.must_present_secret and redirect_uris.is_unproven(asked.redirect_uri)
+
+
+def get_wanted(user: User, asked: Authorization) -> ConsentRequest:
+    """Return all that the user would agree to: of identity, for single claims, and what roles add."""
+    return grantable.asked_of(
+        user,
+        _identity(asked),
+        list(asked.words),
+        resource=asked.resource,
+        organization_id=asked.organization_id,
     )
 
 
-def wanted_of(user: User, asked: Authorization) -> list[str]:
-    """Return every scope that the user would grant: of identity, for single claims, and what roles add."""
-    words = grantable.words_for(
-        user, list(asked.words), resource=asked.resource, organization_id=asked.organization_id
-    )
-    return [*asked.scopes, *asked.claims.scopes_beyond(asked.scopes), *words]
+def _identity(asked: Authorization) -> tuple[str, ...]:
+    return *asked.scopes, *asked.claims.scopes_beyond(asked.scopes)

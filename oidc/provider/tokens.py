@@ -13,6 +13,10 @@ from oidc.provider.context import GrantContext
 # RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
+# In tokens of third-party applications: the consent that they live by, and the count of the user's password
+# changes and the like, which end them (decision N2).
+CONSENT: Final = "consent_id"
+EPOCH: Final = "user_epoch"
 _REQUESTED: Final = "userinfo_claims"
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999, where dates end
 
@@ -41,6 +45,9 @@ def access_token(context: GrantContext) -> str:
         body["organization_id"] = str(context.target.organization_id)
         if context.user is not None:
             body["organization_is_admin"] = context.target.organization_is_admin
+    if context.user is not None and context.target.consent_id is not None:
+        body[CONSENT] = str(context.target.consent_id)
+        body[EPOCH] = context.user.epoch
     return signing.sign(body, typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
 
 

@@ -662,7 +662,9 @@ class TestRedirectUri:
         client = acme.application("Native", redirect_uris=["com.example.app:/cb"])
         browser, _ = signed_in(acme)
 
-        answer = browser.authorize(client)
+        page = browser.get(browser.authorize(client).headers["Location"])  # decision N9: never without a page
+        pressed = form(page).submit(browser, choice="continue")
+        answer = browser.get(pressed.headers["Location"])
 
         assert answer.headers["Location"].startswith("com.example.app:/cb?code=")
 

@@ -12,7 +12,8 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.journeys.account import confirmation
 from interaction.social import services as identities
-from oidc.grants import connections
+from oidc.grants import connections, descriptions
+from oidc.provider import scopes
 
 Data = dict[str, Any]
 
@@ -94,16 +95,36 @@ def _linked(user: User) -> list[Data]:
 
 
 def _applications(user: User) -> list[Data]:
+    connected = connections.of(user)
+    described = descriptions.describe(target for connection in connected for target in connection.targets)
     return [
         {
             "id": str(connection.application.pk),
             "name": connection.application.name,
-            "scopes": sorted(connection.scopes),
-            "organization_ids": sorted(connection.organizations),
+            "scopes": scopes.known(" ".join(connection.scopes)),
+            "apis": [
+                {
+                    "id": str(target.resource_id),
+                    "name": described[target.pk].name,
+                    "indicator": described[target.pk].indicator,
+                    "scopes": target.scopes,
+                }
+                for target in connection.targets
+                if target.resource_id and target.pk in described
+            ],
+            "organizations": [
+                {
+                    "id": str(target.organization_id),
+                    "name": described[target.pk].name,
+                    "scopes": target.scopes,
+                }
+                for target in connection.targets
+                if target.organization_id and target.pk in described
+            ],
             "since": timestamp(connection.since),
             "last_used_at": connection.last_used_at and timestamp(connection.last_used_at),
         }
-        for connection in connections.of(user)
+        for connection in connected
     ]
 
 

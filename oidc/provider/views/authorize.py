@@ -19,7 +19,7 @@ from identity.limits import services as limits
 from identity.organizations import grants as memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from oidc.grants import codes, requests
+from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import authorization, parameters, steps
 from oidc.provider.authorization import Authorization, Refused, Unanswerable
@@ -34,6 +34,7 @@ _PAGES: Final = {
     Step.SIGN_IN: "pages:sign-in",
     Step.SELECT_ACCOUNT: "pages:select-account",
     Step.CONSENT: "pages:consent",
+    Step.CONFIRM: "pages:continue",
 }
 
 
@@ -172,8 +173,19 @@ def _code(asked: Authorization, session: Session, parked: AuthorizationRequest |
         organization_id=asked.organization_id,
         nonce=asked.nonce,
         code_challenge=asked.code_challenge,
+        consent_id=_consent_id(asked, session),
         answering=parked,
     )
+
+
+def _consent_id(asked: Authorization, session: Session) -> UUID | None:
+    """Return the consent that a code of a third-party application is issued under.
+
+    If it was revoked at this moment there is none, and the code will be refused.
+    """
+    if not asked.application.is_third_party:
+        return None
+    return consents.find_id(session.user_id, asked.application.pk)
 
 
 def _refusal(asked: Authorization, step: Step) -> str:
@@ -183,6 +195,8 @@ def _refusal(asked: Authorization, step: Step) -> str:
             error="invalid_request",
             error_description="The organization is unknown, or the user does not belong to it.",
         )
+    if step is Step.CONFIRM or (step is Step.CONSENT and steps.is_unproven(asked)):
+        return asked.answer(error="interaction_required", error_description="The user has to see a page.")
     if step is Step.CONSENT:
         return asked.answer(error="consent_required", error_description="The user has not agreed yet.")
     return asked.answer(error="login_required", error_description="The user has to sign in.")

@@ -1,0 +1,66 @@
+"""What APIs, organizations and their scopes are called: for pages that ask, show or end consents."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from identity.organizations.models import Organization, OrganizationPermission
+from identity.resources.models import Resource, Scope
+from oidc.grants.models import ConsentTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An API or organization by its name, with scopes and their descriptions; ``indicator`` is an API's."""
+
+    name: str
+    indicator: str
+    scopes: list[tuple[str, str]]
+
+
+def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, Described]:
+    """Return what targets are called, by the ids of their rows, in four queries at most.
+
+    A target whose API or organization was just deleted is left out.
+    """
+    rows = list(targets)
+    apis = _apis([row for row in rows if row.resource_id])
+    return apis | _organizations([row for row in rows if row.organization_id])
+
+
+def _apis(rows: list[ConsentTarget]) -> dict[UUID, Described]:
+    if not rows:
+        return {}
+    wanted = {row.resource_id for row in rows if row.resource_id}
+    apis = {api.pk: api for api in Resource.objects.filter(pk__in=wanted)}
+    scopes = Scope.objects.filter(resource__in=wanted, name__in=_names(rows))
+    texts = {(scope.resource_id, scope.name): scope.description for scope in scopes}
+    return {
+        row.pk: Described(
+            apis[row.resource_id].name,
+            apis[row.resource_id].indicator,
+            [(name, texts.get((row.resource_id, name), "")) for name in sorted(row.scopes)],
+        )
+        for row in rows
+        if row.resource_id in apis
+    }
+
+
+def _organizations(rows: list[ConsentTarget]) -> dict[UUID, Described]:
+    if not rows:
+        return {}
+    wanted = {row.organization_id for row in rows if row.organization_id}
+    names = dict(Organization.objects.filter(pk__in=wanted).values_list("pk", "name"))
+    permissions = OrganizationPermission.objects.filter(name__in=_names(rows))
+    texts = dict(permissions.values_list("name", "description"))
+    return {
+        row.pk: Described(
+            names[row.organization_id], "", [(name, texts.get(name, "")) for name in sorted(row.scopes)]
+        )
+        for row in rows
+        if row.organization_id in names
+    }
+
+
+def _names(rows: list[ConsentTarget]) -> set[str]:
+    return {name for row in rows for name in row.scopes}
