@@ -20,6 +20,7 @@ class Event(TextChoices):
     MESSAGE_RETRY = "Message.Retry"
     MESSAGE_DROP = "Message.Drop"
     CODE_VERIFY = "VerificationCode.Verify"
+    CODE_ALARM = "VerificationCode.Alarm"
     SIGN_IN_SOCIAL = "SignIn.Social"
     SOCIAL_IDENTITY_CREATE = "SocialIdentity.Create"
     SOCIAL_IDENTITY_DELETE = "SocialIdentity.Delete"

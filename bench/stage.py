@@ -226,6 +226,8 @@ def environment(place: Path, database_url: str) -> dict[str, str]:
             "DATABASE_URL": database_url,
             # Everybody comes from one address, far more often than people do. It is counted all the same.
             "LIMIT_ADDRESS_SIGN_INS": "1000000000",
+            "LIMIT_ADDRESS_NEW_PARKED_REQUESTS": "1000000000",
+            "LIMIT_ADDRESS_PARKED_REQUESTS": "1000000000",
             "LOCK_PAIR_FAILURES": "1000000",
             "LOCK_IDENTIFIER_FAILURES": "1000000",
         }

@@ -263,6 +263,15 @@ LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED = env.integer("LIMIT_ADDRESS_TOKEN_FAILURE
 # Authorization requests that wait for a person: of browsers without a cookie, and with one.
 LIMIT_ADDRESS_NEW_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_NEW_PARKED_REQUESTS", 300, least=1)
 LIMIT_ADDRESS_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_PARKED_REQUESTS", 1_200, least=1)
+# Codes to an identifier: seconds between two, and in an hour, for a network and for all networks.
+LIMIT_CODE_PAUSE_SECONDS = env.integer("LIMIT_CODE_PAUSE_SECONDS", 60, least=1)
+LIMIT_NETWORK_CODES = env.integer("LIMIT_NETWORK_CODES", 10, least=1)
+LIMIT_IDENTIFIER_CODES = env.integer("LIMIT_IDENTIFIER_CODES", 30, least=1)
+# Wrong codes: from an address in an hour, for an identifier in a day, in a tenant in an hour.
+LIMIT_ADDRESS_WRONG_CODES = env.integer("LIMIT_ADDRESS_WRONG_CODES", 50, least=1)
+LIMIT_IDENTIFIER_WRONG_CODES = env.integer("LIMIT_IDENTIFIER_WRONG_CODES", 20, least=1)
+LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=1)
+LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # of each connector
 # By tenant, in an hour: each costs money, and a list of numbers is easily had.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all.
@@ -270,6 +279,10 @@ LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)
 LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=2)
 LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
+# The same from a browser in which this person signed in before: the lock for all does not hold there.
+LOCK_KNOWN_BROWSER_FAILURES = env.integer("LOCK_KNOWN_BROWSER_FAILURES", 20, least=2)
+# For so long the lock for all does not hold at an address from which this administrator signed in.
+ADMIN_KNOWN_ADDRESS_SECONDS = env.integer("ADMIN_KNOWN_ADDRESS_SECONDS", 30 * 24 * 3600, least=60)
 
 # ── Lifetimes, in seconds ─────────────────────────────────────────────────────────────
 ACCESS_TOKEN_SECONDS = 3600

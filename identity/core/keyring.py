@@ -30,6 +30,11 @@ def current() -> str:
     return next(iter(settings.ENCRYPTION_KEYS))
 
 
+def ids() -> tuple[str, ...]:
+    """Return the ids of all keys of the ring."""
+    return tuple(settings.ENCRYPTION_KEYS)
+
+
 def subkey(purpose: str, of: str) -> bytes:
     """Derive the 32 bytes that one purpose may use.
 

@@ -79,15 +79,40 @@ PARKED_WITHOUT_COOKIE: Final = Limit(
 )
 PARKED: Final = Limit("parked requests", settings.LIMIT_ADDRESS_PARKED_REQUESTS, _WINDOW)
 
-# One identifier, whoever asks.
-CODE_PAUSE: Final = Limit("code pause", 1, 60)
-CODES: Final = Limit("codes", 10, 3600)
+_HOUR: Final = 3600
+
+# Codes to one identifier: for one purpose from one network, from one network, and from all of them.
+CODE_PAUSE: Final = Limit("code pause", 1, settings.LIMIT_CODE_PAUSE_SECONDS)
+CODES: Final = Limit("codes", settings.LIMIT_NETWORK_CODES, _HOUR)
+CODES_FROM_ANYWHERE: Final = Limit("codes from anywhere", settings.LIMIT_IDENTIFIER_CODES, _HOUR)
+# A browser that signed this person in before, instead of CODES_FROM_ANYWHERE.
+CODES_KNOWN_BROWSER: Final = Limit("codes known browser", settings.LIMIT_NETWORK_CODES, _HOUR)
+
+# Wrong codes from one network, for one identifier, and in the whole tenant. Only the first is refused:
+# beyond the others, codes are longer.
+WRONG_CODES: Final = Limit("wrong codes", settings.LIMIT_ADDRESS_WRONG_CODES, _HOUR)
+IDENTIFIER_WRONG_CODES: Final = Limit(
+    "wrong codes of identifier", settings.LIMIT_IDENTIFIER_WRONG_CODES, 24 * _HOUR
+)
+TENANT_WRONG_CODES: Final = Limit("wrong codes of tenant", settings.LIMIT_TENANT_WRONG_CODES, _HOUR)
 
 # The whole tenant: a bill that somebody else runs up, number by number, has an end.
-TEXT_MESSAGES: Final = Limit("text messages", settings.LIMIT_TENANT_TEXT_MESSAGES, 3600)
+TEXT_MESSAGES: Final = Limit("text messages", settings.LIMIT_TENANT_TEXT_MESSAGES, _HOUR)
+
+# One connector.
+CONNECTOR_TESTS: Final = Limit("connector tests", settings.LIMIT_CONNECTOR_TESTS, _WINDOW)
 
 PAIR: Final = Lock("pair", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 IDENTIFIER: Final = Lock("identifier", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS)
+# A browser that signed this person in before, instead of IDENTIFIER.
+KNOWN_BROWSER: Final = Lock(
+    "known browser", settings.LOCK_KNOWN_BROWSER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS
+)
 # Whoever guesses here knows the password, and may come from anywhere.
 SECOND_STEP: Final = Lock("second step", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 ADMINISTRATOR: Final = Lock("administrator", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
+ADMINISTRATOR_FROM_ANYWHERE: Final = Lock(
+    "administrator from anywhere", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS
+)
+# An address from which this administrator signed in passes the lock before, for so long.
+ADMINISTRATOR_ADDRESS: Final = Limit("administrator was here", 1, settings.ADMIN_KNOWN_ADDRESS_SECONDS)

@@ -145,17 +145,21 @@ def guessing(
 
 @contextmanager
 def guarded(
-    *locks: tuple[Lock, str], failure: type[Exception], locked: Callable[[int], Exception]
-) -> Iterator[None]:
+    *locks: tuple[Lock, str],
+    failure: type[Exception],
+    locked: Callable[[int], Exception],
+    within: Limit | None = None,
+) -> Iterator[Guess]:
     """Do a guess of the block as ``guessing`` does, unless too many failed before it.
 
     Raises:
         Exception: what ``locked`` makes of the seconds to wait.
+        TooMany: the limit ``within`` is reached.
 
     """
-    with guessing(*locks, failure=failure) as guess:
+    with guessing(*locks, failure=failure, within=within) as guess:
         guess.check(locked)
-        yield
+        yield guess
 
 
 def _begun(locks: list[Try], within: Limit | None) -> Guess:

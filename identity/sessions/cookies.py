@@ -1,8 +1,9 @@
-"""The two cookies of a browser, each named after its tenant.
+"""The three cookies of a browser, each named after its tenant.
 
 ``session`` says who is signed in; each sign-in gives it a new secret. ``browser`` says
 nothing about anybody: it ties pending requests to the browser they began in. A sign-in
-keeps it, so that other tabs of the same browser lose nothing.
+keeps it, so that other tabs of the same browser lose nothing. ``known`` says, in MACs, whom the
+browser signed in before: see ``known_people``.
 """
 
 import hashlib
@@ -15,10 +16,15 @@ from django.http.response import HttpResponseBase
 
 from identity.core import tenancy
 from identity.sessions import services
+from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
+from identity.sessions.known_people import read as known_people_of
 from identity.sessions.models import Session
+from identity.users.models import User
 
 _BROWSER_SECONDS: Final = 24 * 3600
+_KNOWN_SECONDS: Final = 400 * 24 * 3600  # as long as browsers keep a cookie
 _LONGEST: Final = 128
+_LONGEST_KNOWN: Final = 1024
 
 
 def _name(kind: str) -> str:
@@ -30,7 +36,7 @@ def _name(kind: str) -> str:
 
 def _read(request: HttpRequest, kind: str) -> str:
     value = request.COOKIES.get(_name(kind), "")
-    return value if len(value) <= _LONGEST else ""
+    return value if len(value) <= (_LONGEST_KNOWN if kind == "known" else _LONGEST) else ""
 
 
 def _write(response: HttpResponseBase, kind: str, value: str, seconds: int) -> None:
@@ -55,8 +61,20 @@ def remember_session(response: HttpResponseBase, token: str) -> None:
     _write(response, "session", token, settings.SESSION_ABSOLUTE_SECONDS)
 
 
+def known_people(request: HttpRequest) -> KnownPeople:
+    """Return the people whom this browser signed in before."""
+    value = _read(request, "known")
+    return known_people_of(value) if value else NOBODY_KNOWN
+
+
+def remember_sign_in(request: HttpRequest, response: HttpResponseBase, user: User, token: str) -> None:
+    """Hand the browser the secret of its new session, and note that it knows the user."""
+    remember_session(response, token)
+    _write(response, "known", known_people(request).with_user(user), _KNOWN_SECONDS)
+
+
 def forget(response: HttpResponseBase) -> None:
-    """Take both cookies from the browser."""
+    """Take the cookies of the sign-in from the browser. It still knows who signed in."""
     for kind in ("session", "browser"):
         _write(response, kind, "", 0)
 

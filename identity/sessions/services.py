@@ -150,4 +150,5 @@ def outlive(session: Session) -> str:
     token = secrets.token_urlsafe(32)
     epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)
     Session.objects.filter(pk=session.pk, ended_at=None).update(epoch=epoch, token_hash=_hash(token))
+    session.user.epoch = epoch
     return token

@@ -84,7 +84,13 @@ class SignIn(InteractionView):
     def post(self, request: Request) -> Response:
         """Sign the browser in."""
         fields, waiting = self.sent(request)
-        return _signed_in(sign_in.with_password(**fields, pending=waiting, current=self.current(request)))
+        signed_in = sign_in.with_password(
+            **fields,
+            pending=waiting,
+            current=self.current(request),
+            known=cookies.known_people(request._request),  # noqa: SLF001
+        )
+        return _signed_in(request, signed_in)
 
 
 @door.hashes(field="password")
@@ -97,11 +103,10 @@ class Register(InteractionView):
     def post(self, request: Request) -> Response:
         """Make an account and sign the browser in."""
         fields, waiting = self.sent(request)
-        return _signed_in(
-            register.sign_up(
-                **fields, browser=self.browser(request), pending=waiting, current=self.current(request)
-            )
+        signed_in = register.sign_up(
+            **fields, browser=self.browser(request), pending=waiting, current=self.current(request)
         )
+        return _signed_in(request, signed_in)
 
 
 class SendCode(InteractionView):
@@ -119,7 +124,10 @@ class SendCode(InteractionView):
         with translation.override(languages.of_request(request._request, waiting)):  # noqa: SLF001
             response.data = {
                 "expires_in": codes.send(
-                    **_bound(fields), browser=browser, captcha_token=fields["captcha_token"]
+                    **_bound(fields),
+                    browser=browser,
+                    known=cookies.known_people(request._request),  # noqa: SLF001
+                    captcha_token=fields["captcha_token"],
                 )
             }
         return response
@@ -137,7 +145,8 @@ class VerifyCode(InteractionView):
         entered = _bound(fields) | {"code": fields["code"], "browser": self.browser(request)}
         if entered["purpose"] is Purpose.SIGN_IN:
             del entered["purpose"]
-            return _signed_in(sign_in.with_code(**entered, pending=waiting, current=self.current(request)))
+            signed_in = sign_in.with_code(**entered, pending=waiting, current=self.current(request))
+            return _signed_in(request, signed_in)
         codes.verify(**entered)
         return _next(codes.next_page(entered["purpose"], waiting))
 
@@ -165,9 +174,9 @@ def _bound(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _signed_in(signed_in: SignedIn) -> Response:
+def _signed_in(request: Request, signed_in: SignedIn) -> Response:
     response = _next(signed_in.redirect_to)
-    cookies.remember_session(response, signed_in.session_token)
+    cookies.remember_sign_in(request._request, response, signed_in.user, signed_in.session_token)  # noqa: SLF001
     return response
 
 

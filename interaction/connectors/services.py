@@ -9,6 +9,8 @@ from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Stale
+from identity.limits import rules
+from identity.limits import services as limits
 from identity.users import identifiers
 from interaction.connectors import callbacks, configs, messages, sealing
 from interaction.connectors.errors import ProviderError
@@ -99,9 +101,15 @@ def test(connector: Connector, *, to: str) -> str:
     Raises:
         Invalid: there is nobody to send to, or it is no address.
         NotWorking: it does not work.
+        limits.TooMany: it was tested too often lately, or the tenant sent too many text messages.
 
     """
     with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
+        is_text_message = connector.type == Connector.Type.SMS
+        limits.take(
+            (rules.CONNECTOR_TESTS, str(connector.pk)),
+            *([(rules.TEXT_MESSAGES, "")] if is_text_message else []),
+        )
         provider = registry.find(connector.connector_id)
         if provider is None:
             raise NotWorking(

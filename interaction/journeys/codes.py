@@ -1,5 +1,7 @@
 """Proving an email or a phone with a code: the step that several journeys begin with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from django.urls import reverse
@@ -7,6 +9,8 @@ from django.urls import reverse
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.limits.services import Guess
+from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
 from identity.users.identifiers import Kind
 from interaction.connectors import captcha, delivery
 from interaction.connectors.messages import Message
@@ -16,7 +20,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import message_look
 from interaction.journeys.pending import Pending
 from interaction.verification import services as verification
-from interaction.verification import texts
+from interaction.verification import texts, wrong_codes
 from interaction.verification.models import Purpose, VerificationCode
 
 # The page that goes on where a code was entered that signs nobody in.
@@ -40,12 +44,20 @@ def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
     return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
 
 
-def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, captcha_token: str = "") -> int:
+def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
+    *,
+    purpose: Purpose,
+    kind: Kind,
+    identifier: str,
+    browser: str,
+    known: KnownPeople = NOBODY_KNOWN,
+    captcha_token: str = "",
+) -> int:
     """Send a code and return how many seconds it is good for.
 
-    ``browser`` is the hash of the browser's cookie: a new one has to be given it first. Where the
-    tenant asks for a CAPTCHA, ``captcha_token`` says that it was solved; people who are signed in
-    are asked for none.
+    ``browser`` is the hash of the browser's cookie: a new one has to be given it first. ``known`` are the
+    people whom the browser signed in before. Where the tenant asks for a CAPTCHA, ``captcha_token`` says
+    that it was solved; people who are signed in are asked for none.
 
     Raises:
         CodesOff: the tenant does not use codes for this.
@@ -71,6 +83,7 @@ def send(*, purpose: Purpose, kind: Kind, identifier: str, browser: str, captcha
         browser=browser,
         brand=message_look.brand(shown),
         wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
+        device=known.device_of(kind, verification.key_of(kind, identifier)),
     )
 
 
@@ -97,8 +110,30 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
 
     """
     _check(purpose, kind, experience.current())
-    limits.take_by_address(rules.SIGN_INS)
-    return verification.verify(purpose=purpose, kind=kind, identifier=identifier, code=code, browser=browser)
+    with guess_code():
+        return verification.verify(
+            purpose=purpose, kind=kind, identifier=identifier, code=code, browser=browser
+        )
+
+
+@contextmanager
+def guess_code() -> Iterator[Guess]:
+    """Enter a code in the block: a wrong one counts for the network, which has so many of them.
+
+    Raises:
+        limits.TooMany: there were too many wrong ones, or too many sign-ins, from this address.
+
+    """
+    with limits.guessing(
+        (rules.WRONG_CODES, limits.client_network()), failure=verification.WrongCode, within=rules.SIGN_INS
+    ) as guess:
+        guess.check(limits.TooMany)
+        yield guess
+
+
+def are_long(kind: Kind, identifier: str) -> bool:
+    """Tell whether codes for an identifier have letters at this moment."""
+    return wrong_codes.are_too_many(kind, verification.key_of(kind, identifier))
 
 
 def next_page(purpose: Purpose, pending: Pending | None) -> str:

@@ -14,11 +14,13 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import Guess
 from identity.sessions import services as sessions
+from identity.sessions.known_people import KnownPeople
 from identity.sessions.models import Session
 from identity.users import credentials, identifiers, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
+from interaction.journeys import codes
 from interaction.journeys.pending import Pending
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
@@ -45,19 +47,25 @@ class Locked(credentials.InvalidCredentials):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Where to go next, and the secret for the browser's session cookie."""
+    """Where to go next, the secret for the browser's session cookie, and who is signed in."""
 
     redirect_to: str
     session_token: str
+    user: User
 
 
 def with_password(
-    *, identifier: str, password: str, pending: Pending | None, current: Session | None
+    *,
+    identifier: str,
+    password: str,
+    pending: Pending | None,
+    current: Session | None,
+    known: KnownPeople,
 ) -> SignedIn:
     """Sign a browser in with identifier and password.
 
     ``current`` is the browser's session so far: it goes on, with a new secret, for the same
-    user, and ends for another.
+    user, and ends for another. ``known`` are the people whom the browser signed in before.
 
     Raises:
         MethodOff: the tenant does not take passwords for this kind of identifier.
@@ -70,9 +78,10 @@ def with_password(
     """
     passwords.check_places()  # a flood costs no statement, and is not in the log
     kind, key = identifiers.key_of(identifier)
+    device = known.device_of(kind, key)
     guessing = limits.guessing(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
-        (rules.IDENTIFIER, f"{kind} {key}"),
+        (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
     )
@@ -81,8 +90,36 @@ def with_password(
         if not experience.current().takes_password_for(kind):
             raise MethodOff(kind)
         guess.check(Locked)
-        user = credentials.authenticate(identifier=identifier, password=password)
+        try:
+            user = credentials.authenticate(identifier=identifier, password=password)
+        except credentials.InvalidCredentials:
+            if device:
+                _count_stranger(kind, key, known, device)
+            raise
+        if device and not known.is_current(device, user):
+            _check_identifier(kind, key)
         return start(user, amr=["pwd"], entry=entry, pending=pending, current=current, guess=guess)
+
+
+def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
+    """Apply the lock of the identifier to a browser that knows it from an earlier time, or of another user.
+
+    Raises:
+        Locked: too many failed before.
+        credentials.InvalidCredentials: this one ``failed``, and is counted.
+
+    """
+    lock = (rules.IDENTIFIER, f"{kind} {key}")
+    with limits.guarded(lock, failure=credentials.InvalidCredentials, locked=Locked) as guess:
+        if failed:
+            raise credentials.InvalidCredentials
+        guess.take_back()
+
+
+def _count_stranger(kind: Kind, key: str, known: KnownPeople, device: str) -> None:
+    user = User.objects.filter(**{f"{kind}_key": key}).first()
+    if user is None or not known.is_current(device, user):
+        _check_identifier(kind, key, failed=True)
 
 
 def with_code(  # noqa: PLR0913 - what a code is bound to
@@ -105,8 +142,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         limits.TooMany: too many from this address.
 
     """
-    limits.take_by_address(rules.SIGN_INS)
-    with log.attempt(Event.SIGN_IN_CODE, username=identifier) as entry:
+    with codes.guess_code() as guess, log.attempt(Event.SIGN_IN_CODE, username=identifier) as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().takes_code_for(kind):
             raise MethodOff(kind, "verification code")
@@ -120,7 +156,9 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
             raise credentials.Suspended
         with transaction.atomic():
             verification.spend(proof)
-            return start(user, amr=["otp"], entry=entry, pending=pending, current=current, proven=kind)
+            return start(
+                user, amr=["otp"], entry=entry, pending=pending, current=current, proven=kind, guess=guess
+            )
 
 
 def start(  # noqa: PLR0913 - what signing in touches
@@ -160,7 +198,7 @@ def start(  # noqa: PLR0913 - what signing in touches
                 requests.note_sign_in(pending.parked, session)
             entry.facts["session_id"] = str(session.pk)
             entry.succeeded()
-    return SignedIn(pending.resume if pending else reverse("pages:account"), token)
+    return SignedIn(pending.resume if pending else reverse("pages:account"), token, user)
 
 
 def _start_anew(

@@ -1,7 +1,5 @@
 """Sending codes and taking them back."""
 
-import secrets
-import unicodedata
 from typing import Final
 
 from django.db import transaction
@@ -10,6 +8,7 @@ from django.db.models import F
 from audit import log
 from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
+from audit.log import Attempt
 from identity.core import ids, keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
@@ -19,8 +18,8 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL, SMS
-from interaction.verification import outgoing, texts
-from interaction.verification.models import CODE_SECONDS, Purpose, VerificationCode
+from interaction.verification import code_formats, outgoing, texts, wrong_codes
+from interaction.verification.models import CODE_SECONDS, CodeQuerySet, Purpose, VerificationCode
 from interaction.verification.texts import Brand, Wording
 
 _PURPOSE: Final = "verification codes"
@@ -69,18 +68,20 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     browser: str,
     brand: Brand,
     wording: Wording | None = None,
+    device: str = "",
 ) -> int:
     """Send a code to an email or a phone and return how many seconds it is good for.
 
     It is good for this purpose and in this browser (the hash of its cookie). Codes that this
     browser asked for before, for the same, end. To sign in and for a forgotten password it
     goes to the address of the account; for an identifier that nobody has, the answer, the
-    rows and the time are the same, and nothing is sent.
+    rows and the time are the same, and nothing is sent. ``device`` is the browser, if it signed the
+    person in before: what others had sent does not count against it.
 
     Raises:
         Invalid: the identifier is none of this kind.
         delivery.NoConnector: nothing can be sent to this kind.
-        SentTooOften: one was sent within 60 seconds, or ten within the hour.
+        SentTooOften: one was sent within the pause, or too many within the hour.
         limits.TooMany: the tenant sent too many text messages within the hour.
 
     """
@@ -100,7 +101,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
             wording=wording,
         )
         with transaction.atomic():
-            _replace_earlier(sent)
+            _replace_earlier(sent, device)
             outgoing.post(message, silent=sent.silent)
             entry.succeeded()
     return CODE_SECONDS
@@ -109,7 +110,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
 def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple[VerificationCode, str]:
     """Make a code, unsaved, and tell it: the row knows its hash alone."""
     key = key_of(kind, address)
-    code = f"{secrets.randbelow(10**6):06d}"
+    code = code_formats.new_code(is_long=wrong_codes.are_too_many(kind, key))
     sent = VerificationCode(purpose=purpose, kind=kind, identifier_key=key, address=address, browser=browser)
     sent.code_hash = _hash(str(sent.pk), code)
     if purpose in _FOR_ACCOUNTS:
@@ -121,11 +122,16 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
     return sent, code
 
 
-def _replace_earlier(sent: VerificationCode) -> None:
+def _replace_earlier(sent: VerificationCode, device: str) -> None:
     """Store a new code, unless too many were sent, and end those that it takes the place of."""
     kind, key = Kind(sent.kind), sent.identifier_key
-    whom = f"{kind} {key}"
-    limits.take((rules.CODE_PAUSE, whom), (rules.CODES, whom), refusal=SentTooOften)
+    whom, network = f"{kind} {key}", limits.client_network()
+    limits.take(
+        (rules.CODE_PAUSE, f"{whom} {sent.purpose} {network}"),
+        (rules.CODES, f"{whom} {network}"),
+        (rules.CODES_KNOWN_BROWSER, f"{whom} {device}") if device else (rules.CODES_FROM_ANYWHERE, whom),
+        refusal=SentTooOften,
+    )
     if kind is Kind.PHONE:
         limits.take((rules.TEXT_MESSAGES, ""))
     earlier = VerificationCode.objects.of(
@@ -139,7 +145,7 @@ def _replace_earlier(sent: VerificationCode) -> None:
 def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
     """Use a code up and return the proof that it was entered.
 
-    White space in the code does not count, and wide digits are digits. Five wrong codes end
+    White space in the code does not count, nor case, and wide digits are digits. Five wrong codes end
     the one that was sent. The proof is good for 10 minutes, once: see ``spend``.
 
     Raises:
@@ -147,28 +153,34 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
 
     """
     facts = {"identifier": identifier, "identifier_type": kind.value, "interaction_type": purpose.value}
-    with log.attempt(Event.CODE_VERIFY, **facts) as entry:
-        sent = (
-            VerificationCode.objects.of(
-                purpose=purpose, kind=kind, key=key_of(kind, identifier), browser=browser
-            )
-            .live()
-            .order_by("-created_at", "-pk")
-            .first()
-        )
-        if sent is None or not browser:
+    key = key_of(kind, identifier)
+    try:
+        with log.attempt(Event.CODE_VERIFY, **facts) as entry:
+            codes = VerificationCode.objects.of(purpose=purpose, kind=kind, key=key, browser=browser)
+            sent = _use_up(codes if browser else codes.none(), code, entry)
+    except WrongCode:
+        wrong_codes.count(kind, key)
+        raise
+    return sent
+
+
+def _use_up(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
+    sent = codes.live().order_by("-created_at", "-pk").first()
+    if sent is None:
+        raise WrongCode
+    plain = code_formats.plain(code)
+    is_right = keyring.matches(f"{sent.pk} {plain}", sent.code_hash, purpose=_PURPOSE) and not sent.silent
+    used = {"used_at": DatabaseNow()} if is_right else {}
+    with transaction.atomic():
+        # One statement counts the try and uses the code up, so that of guesses made at once only the
+        # first five can be right.
+        live = VerificationCode.objects.filter(pk=sent.pk).live()
+        if not live.update(tries=F("tries") + 1, **used):
             raise WrongCode
-        this = VerificationCode.objects.filter(pk=sent.pk)
-        # Counted before it is compared, so that guesses at the same moment are five in all.
-        if not this.live().update(tries=F("tries") + 1):
-            raise WrongCode
-        right = keyring.matches(f"{sent.pk} {_plain(code)}", sent.code_hash, purpose=_PURPOSE)
-        if not right or sent.silent:
-            raise WrongCode
-        with transaction.atomic():
-            if not this.filter(used_at=None).update(used_at=DatabaseNow()):
-                raise WrongCode
+        if is_right:
             entry.succeeded()
+    if not is_right:
+        raise WrongCode
     return sent
 
 
@@ -229,7 +241,3 @@ def address_of(kind: Kind, identifier: str) -> str:
 
 def _hash(pk: str, code: str) -> str:
     return keyring.digest(f"{pk} {code}", purpose=_PURPOSE)
-
-
-def _plain(code: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", code).split())

@@ -36,7 +36,8 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
 
     Raises:
         WrongCredentials: username or password is wrong: never told which.
-        Locked: too many failed before, with this username from this address.
+        Locked: too many failed before, with this username from this address, or from everywhere.
+        limits.TooMany: too many sign-ins from this address.
         second_step.CodeNeeded: the password is right, and there is a second step.
         second_step.WrongCode: the password is right, and the code is wrong.
         second_step.SetUpNeeded: the password is right, and there should be a second step.
@@ -52,6 +53,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
             if not code:
                 raise second_step.CodeNeeded
             entry.facts["second_step"] = second_step.prove(administrator, code)
+        _remember_address(administrator.username)
     return administrator
 
 
@@ -60,7 +62,8 @@ def begin(*, username: str, password: str) -> Administrator:
 
     Raises:
         WrongCredentials: one of them is wrong: never told which.
-        Locked: too many failed before, with this username from this address.
+        Locked: too many failed before, with this username from this address, or from everywhere.
+        limits.TooMany: too many sign-ins from this address.
         passwords.Busy: too many sign-ins at this moment.
 
     """
@@ -69,6 +72,8 @@ def begin(*, username: str, password: str) -> Administrator:
         administrator = _proven(username, password)
         if administrator.second_step_since:
             entry.event = Event.ADMIN_PASSWORD_VERIFY
+        else:
+            _remember_address(administrator.username)
     return administrator
 
 
@@ -82,6 +87,7 @@ def complete(administrator: Administrator, *, code: str) -> None:
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as entry:
         entry.facts["second_step"] = second_step.prove(administrator, code)
+        _remember_address(administrator.username)
 
 
 def prove_again(administrator: Administrator, *, password: str, code: str | None = None) -> None:
@@ -125,12 +131,20 @@ def _proven(username: str, password: str) -> Administrator:
 
 @contextmanager
 def _guarded(username: str) -> Iterator[None]:
-    """Count the tries at an administrator, who stands above tenants, in one place."""
+    """Count the tries at an administrator, who stands above tenants, in one place.
+
+    Who guesses from everywhere locks the username, but not at an address from which the administrator
+    signed in lately: nobody can lock an administrator out from outside.
+    """
+    here = f"{username} {limits.client_network()}"
     with tenancy.using(tenancy.DEFAULT):
-        tried = limits.guarded(
-            (rules.ADMINISTRATOR, f"{username} {limits.client_network()}"),
-            failure=WrongCredentials,
-            locked=Locked,
-        )
-        with tried:
+        locks = [(rules.ADMINISTRATOR, here)]
+        if not limits.is_any_reached((rules.ADMINISTRATOR_ADDRESS, here)):
+            locks.append((rules.ADMINISTRATOR_FROM_ANYWHERE, username))
+        with limits.guarded(*locks, failure=WrongCredentials, locked=Locked, within=rules.SIGN_INS):
             yield
+
+
+def _remember_address(username: str) -> None:
+    with tenancy.using(tenancy.DEFAULT):
+        limits.tally(rules.ADMINISTRATOR_ADDRESS, f"{username} {limits.client_network()}")

@@ -90,6 +90,7 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
             identifier=identifier,
             browser=browser,
             captcha_token=shared.captcha_token(request),
+            known=cookies.known_people(request),
         )
     except SentTooOften as error:
         page = code_page(
@@ -183,5 +184,6 @@ def code_page(  # noqa: PLR0913, PLR0917 - the parts of a page
         action=reverse(page),
         again_url=shared.address(page, pending),
         identifier=identifier,
+        has_letters=codes.are_long(identifiers.kind_of(identifier), identifier),
         notice=notice,
     )

@@ -83,7 +83,7 @@ def _details(
     except ServiceError as error:
         shared.tell(form, error)
         return shared.refused(_page(request, pending, shown, proofs, form, status=error.status), error)
-    return sign_in.enter(signed_in)
+    return sign_in.enter(request, signed_in)
 
 
 def _hinted(pending: Pending | None) -> dict[str, str]:

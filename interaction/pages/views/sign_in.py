@@ -34,7 +34,10 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         return _page(request, pending, form, 400)
     try:
         signed_in = signing_in.with_password(
-            **form.cleaned_data, pending=pending, current=cookies.current_session(request)
+            **form.cleaned_data,
+            pending=pending,
+            current=cookies.current_session(request),
+            known=cookies.known_people(request),
         )
     except ServiceError as error:
         if error.reason == "invalid_credentials":
@@ -42,13 +45,13 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         else:
             shared.tell(form, error)
         return shared.refused(_page(request, pending, form, error.status), error)
-    return enter(signed_in)
+    return enter(request, signed_in)
 
 
-def enter(signed_in: SignedIn) -> HttpResponse:
+def enter(request: HttpRequest, signed_in: SignedIn) -> HttpResponse:
     """Let a person in who has signed in."""
     response = redirect(signed_in.redirect_to)
-    cookies.remember_session(response, signed_in.session_token)
+    cookies.remember_sign_in(request, response, signed_in.user, signed_in.session_token)
     return response
 
 
@@ -94,6 +97,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
     def entered(entered: Entered) -> HttpResponse:
         return enter(
+            request,
             signing_in.with_code(
                 kind=entered.kind,
                 identifier=entered.identifier,
@@ -101,7 +105,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
                 browser=entered.browser,
                 pending=pending,
                 current=cookies.current_session(request),
-            )
+            ),
         )
 
     step = code_step.CodeStep(

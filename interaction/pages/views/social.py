@@ -70,7 +70,7 @@ def _finished(
     except ServiceError as error:
         return _refused(request, error, reverse("pages:account") if attempt.session_id else _back(pending))
     response = redirect(signed_in.redirect_to)
-    cookies.remember_session(response, signed_in.session_token)
+    cookies.remember_sign_in(request, response, signed_in.user, signed_in.session_token)
     return response
 
 

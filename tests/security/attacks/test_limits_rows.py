@@ -23,6 +23,7 @@ def guarded(address: str) -> Iterator[str]:
     """A server with the limit of failures as in production, behind a proxy that the tests are."""
     with second.running(
         TRUSTED_PROXIES="127.0.0.1",
+        LIMIT_ADDRESS_TOKEN_FAILURES=str(FAILURES),
         LIMIT_ADDRESS_NEW_PARKED_REQUESTS=str(PARKED),
         LIMIT_ADDRESS_PARKED_REQUESTS=str(PARKED_KNOWN),
     ) as address_:

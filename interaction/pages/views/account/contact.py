@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from identity.sessions.models import Session
 from identity.users.identifiers import Kind
+from interaction.journeys import codes
 from interaction.journeys.account import contact
 from interaction.pages.account_forms import CodeForm, ContactForm
 from interaction.pages.views.account import shared
@@ -56,4 +57,7 @@ def _code(request: HttpRequest, session: Session, kind: Kind) -> HttpResponse:
         shared.attempt(form, lambda: contact.finish(session, kind=kind, code=form.cleaned_data["code"]))
         if not form.errors:
             return shared.done("pages:account", kind.value)
-    return shared.page(request, session, "contact_code", form=form, kind=kind.value, address=address)
+    has_letters = codes.are_long(kind, address)
+    return shared.page(
+        request, session, "contact_code", form=form, kind=kind.value, address=address, has_letters=has_letters
+    )

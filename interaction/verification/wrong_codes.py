@@ -1,0 +1,34 @@
+"""Wrong codes, counted for an identifier and for the tenant. Nobody is refused: codes get longer."""
+
+from typing import Final
+
+from prometheus_client import Counter
+
+from audit import log
+from audit.events import Event
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users.identifiers import Kind
+
+_ALARMS: Final = Counter(
+    "gatehouse_wrong_code_alarms", "Hours in which a tenant's budget of wrong codes was used up."
+)
+
+
+def count(kind: Kind, key: str) -> None:
+    """Count a wrong code, and raise the alarm once an hour when the tenant's budget is used up.
+
+    An identifier that nobody has is counted like any other.
+    """
+    limits.tally(rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}")
+    in_tenant = limits.tally(rules.TENANT_WRONG_CODES, "")
+    if in_tenant.count == rules.TENANT_WRONG_CODES.most:
+        _ALARMS.inc()
+        log.record(Event.CODE_ALARM, count=in_tenant.count, seconds=rules.TENANT_WRONG_CODES.seconds)
+
+
+def are_too_many(kind: Kind, key: str) -> bool:
+    """Tell whether the budget of an identifier or of the tenant is used up: then codes are long."""
+    return limits.is_any_reached(
+        (rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}"), (rules.TENANT_WRONG_CODES, "")
+    )
