@@ -1,0 +1,208 @@
+"""The limits of every route that needs no management token, by address, by subject and by caller.
+
+This is what ``docs/security/limits-by-route.md`` is made of: ``python -m config.route_limits`` prints it.
+Tests compare it with the routes that are served, and reach each limit over HTTP. A new route needs a
+row here, or the tests fail.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+if __name__ == "__main__":  # a page of the documentation is made without a server
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings_test")
+
+from identity.limits import rules
+from identity.limits.rules import Limit, Lock
+
+Rule = Limit | Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """What limits a route: for the client's address, for whom the request is about, and for who makes it."""
+
+    address: tuple[Rule, ...] = ()
+    subject: tuple[Rule, ...] = ()
+    caller: tuple[Rule, ...] = ()
+    note: str = ""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All of them."""
+        return self.address + self.subject + self.caller
+
+
+# Each rule in words, and the setting that holds its number.
+RULES: Final = {
+    rules.SIGN_INS.kind: ("sign-ins", "LIMIT_ADDRESS_SIGN_INS"),
+    rules.REGISTRATIONS.kind: ("registrations", "LIMIT_ADDRESS_REGISTRATIONS"),
+    rules.CODE_SENDS.kind: ("codes sent", "LIMIT_ADDRESS_CODE_SENDS"),
+    rules.WRONG_CODES.kind: ("wrong codes", "LIMIT_ADDRESS_WRONG_CODES"),
+    rules.TOKEN_FAILURES.kind: ("failed token requests", "LIMIT_ADDRESS_TOKEN_FAILURES"),
+    rules.PARKED_WITHOUT_COOKIE.kind: ("parked, no cookie", "LIMIT_ADDRESS_NEW_PARKED_REQUESTS"),
+    rules.PARKED.kind: ("parked", "LIMIT_ADDRESS_PARKED_REQUESTS"),
+    rules.CLIENT_FAILURES.kind: ("wrong secrets, at an address", "LIMIT_CLIENT_FAILURES"),
+    rules.PAIR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
+    rules.IDENTIFIER.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
+    rules.KNOWN_BROWSER.kind: ("failures, in a known browser", "LOCK_KNOWN_BROWSER_FAILURES"),
+    rules.CODE_PAUSE.kind: ("pause, of a purpose and network", "LIMIT_CODE_PAUSE_SECONDS"),
+    rules.CODES.kind: ("codes, of a network", "LIMIT_NETWORK_CODES"),
+    rules.CODES_FROM_ANYWHERE.kind: ("codes, anywhere", "LIMIT_IDENTIFIER_CODES"),
+    rules.CODES_KNOWN_BROWSER.kind: ("codes, in a known browser", "LIMIT_NETWORK_CODES"),
+    rules.TEXT_MESSAGES.kind: ("text messages of the tenant", "LIMIT_TENANT_TEXT_MESSAGES"),
+    rules.ADMINISTRATOR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
+    rules.ADMINISTRATOR_FROM_ANYWHERE.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
+    rules.SECOND_STEP.kind: ("wrong second steps, anywhere", "LOCK_PAIR_FAILURES"),
+}
+
+_LOCKS: Final = (rules.PAIR, rules.IDENTIFIER)
+_SENDS: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE, rules.CODES_KNOWN_BROWSER)
+_ADMINISTRATOR: Final = (rules.ADMINISTRATOR, rules.ADMINISTRATOR_FROM_ANYWHERE, rules.SECOND_STEP)
+
+_PASSWORD: Final = Limited((rules.SIGN_INS,), (*_LOCKS, rules.KNOWN_BROWSER))
+_SEND: Final = Limited((rules.CODE_SENDS,), _SENDS, (rules.TEXT_MESSAGES,))
+_ENTER: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="five tries a code")
+_SEND_AND_ENTER: Final = Limited(
+    (rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
+    _SENDS,
+    (rules.TEXT_MESSAGES,),
+    note="five tries a code",
+)
+_PARKS: Final = Limited((rules.PARKED_WITHOUT_COOKIE, rules.PARKED), note="a browser has twenty at once")
+_FAILS: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILURES,))
+_ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), _ADMINISTRATOR)
+_CONFIRMS: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
+_SOCIAL: Final = Limited((rules.SIGN_INS,))
+
+
+def _free(note: str) -> Limited:
+    """Declare a route without a limit, and say why it needs none."""
+    return Limited(note=note)
+
+
+_STATIC: Final = _free("reads what is kept in memory")
+_READS: Final = _free("reads, and writes nothing")
+_SESSION: Final = _free("needs a session")
+_TOKEN: Final = _free("needs an access token; reads, and writes nothing")
+_THIRD_PARTY: Final = _free("needs an application's token with the member role")
+
+ROUTES: Final[dict[str, Limited]] = {
+    "GET /healthz": _STATIC,
+    "GET /readyz": _free("asks the database whether it answers"),
+    "GET /metrics": _free("needs `METRICS_TOKEN`, and is off without one"),
+    "GET /admin": _STATIC,
+    "GET /admin/*": _free("its sign-in page alone is open"),
+    "POST /admin/*": _ADMIN_SIGN_IN,
+    "GET /.well-known/openid-configuration": _STATIC,
+    "GET /.well-known/oauth-authorization-server": _STATIC,
+    "GET /.well-known/jwks.json": _READS,
+    "GET /oidc/.well-known/openid-configuration": _STATIC,
+    "GET /oidc/authorize": _PARKS,
+    "POST /oidc/authorize": _PARKS,
+    "GET /oidc/authorize/:request_id": _free("needs a parked request of this browser"),
+    "POST /oidc/token": _FAILS,
+    "POST /oidc/revoke": _FAILS,
+    "GET /oidc/userinfo": _TOKEN,
+    "POST /oidc/userinfo": _TOKEN,
+    "GET /oidc/end-session": _free("ends the session of this browser, if there is one"),
+    "POST /oidc/end-session": _free("ends the session of this browser, if there is one"),
+    "GET /api/interaction/sign-in-experience": _READS,
+    "POST /api/interaction/sign-in": _PASSWORD,
+    "POST /api/interaction/register": Limited((rules.REGISTRATIONS,)),
+    "POST /api/interaction/verification-code": _SEND,
+    "POST /api/interaction/verify-code": _ENTER,
+    "POST /api/interaction/forgot-password": Limited((rules.SIGN_INS,), note="needs a code that was entered"),
+    "POST /api/admin/sign-in": _ADMIN_SIGN_IN,
+    "GET /api/admin/me": _free("needs an administrator's token"),
+    "GET /api/openapi.json": _STATIC,
+    "GET /api/docs": _STATIC,
+    "GET /api/session/context": _TOKEN,
+    "GET /": _free("leads on"),
+    "GET /brand.css": _READS,
+    "GET /sign-in": _READS,
+    "POST /sign-in": _PASSWORD,
+    "GET /sign-in/code": _READS,
+    "POST /sign-in/code": _SEND_AND_ENTER,
+    "GET /register": _READS,
+    "POST /register": Limited(
+        (rules.REGISTRATIONS, rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
+        _SENDS,
+        (rules.TEXT_MESSAGES,),
+        note="five tries a code",
+    ),
+    "GET /forgot-password": _READS,
+    "POST /forgot-password": _SEND_AND_ENTER,
+    "GET /social/:connector_id": _SOCIAL,
+    "GET /social/callback": _free("needs an attempt that this browser began"),
+    "GET /social/callback/:pk": _free("needs an attempt that this browser began"),
+    "GET /select-account": _READS,
+    "POST /select-account": _free("needs a session and a parked request"),
+    "GET /consent": _READS,
+    "POST /consent": _free("needs a session and a parked request"),
+    "GET /account": _SESSION,
+    "GET /account/profile": _SESSION,
+    "POST /account/profile": _SESSION,
+    "GET /account/username": _SESSION,
+    "POST /account/username": _CONFIRMS,
+    "GET /account/email": _SESSION,
+    "POST /account/email": Limited((rules.CODE_SENDS,), (*_LOCKS, *_SENDS), note="needs a session"),
+    "GET /account/email/code": _SESSION,
+    "POST /account/email/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
+    "GET /account/phone": _SESSION,
+    "POST /account/phone": Limited(
+        (rules.CODE_SENDS,), (*_LOCKS, *_SENDS), (rules.TEXT_MESSAGES,), note="needs a session"
+    ),
+    "GET /account/phone/code": _SESSION,
+    "POST /account/phone/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
+    "GET /account/password": _SESSION,
+    "POST /account/password": _CONFIRMS,
+    "GET /account/browsers": _SESSION,
+    "POST /account/browsers": _SESSION,
+    "GET /account/applications": _SESSION,
+    "POST /account/applications": _SESSION,
+    "GET /account/linked": _SESSION,
+    "POST /account/linked": Limited((rules.SIGN_INS,), note="needs a session"),
+    "GET /account/data": _SESSION,
+    "POST /account/data": _CONFIRMS,
+    "GET /account/delete": _SESSION,
+    "POST /account/delete": _CONFIRMS,
+    "GET /api/v1/m2m/organizations/:organization_pk/members": _THIRD_PARTY,
+    "POST /api/v1/m2m/organizations/:organization_pk/members": _THIRD_PARTY,
+    "DELETE /api/v1/m2m/organizations/:organization_pk/members/:user_pk": _THIRD_PARTY,
+    "GET /api/v1/m2m/organizations/:organization_pk/members/:user_pk/roles": _THIRD_PARTY,
+    "PUT /api/v1/m2m/organizations/:organization_pk/members/:user_pk/roles": _THIRD_PARTY,
+}
+
+_HEADING: Final = """# Limits by route
+
+Every route that needs no management token, and what limits it. [Limits and headers](limits.md) has the
+numbers, and what happens beyond them. This page is made from `config/route_limits.py`; tests compare
+it with the routes that are served, and reach each of these limits over HTTP.
+
+Besides, every request is bounded in size, and every request that hashes a password waits for a place
+or is answered 503.
+
+| Route | By address | By identifier or account | By client, application or tenant | Besides |
+|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """Return the page of the documentation."""
+    return _HEADING + "".join(_row(route, limited) for route, limited in ROUTES.items())
+
+
+def _row(route: str, limited: Limited) -> str:
+    parts = (_told(part) for part in (limited.address, limited.subject, limited.caller))
+    return f"| `{route}` | {' | '.join(parts)} | {limited.note} |\n"
+
+
+def _told(many: tuple[Rule, ...]) -> str:
+    return "<br>".join(f"{words} (`{setting}`)" for words, setting in (RULES[rule.kind] for rule in many))
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(page())

@@ -1,0 +1,328 @@
+"""The table of limits: it names every route, and each limit that it declares is reached over HTTP."""
+
+import base64
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx
+import pytest
+from django.conf import settings
+
+from config.route_limits import ROUTES, RULES, Rule, page
+from identity.core import tenancy
+from identity.limits import rules
+from identity.limits.models import Counter
+from interaction.connectors import services as connectors
+from management.administrators import second_step
+from management.administrators import services as administrators
+from management.administrators.models import Administrator
+from tests.support import authenticator, codes, second
+from tests.support.cast import PASSWORD, Browser, RelyingParty, World, default_world
+from tests.support.codes import new_email, new_phone
+from tests.support.forms import forms
+from tests.test_house import written_endpoints
+
+MOST: Final = 3
+METRICS: Final = "a token for the tests of metrics, long enough"
+FIXED: Final = "192.0.2.1"
+
+
+def test_the_table_has_every_route_that_needs_no_management_token():
+    needs_one = "/api/v1/"
+    public = {
+        f"{row.method} {row.path}"
+        for row in written_endpoints()
+        if not row.path.startswith(needs_one) or row.path.startswith(f"{needs_one}m2m/")
+    }
+
+    assert sorted(public ^ set(ROUTES)) == []
+
+
+def test_a_route_without_a_limit_says_why():
+    assert [route for route, limited in ROUTES.items() if not (limited.rules or limited.note)] == []
+
+
+def test_a_route_that_changes_something_has_a_limit_or_needs_a_credential():
+    free = [route for route, limited in ROUTES.items() if not limited.rules and not route.startswith("GET ")]
+
+    assert [route for route in free if not ROUTES[route].note.startswith(("needs ", "ends "))] == []
+
+
+def test_every_rule_has_words_and_a_setting_that_is_documented():
+    described = (settings.BASE_DIR / "docs/configuration.md").read_text()
+
+    assert [
+        rule.kind for limited in ROUTES.values() for rule in limited.rules if rule.kind not in RULES
+    ] == []
+    assert [setting for _, setting in RULES.values() if f"| `{setting}` |" not in described] == []
+
+
+def test_the_page_of_the_documentation_is_this_table():
+    written = (settings.BASE_DIR / "docs/security/limits-by-route.md").read_text()
+
+    assert written == page(), "run: python -m config.route_limits > docs/security/limits-by-route.md"
+
+
+# ── Each limit, reached ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def guarded(request: pytest.FixtureRequest, address: str) -> Iterator[str]:
+    """A server on which one setting is small."""
+    setting = RULES[request.param][1]
+    small = {} if request.param == rules.CODE_PAUSE.kind else {setting: str(MOST)}
+    with second.running(TRUSTED_PROXIES="127.0.0.1", METRICS_TOKEN=METRICS, **small) as address_:
+        yield address_
+
+
+@dataclass
+class Visit:
+    """Whoever makes requests to one route until one rule refuses."""
+
+    world: World
+    rule: Rule
+    route: str
+    browser: Browser = field(init=False)
+    party: RelyingParty | None = None
+    number: int = 0
+    person: str = field(default_factory=new_email)
+    phone: str = field(default_factory=new_phone)
+
+    def __post_init__(self) -> None:
+        self.browser = self.world.browser()
+
+    @property
+    def limited(self) -> Any:
+        return ROUTES[self.route]
+
+    @property
+    def is_by_address(self) -> bool:
+        at_an_address = {
+            rules.PAIR,
+            rules.CODE_PAUSE,
+            rules.CODES,
+            rules.CLIENT_FAILURES,
+            rules.ADMINISTRATOR,
+        }
+        return self.rule in self.limited.address or self.rule in at_an_address
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"X-Forwarded-For": FIXED if self.is_by_address else f"203.0.113.{self.number}"}
+
+    @property
+    def to(self) -> str:
+        """Who it is about: the same person for a limit of persons, another one otherwise."""
+        by_phone = self.rule is rules.TEXT_MESSAGES or "/phone" in self.route
+        if self.rule in self.limited.subject:
+            return self.phone if by_phone else self.person
+        return new_phone() if by_phone else new_email()
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.browser.get(path, headers=self.headers, **options)
+
+    def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        return self.browser.post(path, json=body, headers=self.headers)
+
+    def submit(self, path: str, **typed: str) -> httpx.Response:
+        """Fill in the first form of a page that has these fields, or send them as they are."""
+        shown = forms(self.get(path))
+        fields = next((one.fields for one in shown if set(one.fields) & set(typed)), shown[-1].fields)
+        return self.browser.post(path, data=fields | typed, headers=self.headers)
+
+    def sign_in(self) -> None:
+        """Sign the person in, from another address than the rest."""
+        known = self.browser.post(
+            "/api/interaction/sign-in",
+            json={"identifier": self.person, "password": PASSWORD},
+            headers={"X-Forwarded-For": "198.51.100.1"},
+        )
+        assert known.status_code == 200, known.text
+
+
+def sign_in_api(visit: Visit) -> httpx.Response:
+    return visit.post("/api/interaction/sign-in", {"identifier": visit.to, "password": "wrong"})
+
+
+def sign_in_page(visit: Visit) -> httpx.Response:
+    return visit.submit("/sign-in", identifier=visit.to, password="wrong")
+
+
+def register_api(visit: Visit) -> httpx.Response:
+    name = f"u-{secrets.token_hex(4)}"
+    return visit.post(codes.REGISTER, {"username": name, "password": "a good password 1"})
+
+
+def send_api(visit: Visit) -> httpx.Response:
+    return visit.post(codes.SEND, codes.about(visit.to))
+
+
+def enter_api(visit: Visit) -> httpx.Response:
+    return visit.post(codes.VERIFY, codes.about(visit.to, code="000000"))
+
+
+def reset_api(visit: Visit) -> httpx.Response:
+    return visit.post(codes.RESET, {"identifier": visit.to, "new_password": "a good password 1"})
+
+
+def code_page(visit: Visit) -> httpx.Response:
+    wrong = {"code": "000000"} if visit.rule in {rules.SIGN_INS, rules.WRONG_CODES} else {}
+    return visit.submit(visit.route.partition(" ")[2], identifier=visit.to, **wrong)
+
+
+def register_page(visit: Visit) -> httpx.Response:
+    if visit.rule is rules.REGISTRATIONS:
+        visit.browser = visit.world.browser()  # the one before is signed in
+        return visit.submit("/register", username=f"u-{secrets.token_hex(4)}", password="a good password 1")
+    kind = "phone" if visit.rule is rules.TEXT_MESSAGES else "email"
+    codes.experience(visit.world, sign_up={"identifiers": [kind], "password": True, "verify": True})
+    return code_page(visit)
+
+
+def token(visit: Visit) -> httpx.Response:
+    client_id = "0" * 24 if visit.rule is rules.CLIENT_FAILURES else secrets.token_hex(12)
+    form = {"grant_type": "client_credentials", "token": "x", "client_id": client_id, "client_secret": "x"}
+    path = visit.route.partition(" ")[2]
+    return visit.world.post(path, data=form, headers=visit.headers)
+
+
+def authorize(visit: Visit) -> httpx.Response:
+    visit.party = visit.party or visit.world.application()
+    cookie = {}
+    if visit.rule is rules.PARKED:
+        cookie = {"Cookie": f"gatehouse-browser.{visit.world.tenant.slug}={secrets.token_urlsafe(32)}"}
+    headers = visit.headers | cookie
+    if visit.route.startswith("GET"):
+        return visit.world.get("/oidc/authorize", params=visit.party.request(), headers=headers)
+    return visit.world.post("/oidc/authorize", data=visit.party.request(), headers=headers)
+
+
+def social(visit: Visit) -> httpx.Response:
+    return visit.get("/social/github")
+
+
+def linked(visit: Visit) -> httpx.Response:
+    return visit.submit("/account/linked", link="github")
+
+
+def confirm(visit: Visit) -> httpx.Response:
+    path = visit.route.partition(" ")[2]
+    typed = {"password": "wrong", "new_password": "a good password 1", "identifier": visit.to}
+    return visit.submit(path, **typed, username="another", typed="x")
+
+
+def contact(visit: Visit) -> httpx.Response:
+    if visit.rule in {rules.PAIR, rules.IDENTIFIER}:
+        return confirm(visit)
+    return visit.submit(visit.route.partition(" ")[2], identifier=visit.to, password=PASSWORD)
+
+
+def contact_code(visit: Visit) -> httpx.Response:
+    path = visit.route.partition(" ")[2]
+    if not visit.number:
+        kind = "phone" if "/phone" in path else "email"
+        with_code = visit.submit(f"/account/{kind}", identifier=visit.to, password=PASSWORD)
+        assert with_code.status_code == 303, with_code.text
+    return visit.submit(path, code="000000")
+
+
+def administrator(visit: Visit) -> httpx.Response:
+    same = visit.rule in visit.limited.subject
+    name = visit.person.partition("@")[0] if same else f"nobody-{secrets.token_hex(4)}"
+    body = {"username": name, "password": "wrong"}
+    if visit.rule is rules.SECOND_STEP:
+        body = {"username": name, "password": PASSWORD, "code": "000000"}
+    if visit.route.startswith("POST /api/"):
+        return visit.post("/api/admin/sign-in", body)
+    answer = visit.submit("/admin/login/", **body)
+    if answer.status_code != 302:
+        return answer
+    where = answer.headers["Location"]
+    return visit.submit(where, code="000000")
+
+
+Driver = Callable[[Visit], httpx.Response]
+DRIVERS: Final[dict[str, Driver]] = {
+    "POST /admin/*": administrator,
+    "POST /api/admin/sign-in": administrator,
+    "GET /oidc/authorize": authorize,
+    "POST /oidc/authorize": authorize,
+    "POST /oidc/token": token,
+    "POST /oidc/revoke": token,
+    "POST /api/interaction/sign-in": sign_in_api,
+    "POST /api/interaction/register": register_api,
+    "POST /api/interaction/verification-code": send_api,
+    "POST /api/interaction/verify-code": enter_api,
+    "POST /api/interaction/forgot-password": reset_api,
+    "POST /sign-in": sign_in_page,
+    "POST /sign-in/code": code_page,
+    "POST /register": register_page,
+    "POST /forgot-password": code_page,
+    "GET /social/:connector_id": social,
+    "POST /account/linked": linked,
+    "POST /account/username": confirm,
+    "POST /account/password": confirm,
+    "POST /account/data": confirm,
+    "POST /account/delete": confirm,
+    "POST /account/email": contact,
+    "POST /account/phone": contact,
+    "POST /account/email/code": contact_code,
+    "POST /account/phone/code": contact_code,
+}
+DECLARED: Final = [(rule.kind, route) for route, limited in ROUTES.items() for rule in limited.rules]
+
+
+@pytest.fixture
+def visit(guarded: str, acme: World, route: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """Somebody at a tenant that has everything which a route may need."""
+    kind = request.node.callspec.params["guarded"]
+    rule = next(rule for rule in ROUTES[route].rules if rule.kind == kind)
+    world = default_world() if "admin" in route else codes.reachable(acme)
+    made = Visit(world.at(guarded) if "admin" not in route else World(world.tenant, guarded), rule, route)
+    if rule is rules.SECOND_STEP:
+        second_step_of(made.person.partition("@")[0])
+    if "admin" not in route:
+        with world.active():
+            config = {"client_id": "x", "client_secret": "x"}
+            connectors.create(connector_id="github", type="Social", config=config, enabled=True)
+        world.user(email=made.person, phone=made.phone)
+        if "/account" in route or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}:
+            made.sign_in()
+    yield made
+    with tenancy.using(tenancy.DEFAULT):
+        Counter.objects.all().delete()
+
+
+def second_step_of(username: str) -> None:
+    with tenancy.using(tenancy.EVERYWHERE):
+        administrators.create(username=username, password=PASSWORD)
+    secret = secrets.token_bytes(20)
+    code = authenticator.code(base64.b32encode(secret).decode())
+    second_step.set_up(Administrator.objects.get(username=username), secret=secret, code=code)
+
+
+@pytest.mark.parametrize(("guarded", "route"), sorted(DECLARED), indirect=["guarded"])
+def test_decision_N11_each_declared_limit_refuses(guarded, visit, route):
+    """It refuses after as many as its setting says, says when to come back, and is the one that refused."""
+    before = refusals(guarded, visit.rule.kind)
+    most = 1 if visit.rule is rules.CODE_PAUSE else MOST
+    for visit.number in range(most + 1):
+        if visit.rule is not rules.CODE_PAUSE:
+            with visit.world.active():
+                Counter.objects.filter(kind=rules.CODE_PAUSE.kind).delete()
+        answer = DRIVERS[route](visit)
+        if visit.number < most:
+            assert "Retry-After" not in answer.headers, (visit.number, answer.text)
+
+    assert answer.status_code in {400, 401, 429}, answer.text
+    assert 0 < int(answer.headers["Retry-After"]) <= 24 * 3600 + 1
+    assert refusals(guarded, visit.rule.kind) > before
+
+
+def refusals(server: str, kind: str) -> float:
+    """How often the server says that a rule refused."""
+    lines = httpx.get(f"{server}/metrics", headers={"Authorization": f"Bearer {METRICS}"}).text.splitlines()
+    told = [line for line in lines if line.startswith("gatehouse_limits_refused_total")]
+    return sum(float(line.split()[-1]) for line in told if f'limit="{kind}"' in line)
