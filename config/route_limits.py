@@ -140,6 +140,8 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /select-account": _free("needs a session and a parked request"),
     "GET /consent": _READS,
     "POST /consent": _free("needs a session and a parked request"),
+    "GET /continue": _READS,
+    "POST /continue": _free("needs a session and a parked request"),
     "GET /account": _SESSION,
     "GET /account/profile": _SESSION,
     "POST /account/profile": _SESSION,
