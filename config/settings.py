@@ -91,6 +91,14 @@ EXPIRING = [
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
 ]
+# What apps keep of a user, and what a change of owner ends of it: see identity.users.user_data.
+USER_DATA = [
+    "identity.sessions.user_data.USER_DATA",
+    "identity.roles.user_data.USER_DATA",
+    "identity.organizations.user_data.USER_DATA",
+    "oidc.grants.user_data.USER_DATA",
+    "interaction.social.user_data.USER_DATA",
+]
 # What sends notices to people: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 # What was made with ENCRYPTION_KEYS: see identity.core.sealed.
@@ -274,6 +282,8 @@ LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=
 LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # of each connector
 # By tenant, in an hour: each costs money, and a list of numbers is easily had.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
+# By application of the members API, in an hour: existing users whom it joins to an organization.
+LIMIT_MEMBER_JOINS = env.integer("LIMIT_MEMBER_JOINS", 60, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)

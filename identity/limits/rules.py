@@ -102,6 +102,9 @@ TEXT_MESSAGES: Final = Limit("text messages", settings.LIMIT_TENANT_TEXT_MESSAGE
 # One connector.
 CONNECTOR_TESTS: Final = Limit("connector tests", settings.LIMIT_CONNECTOR_TESTS, _WINDOW)
 
+# One application of the members API: joining by phone tells who has the number.
+MEMBER_JOINS: Final = Limit("member joins", settings.LIMIT_MEMBER_JOINS, 3600)
+
 PAIR: Final = Lock("pair", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 IDENTIFIER: Final = Lock("identifier", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS)
 # A browser that signed this person in before, instead of IDENTIFIER.

@@ -11,7 +11,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.compiled import Select, Update, number, text, uuid
 from identity.core.errors import Invalid, ServiceError
-from identity.users import dummy_hashes, identifiers, passwords
+from identity.users import dummy_hashes, identifiers, ownership, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -105,32 +105,20 @@ def signed_in(user: User, *entailed: Entailed) -> None:
     raise InvalidCredentials
 
 
-def prove(user: User, kind: Kind) -> None:
-    """Note that the person who signs in has proven their email or phone.
-
-    An account that was made with somebody else's address must not lie in wait for its owner:
-    the first proof ends the sessions that were begun before, and takes away a password that
-    was chosen before.
-    """
-    unproven = User.objects.filter(pk=user.pk, **{f"{kind}_verified": False})
-    if not unproven.update(**{f"{kind}_verified": True}, version=F("version") + 1):
-        return
-    if user.self_registered:
-        User.objects.filter(pk=user.pk).update(password="", epoch=F("epoch") + 1)
-        user.refresh_from_db(fields=["password", "epoch"])
-
-
-def renew_password(user: User, encoded: str, *, proven: Kind) -> None:
+def renew_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     """Store the hash of a new password, chosen after an email or phone was proven.
 
-    Sessions and refresh tokens end. The caller writes the audit entry.
+    Sessions and refresh tokens end; what the proof establishes and ends is up to ``ownership``. The
+    caller has a transaction and writes the audit entry.
+
+    Raises:
+        ownership.NotTheOwner: the identifier is not the account's, or does not let in, any more.
+
     """
+    User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists()
+    ownership.accept_proof(user, kind, key)
     User.objects.filter(pk=user.pk).update(
-        password=encoded,
-        epoch=F("epoch") + 1,
-        version=F("version") + 1,
-        updated_at=Now(),
-        **{f"{proven}_verified": True},
+        password=encoded, epoch=F("epoch") + 1, version=F("version") + 1, updated_at=Now()
     )
     notify(user, Notice.PASSWORD_CHANGED)
 

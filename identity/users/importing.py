@@ -13,7 +13,7 @@ from django.db.models.fields.json import KT
 from audit import log
 from audit.events import Event
 from identity.core.errors import Invalid
-from identity.users import imported_hashes
+from identity.users import imported_hashes, ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -44,6 +44,8 @@ def prepared(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: s
         verified={kind for kind in Kind if given[kind] and fields.get(f"{kind}_verified")},
     )
     user.self_registered = False
+    # The operator who runs the import vouches for what it holds, as an administrator does.
+    user.email_proven, user.phone_proven = bool(user.email) or None, bool(user.phone) or None
     user.avatar = fields.get("avatar") or None
     user.is_suspended = fields.get("is_suspended", False)
     user.custom_data = fields.get("custom_data", {}) | {MARK: {"from": source, "id": foreign_id}}
@@ -101,11 +103,14 @@ def apart(people: Iterable[User]) -> tuple[list[User], list[tuple[User, Invalid]
 def _taken(kind: Kind, people: list[User]) -> set[str | None]:
     name = f"{kind}_key"
     keys = [key for user in people if (key := getattr(user, name)) is not None]
-    return set(User.objects.filter(**{f"{name}__in": keys}).values_list(name, flat=True)) if keys else set()
+    known = User.objects.filter(**{f"{name}__in": keys}) if keys else User.objects.none()
+    # An address that somebody holds unproven goes to who is imported with it.
+    return {getattr(user, name) for user in known if kind is Kind.USERNAME or user.has_proven(kind)}
 
 
 @transaction.atomic
 def _insert(people: list[User]) -> None:
+    ownership.release_to_many(people)
     User.objects.bulk_create(people)
     log.record_all(
         Event.USER_CREATE,

@@ -29,6 +29,10 @@ class User(EditableModel):
     phone = models.CharField(max_length=32, blank=True)
     phone_key = models.CharField(max_length=32, null=True, editable=False)
     phone_verified = models.BooleanField(default=False)
+    # Whether a code, a provider or an administrator established it. Unset where release 0.1.0 wrote
+    # the row: see ``has_proven``.
+    email_proven = models.BooleanField(null=True, editable=False)
+    phone_proven = models.BooleanField(null=True, editable=False)
     name = models.CharField(max_length=256, blank=True)
     avatar = models.CharField(max_length=2048, null=True, blank=True)
     password = models.CharField(max_length=256, blank=True)
@@ -76,10 +80,14 @@ class User(EditableModel):
         )
 
     def has_proven(self, kind: Kind) -> bool:
-        """Tell whether somebody proved the email or phone, or an administrator vouched for it."""
+        """Tell whether a code, a provider or an administrator established the email or the phone."""
         if not getattr(self, kind):
             return False
-        return getattr(self, f"{kind}_verified") or not self.self_registered
+        if getattr(self, f"{kind}_verified"):
+            return True
+        stored: bool | None = getattr(self, f"{kind}_proven")
+        # Release 0.1.0 stores no more than this. Of its users only those of the members API have no username.
+        return not self.self_registered and bool(self.username) if stored is None else stored
 
     def proven_addresses(self) -> dict[Kind, str]:
         """Return the email and the phone, as far as they are proven."""

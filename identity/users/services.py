@@ -1,5 +1,6 @@
 """What is done to users."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +15,7 @@ from identity.users import (
     identifiers,
     imported_hashes,
     new_emails,
+    ownership,
     passwords,
 )
 from identity.users.identifiers import Kind
@@ -31,7 +33,9 @@ def create(  # noqa: PLR0913 - one parameter a field
     avatar: str | None = None,
     custom_data: dict[str, object] | None = None,
 ) -> User:
-    """Create a user whom an administrator vouches for; email and phone stay unverified.
+    """Create a user whom an administrator vouches for; email and phone are proven, and unverified.
+
+    An account that holds one of them unproven loses it.
 
     Instead of a password its hash may be given, as another system stored it.
 
@@ -42,12 +46,15 @@ def create(  # noqa: PLR0913 - one parameter a field
     """
     user = User(name=name, avatar=avatar, custom_data=custom_data or {})
     _identify(user, username=identifiers.username(username), email=email, phone=phone)
+    _set_proven(user, ownership.ADDRESSES)
     user.password = (
         imported_hashes.acceptable(password_hash)
         if password_hash
         else passwords.hashed(credentials.acceptable_password(password))
     )
-    records.create(user, event=Event.USER_CREATE, username=user.username)
+    with transaction.atomic():
+        ownership.release(ownership.ADDRESSES, to=user)
+        records.create(user, event=Event.USER_CREATE, username=user.username)
     if password_hash:
         dummy_hashes.forget()
     return user
@@ -72,17 +79,22 @@ def registered(  # noqa: PLR0913 - one parameter a field
         phone_verified=Kind.PHONE in verified,
     )
     _identify(user, username=identifiers.username(username) if username else "", email=email, phone=phone)
+    _set_proven(user, verified)
     user.password = passwords.hashed(password) if password else ""
     return user
 
 
+@transaction.atomic
 def add(user: User) -> None:
     """Store a user whom ``registered`` made. The caller writes the audit entry.
+
+    What the person has proven is taken from an account that holds it unproven.
 
     Raises:
         Invalid: an identifier belongs to somebody else in this tenant.
 
     """
+    ownership.release((kind for kind in ownership.ADDRESSES if user.has_proven(kind)), to=user)
     with records.refusing_duplicates(user):
         user.save(force_insert=True)
 
@@ -95,7 +107,11 @@ def change(
     proven: Kind | None = None,
     expected: frozenset[int] | None = None,
 ) -> None:
-    """Change what a user's row says of the person. A new email or phone is unverified, unless ``proven``.
+    """Change what a user's row says of the person.
+
+    A new email or phone is verified if the person has just ``proven`` it. Otherwise an administrator
+    sets it, which proves it too: on an account on which nobody proved anything, that is a change of
+    owner. An account that holds it unproven loses it.
 
     Raises:
         Invalid: a field breaks a rule or belongs to somebody else in this tenant.
@@ -105,7 +121,9 @@ def change(
     # What is derived of several fields is derived of the row as it is now.
     records.hold(user, expected)
     user.refresh_from_db()
-    before = {"email": user.email_key, "phone": user.phone_key}
+    was_unowned = proven is None and not fields.keys().isdisjoint(ownership.ADDRESSES)
+    was_unowned = was_unowned and ownership.is_unowned(user)
+    before = {kind: getattr(user, f"{kind}_key") for kind in ownership.ADDRESSES}
     _identify(
         user,
         username=identifiers.username(fields["username"]) if "username" in fields else user.username,
@@ -117,18 +135,25 @@ def change(
             setattr(user, name, fields[name])
     columns = {name: getattr(user, name) for name in fields}
     columns["username_key"] = user.username_key
-    for kind in ("email", "phone"):
+    established = {kind for kind, key in before.items() if getattr(user, f"{kind}_key") != key}
+    for kind in ownership.ADDRESSES:
         columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
-        if columns[f"{kind}_key"] != before[kind]:
-            columns[f"{kind}_verified"] = False
-    if proven is not None:
-        columns[f"{proven}_verified"] = True
+        if kind in established or kind == proven:
+            columns[f"{kind}_verified"] = kind == proven
+            columns[f"{kind}_proven"] = True if getattr(user, kind) else None
     columns["search_text"] = user.fold_for_search()
+    ownership.release({*established, *([proven] if proven else [])}, to=user)
     records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
+    if was_unowned and (vouched := [kind for kind in established if getattr(user, kind)]):
+        ownership.take_over(user, vouched, verified=False)
 
 
-def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
-    """Return the user of a phone, created when nobody has it. Of several at once, one creates.
+@transaction.atomic
+def find_or_create_by_phone(*, phone: str, name: str, email: str) -> tuple[User, bool]:
+    """Return the user of a phone, and whether the user is new. Of several calls at once, one creates.
+
+    That is who has proven the phone, or whom only an earlier call made. An account that holds the phone
+    otherwise loses it to a new user. Nothing of a new user is proven.
 
     Raises:
         Invalid: the phone breaks a rule, or a new user's email does or is somebody else's.
@@ -136,23 +161,28 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> User:
     """
     user = User(name=name)
     _identify(user, username="", email=email, phone=phone)
-    if not user.phone:
+    if not user.phone or user.phone_key is None:
         raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
-    known = User.objects.filter(phone_key=user.phone_key).first()
+    _set_proven(user, ())
+    known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
-        return known
+        return known, False
     try:
-        records.create(user, event=Event.USER_CREATE, phone=user.phone)
+        with transaction.atomic():
+            ownership.release([Kind.PHONE], to=user)
+            records.create(user, event=Event.USER_CREATE, phone=user.phone)
     except Invalid:
-        known = User.objects.filter(phone_key=user.phone_key).first()
+        known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
         if known is None:
             raise
-        return known
-    return user
+        return known, False
+    return user, True
 
 
 def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
     """Create a user without a password, whom another provider vouches for, and for the email too.
+
+    An account that holds the email unproven loses it.
 
     Raises:
         Invalid: the email breaks a rule or belongs to somebody else in this tenant.
@@ -160,8 +190,17 @@ def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
     """
     user = User(name=name, avatar=avatar, email_verified=bool(email))
     _identify(user, username="", email=email, phone="")
-    records.create(user, event=Event.USER_CREATE, email=user.email)
+    _set_proven(user, [Kind.EMAIL])
+    with transaction.atomic():
+        ownership.release([Kind.EMAIL], to=user)
+        records.create(user, event=Event.USER_CREATE, email=user.email)
     return user
+
+
+def _set_proven(user: User, proven: Collection[Kind]) -> None:
+    """Say of each address of a new user whether it is proven."""
+    for kind in ownership.ADDRESSES:
+        setattr(user, f"{kind}_proven", kind in proven if getattr(user, kind) else None)
 
 
 def _identify(user: User, *, username: str, email: str, phone: str) -> None:

@@ -6,9 +6,8 @@ from audit import log
 from audit.events import Event
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, passwords
+from identity.users import credentials, identifiers, ownership, passwords
 from identity.users.identifiers import Kind
-from identity.users.models import User
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.verification import services as verification
@@ -37,7 +36,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
             proof = verification.proof_of(
                 purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
             )
-        user = User.objects.known_as(identifier).first() if proof else None
+        user = ownership.find_by_proof(kind, proof.identifier_key) if proof else None
         if proof is None or user is None:
             raise verification.NotVerified("identifier")
         policy.check(
@@ -47,8 +46,11 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
             own=(user.username, user.email, user.phone),
         )
         encoded = passwords.hashed(new_password)
-        with transaction.atomic():
-            verification.spend(proof)
-            credentials.renew_password(user, encoded, proven=kind)
-            entry.user_id = user.pk
-            entry.succeeded()
+        try:
+            with transaction.atomic():
+                verification.spend(proof)
+                credentials.renew_password(user, encoded, kind=kind, key=proof.identifier_key)
+                entry.user_id = user.pk
+                entry.succeeded()
+        except ownership.NotTheOwner:
+            raise verification.NotVerified("identifier") from None

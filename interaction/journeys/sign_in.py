@@ -16,7 +16,7 @@ from identity.limits.services import Guess
 from identity.sessions import services as sessions
 from identity.sessions.known_people import KnownPeople
 from identity.sessions.models import Session
-from identity.users import credentials, identifiers, passwords
+from identity.users import credentials, identifiers, ownership, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -149,16 +149,27 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         proof = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser
         )
-        user = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).first()
+        user = ownership.find_by_proof(kind, proof.identifier_key)
         if user is None:
             raise verification.WrongCode
         if user.is_suspended:
             raise credentials.Suspended
-        with transaction.atomic():
-            verification.spend(proof)
-            return start(
-                user, amr=["otp"], entry=entry, pending=pending, current=current, proven=kind, guess=guess
-            )
+        proven = (kind, proof.identifier_key)
+        try:
+            with transaction.atomic():
+                verification.spend(proof)
+                return start(
+                    user,
+                    amr=["otp"],
+                    entry=entry,
+                    pending=pending,
+                    current=current,
+                    proven=proven,
+                    guess=guess,
+                )
+        except (ownership.NotTheOwner, credentials.InvalidCredentials):
+            # Somebody else proved something about the account at this moment.
+            raise verification.WrongCode from None
 
 
 def start(  # noqa: PLR0913 - what signing in touches
@@ -168,19 +179,20 @@ def start(  # noqa: PLR0913 - what signing in touches
     entry: Attempt,
     pending: Pending | None,
     current: Session | None,
-    proven: Kind | None = None,
+    proven: tuple[Kind, str] | None = None,
     guess: Guess | None = None,
     auth_time: datetime | None = None,
 ) -> SignedIn:
     """Open the session of a person who proved who they are: all that this changes, or nothing.
 
     ``entry`` is the attempt under way, which succeeds, and ``guess`` the one that was right. ``proven``
-    is the kind of identifier that the person has just shown to be theirs. ``auth_time`` is when they
-    proved who they are, if that was not here and now.
+    is the kind and the key of the identifier that the person has just shown to be theirs. ``auth_time``
+    is when they proved who they are, if that was not here and now.
 
     Raises:
         credentials.Suspended: the account was suspended meanwhile.
         credentials.InvalidCredentials: its password was changed meanwhile.
+        ownership.NotTheOwner: what was proven does not let in any more.
 
     """
     entry.user_id = user.pk
@@ -192,7 +204,7 @@ def start(  # noqa: PLR0913 - what signing in touches
             if guess:
                 guess.was_right()
             if proven is not None:
-                credentials.prove(user, proven)
+                ownership.accept_proof(user, *proven)
             session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
             if pending:
                 requests.note_sign_in(pending.parked, session)

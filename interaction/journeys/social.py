@@ -22,6 +22,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from identity.users import services as users
+from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors import client
@@ -321,7 +322,9 @@ def _linkable(profile: Profile, provider_name: str) -> User | None:
     """
     if not profile.email_verified:
         return None
-    similar = list(User.objects.filter(email_key__in=same_address.lookup_keys(profile.email)))
+    found = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
+    # An address that nobody proved goes to whom a provider vouches for: see identity.users.ownership.
+    similar = [user for user in found if user.has_proven(Kind.EMAIL)]
     if similar and experience.current().social_sign_in["automatic_account_linking"]:
         for user in similar:
             if user.email_verified and same_address.is_same_address(user.email, profile.email):

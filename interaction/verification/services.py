@@ -13,9 +13,8 @@ from identity.core import ids, keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers
+from identity.users import identifiers, ownership
 from identity.users.identifiers import Kind
-from identity.users.models import User
 from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL, SMS
 from interaction.verification import code_formats, outgoing, texts, wrong_codes
@@ -114,7 +113,7 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
     sent = VerificationCode(purpose=purpose, kind=kind, identifier_key=key, address=address, browser=browser)
     sent.code_hash = _hash(str(sent.pk), code)
     if purpose in _FOR_ACCOUNTS:
-        user = User.objects.filter(**{f"{kind}_key": key}).first()
+        user = ownership.find_by_proof(kind, key)
         sent.silent = user is None
         if user is not None:
             # Two spellings share a key; only the account's own is sent its codes.

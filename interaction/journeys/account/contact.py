@@ -65,7 +65,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     Raises:
         NothingAwaited: no code is to be entered.
         verification.WrongCode: it is another.
-        Taken: somebody else has the email or phone.
+        Taken: somebody else has proven the email or phone; an account that has not loses it.
         limits.TooMany: too many from this address.
 
     """
@@ -78,7 +78,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     user = session.user
     before = user.proven_addresses()
     somebody = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
-    if somebody.exists():
+    if any(other.has_proven(kind) for other in somebody):
         raise Taken
     with transaction.atomic():
         verification.spend(proof)

@@ -1,0 +1,9 @@
+"""What a change of owner does to roles."""
+
+from typing import Final
+
+from identity.users.user_data import UserData
+
+USER_DATA: Final = [
+    UserData(model="roles.UserRole", reason="an administrator gave them to the account"),
+]

@@ -1,0 +1,23 @@
+"""What a change of owner does to linked accounts."""
+
+from typing import Final
+
+from django.db.models import Exists, OuterRef
+
+from identity.users.models import User
+from identity.users.user_data import UserData
+from interaction.social.models import SocialIdentity
+
+
+def _end(user: User) -> None:
+    SocialIdentity.objects.filter(user=user).delete()
+
+
+USER_DATA: Final = [
+    UserData(
+        model="social.SocialIdentity",
+        reason="whoever linked an account elsewhere could sign in with it",
+        end=_end,
+        evidence=lambda: Exists(SocialIdentity.objects.filter(user=OuterRef("pk"))),
+    ),
+]

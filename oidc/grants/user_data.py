@@ -1,0 +1,41 @@
+"""What a change of owner does to what applications were granted."""
+
+from typing import Final
+
+from django.db.models.functions import Now
+
+from identity.users.models import User
+from identity.users.user_data import UserData
+from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
+
+
+def _end_codes(user: User) -> None:
+    # A consumed code stays: its second use has to be seen.
+    AuthorizationCode.objects.filter(user=user, consumed_at=None).delete()
+
+
+def _end_families(user: User) -> None:
+    RefreshFamily.objects.filter(user=user, ended_at=None).update(ended_at=Now(), end_reason="owner_changed")
+
+
+def _end_consents(user: User) -> None:
+    Consent.objects.filter(user=user).delete()
+
+
+USER_DATA: Final = [
+    UserData(
+        model="grants.AuthorizationCode",
+        reason="a code that was issued before would sign an application in",
+        end=_end_codes,
+    ),
+    UserData(
+        model="grants.RefreshFamily",
+        reason="an application that was let in before would stay connected",
+        end=_end_families,
+    ),
+    UserData(
+        model="grants.Consent",
+        reason="the owner has not agreed to anything yet",
+        end=_end_consents,
+    ),
+]
