@@ -48,8 +48,11 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     browser: str,
     pending: Pending | None,
     current: Session | None,
+    without: frozenset[Kind] = frozenset(),
 ) -> SignedIn:
     """Make an account and sign its owner in. What was not said is an empty text.
+
+    ``without`` are addresses that the hosted page let the person leave out, since no code arrived.
 
     Where the experience asks for it, email and phone must have been proven with a code in this
     browser (``codes``, purpose ``register``); what was proven is verified from the start.
@@ -72,7 +75,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
     with log.attempt(_event(shown, given), username=username or email or phone) as entry:
         entry.application_id = pending.application.pk if pending else None
-        _check_complete(shown, given, password)
+        _check_complete(shown, given, password, without)
         if password:
             policy.check(password, shown.password_policy, own=given.values())
         proofs = _proofs(shown, given, browser)
@@ -99,11 +102,13 @@ def _event(shown: SignInExperience, given: dict[Kind, str]) -> Event:
     return _EVENTS[(asked or [kind for kind in Kind if given[kind]] or [Kind.USERNAME])[0]]
 
 
-def _check_complete(shown: SignInExperience, given: dict[Kind, str], password: str) -> None:
+def _check_complete(
+    shown: SignInExperience, given: dict[Kind, str], password: str, without: frozenset[Kind]
+) -> None:
     if not shown.sign_up["identifiers"]:
         raise RegistrationOff
     for kind in Kind:
-        if kind in shown.sign_up["identifiers"] and not given[kind]:
+        if kind in shown.sign_up["identifiers"] and not given[kind] and kind not in without:
             raise Invalid(kind, "is required")
     if shown.sign_up["password"] and not password:
         raise Invalid("password", "is required")

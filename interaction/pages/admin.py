@@ -25,6 +25,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes, notices
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
+from interaction.pages.views.code_step import CodeStep, Entered
 from interaction.verification.models import Purpose
 
 _STYLE: Final = re.compile(r"""\bstyle=(["'])(.*?)\1""", re.DOTALL)
@@ -60,17 +61,19 @@ def _registration(draft: SignInExperience) -> HttpResponse:
 @drawing(SignInExperience, "code", "Code entry")
 def _code(draft: SignInExperience) -> HttpResponse:
     offered = codes.offered(draft)
-    if not draft.sign_up["verify"]:
-        offered[Purpose.REGISTER] = []
     for purpose, page in _STEPS.items():
         if kinds := offered[purpose]:
-            step = (purpose, page, CodeForm(), _SOMEBODY[kinds[0]])
+            step = CodeStep(purpose=purpose, kinds=kinds, page=page, entered=_never)
             return _visited(draft, page, partial(_code_page, step))
     raise NoCodes
 
 
-def _code_page(step: tuple[Purpose, str, CodeForm, str], visit: HttpRequest) -> HttpResponse:
-    return code_step.code_page(visit, None, *step)
+def _code_page(step: CodeStep, visit: HttpRequest) -> HttpResponse:
+    return code_step.code_page(visit, None, step, CodeForm(), _SOMEBODY[step.kinds[0]])
+
+
+def _never(_: Entered) -> HttpResponse:
+    raise NoCodes  # nobody enters a code into a preview
 
 
 @drawing(drafts.Email, "html", "As an email program shows it")

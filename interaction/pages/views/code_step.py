@@ -35,6 +35,7 @@ class Entered:
 class CodeStep:
     """What the code is for, where it may go, on which page, and what happens once it was entered.
 
+    ``url`` is the address of the page where it has a query. ``without_url`` leads on without a code.
     ``entered`` raises a ``ServiceError`` for a code that is not right.
     """
 
@@ -42,8 +43,19 @@ class CodeStep:
     kinds: list[Kind]
     page: str
     entered: Callable[[Entered], HttpResponse]
+    url: str = ""
     back_url: str = ""
     register_url: str = ""
+    without_url: str = ""
+
+    def links(self, pending: Pending | None) -> dict[str, str]:
+        """Return where the forms of the step go, and what leads to another address or on without one."""
+        return {
+            "action": self.url or reverse(self.page),
+            "again_url": self.url or shared.address(self.page, pending),
+            "without_url": self.without_url,
+            "without_kind": self.kinds[0].value if self.kinds else "",
+        }
 
 
 def prove(purpose: Purpose, entered: Entered) -> None:
@@ -93,27 +105,20 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
             known=cookies.known_people(request),
         )
     except SentTooOften as error:
-        page = code_page(
-            request,
-            pending,
-            step.purpose,
-            step.page,
-            CodeForm(),
-            identifier,
-            notice=" ".join(refusals.sentences(error)),
-        )
+        notice = " ".join(refusals.sentences(error))
+        page = code_page(request, pending, step, CodeForm(), identifier, notice=notice)
         return shared.refused(page, error)
     except ServiceError as error:
         shared.tell(form, error)
         return shared.refused(_address_page(request, pending, step, form, error.status), error)
-    return code_page(request, pending, step.purpose, step.page, CodeForm(), identifier)
+    return code_page(request, pending, step, CodeForm(), identifier)
 
 
 def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
     form = CodeForm(request.POST)
     identifier = request.POST.get("identifier", "")
     if not form.is_valid():
-        return code_page(request, pending, step.purpose, step.page, form, identifier, status=400)
+        return code_page(request, pending, step, form, identifier, status=400)
     try:
         return step.entered(
             Entered(
@@ -125,9 +130,8 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
         )
     except ServiceError as error:
         shared.tell(form, error, "code" if error.reason == "wrong_code" else None)
-        return shared.refused(
-            code_page(request, pending, step.purpose, step.page, form, identifier, status=error.status), error
-        )
+        page = code_page(request, pending, step, form, identifier, status=error.status)
+        return shared.refused(page, error)
 
 
 def _kind(identifier: str, step: CodeStep) -> Kind:
@@ -148,7 +152,6 @@ def _address_page(
         status,
         form=form,
         purpose=step.purpose.value,
-        action=reverse(step.page),
         label=words.label(step.kinds or [Kind.EMAIL]),
         is_offered=bool(step.kinds),
         autocomplete={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username",
@@ -156,17 +159,17 @@ def _address_page(
         back_url=step.back_url,
         register_url=step.register_url,
         asks_captcha=bool(step.kinds),
+        **step.links(pending),
     )
     if not cookies.browser_of(request):
         cookies.new_browser(response)
     return response
 
 
-def code_page(  # noqa: PLR0913, PLR0917 - the parts of a page
+def code_page(  # noqa: PLR0913 - the parts of a page
     request: HttpRequest,
     pending: Pending | None,
-    purpose: Purpose,
-    page: str,
+    step: CodeStep,
     form: Form,
     identifier: str,
     *,
@@ -180,10 +183,9 @@ def code_page(  # noqa: PLR0913, PLR0917 - the parts of a page
         pending,
         status,
         form=form,
-        purpose=purpose.value,
-        action=reverse(page),
-        again_url=shared.address(page, pending),
+        purpose=step.purpose.value,
         identifier=identifier,
         has_letters=codes.are_long(identifiers.kind_of(identifier), identifier),
         notice=notice,
+        **step.links(pending),
     )

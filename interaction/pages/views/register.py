@@ -1,5 +1,9 @@
 """Making an account of one's own."""
 
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -21,36 +25,67 @@ from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 from oidc.provider.views.authorize import redirect
 
-_AUTOCOMPLETE = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}
+_WITHOUT: Final = "without"
+_AUTOCOMPLETE: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}
 
 
 @door.hashes(field="password")
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Prove what has to be proven, an address at a time; then ask for the rest."""
+    """Prove each address to which a code can be sent, one at a time; then ask for the rest.
+
+    Where the tenant does not insist on a proof, a person may go on without an address.
+    """
     shown = context.shown_on(request)
     kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
     if not kinds:
         return _not_offered(request, pending)
-    proofs = {}
-    if shown.sign_up["verify"]:
-        proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.browser_of(request))
-        proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
-        unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in proofs]
-        if unproven:
-            return code_step.walk(request, pending, _proving(shown, unproven[0], pending))
-    return _details(request, pending, shown, proofs)
+    without = _left_out(request, shown, kinds)
+    proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.browser_of(request))
+    proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
+    unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in {*proofs, *without}]
+    reachable = codes.offered(shown)[Purpose.REGISTER] if unproven else []
+    for kind in unproven:
+        if shown.sign_up["verify"] or kind in reachable:
+            step = _proving(kind, pending, without, is_reachable=kind in reachable)
+            can_go_on = kind in _optional(shown, kinds, without)
+            url = _address(pending, [*without, kind]) if can_go_on else ""
+            return code_step.walk(request, pending, replace(step, without_url=url))
+    return _details(request, pending, shown, proofs, without)
 
 
-def _proving(shown: SignInExperience, kind: Kind, pending: Pending | None) -> CodeStep:
+def _left_out(request: HttpRequest, shown: SignInExperience, kinds: list[Kind]) -> list[Kind]:
+    """Return the addresses that the person goes on without, as far as that is allowed."""
+    without: list[Kind] = []
+    for kind in kinds:
+        if kind in request.GET.getlist(_WITHOUT) and kind in _optional(shown, kinds, without):
+            without.append(kind)
+    return without
+
+
+def _optional(shown: SignInExperience, kinds: list[Kind], without: list[Kind]) -> list[Kind]:
+    """Return the addresses that can be left out: one identifier stays."""
+    left = [kind for kind in kinds if kind not in without]
+    is_free = not shown.sign_up["verify"] and len(left) > 1
+    return [kind for kind in left if kind is not Kind.USERNAME] if is_free else []
+
+
+def _address(pending: Pending | None, without: list[Kind]) -> str:
+    address = shared.address("pages:register", pending)
+    query = urlencode([(_WITHOUT, kind.value) for kind in without])
+    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
+
+
+def _proving(kind: Kind, pending: Pending | None, without: list[Kind], *, is_reachable: bool) -> CodeStep:
     def entered(entered: Entered) -> HttpResponse:
         code_step.prove(Purpose.REGISTER, entered)
-        return redirect(shared.address("pages:register", pending))
+        return redirect(_address(pending, without))
 
     return CodeStep(
         purpose=Purpose.REGISTER,
-        kinds=[kind] if kind in codes.offered(shown)[Purpose.REGISTER] else [],
+        kinds=[kind] if is_reachable else [],
         page="pages:register",
+        url=_address(pending, without),
         back_url=shared.address("pages:sign-in", pending),
         entered=entered,
     )
@@ -61,15 +96,17 @@ def _details(
     pending: Pending | None,
     shown: SignInExperience,
     proofs: dict[Kind, VerificationCode],
+    without: list[Kind],
 ) -> HttpResponse:
-    asked = [Kind(kind) for kind in shown.sign_up["identifiers"] if kind not in proofs]
+    kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
+    asked = [kind for kind in kinds if kind not in {*proofs, *without}]
     password: bool = shown.sign_up["password"]
     if request.method != "POST":
         form = RegisterForm(initial=_hinted(pending), kinds=asked, password=password)
-        return _page(request, pending, shown, proofs, form)
+        return _page(request, pending, shown, proofs, without, form)
     form = RegisterForm(request.POST, kinds=asked, password=password)
     if not form.is_valid():
-        return _page(request, pending, shown, proofs, form, status=400)
+        return _page(request, pending, shown, proofs, without, form, status=400)
     given = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
     given |= {kind: proof.address for kind, proof in proofs.items()}
     try:
@@ -77,12 +114,15 @@ def _details(
             **{str(name): value for name, value in given.items()},
             captcha_token=shared.captcha_token(request),
             browser=cookies.browser_of(request),
+            without=frozenset(without),
             pending=pending,
             current=cookies.current_session(request),
         )
     except ServiceError as error:
         shared.tell(form, error)
-        return shared.refused(_page(request, pending, shown, proofs, form, status=error.status), error)
+        return shared.refused(
+            _page(request, pending, shown, proofs, without, form, status=error.status), error
+        )
     return sign_in.enter(request, signed_in)
 
 
@@ -92,11 +132,12 @@ def _hinted(pending: Pending | None) -> dict[str, str]:
     return {identifiers.kind_of(hint): hint} if hint else {}
 
 
-def _page(  # noqa: PLR0913 - the parts of a page
+def _page(  # noqa: PLR0913, PLR0917 - the parts of a page
     request: HttpRequest,
     pending: Pending | None,
     shown: SignInExperience,
     proofs: dict[Kind, VerificationCode],
+    without: list[Kind],
     form: RegisterForm,
     *,
     status: int = 200,
@@ -120,6 +161,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
         proven=[{"label": words.label([kind]), "address": proof.address} for kind, proof in proofs.items()],
         rules=refusals.rules(policy.rules(shown.password_policy)),
         meter=policy.has_meter(shown.password_policy),
+        action=_address(None, without),
         sign_in_url=shared.address("pages:sign-in", pending),
         asks_captcha=True,
     )
