@@ -96,7 +96,7 @@ def is_unowned(user: User) -> bool:
     """Tell whether the next proof takes this account over: nobody vouched for it, nobody proved anything."""
     if user.proven_addresses() or not (user.self_registered or user.email or user.phone):
         return False
-    return _with_evidence(User.objects.filter(pk=user.pk, **{_ON_TOP: False})).exists()
+    return _with_evidence(User.objects.filter(pk=user.pk)).filter(**{_ON_TOP: False}).exists()
 
 
 @transaction.atomic
@@ -158,11 +158,23 @@ def holders(wanted: dict[Kind, str], *, besides: UUID) -> list[User]:
     """Return the other users who have one of these keys, their rows held, in the order of their ids."""
     if not wanted:
         return []
-    has_one = Q(pk=None)
-    for kind, key in wanted.items():
-        has_one |= Q(**{f"{kind}_key": key})
-    found = User.objects.select_for_update(no_key=True).filter(has_one).exclude(pk=besides)
+    found = User.objects.select_for_update(no_key=True).filter(_has_one(wanted)).exclude(pk=besides)
     return list(found.order_by("pk"))
+
+
+def hold_with_holders(claimed: User) -> None:
+    """Hold a user's row and those of who have an address that the user is to get, in one order for all.
+
+    So two people who take an address from each other do not wait for each other for ever.
+    """
+    wanted = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESSES if getattr(claimed, kind)}
+    if wanted:
+        rows = User.objects.select_for_update(no_key=True).filter(Q(pk=claimed.pk) | _has_one(wanted))
+        list(rows.order_by("pk").values_list("pk"))
+
+
+def _has_one(wanted: dict[Kind, str]) -> Q:
+    return Q(*((f"{kind}_key", key) for kind, key in wanted.items()), _connector=Q.OR)
 
 
 def _transfer(kind: Kind, holder: User, to: User) -> None:
