@@ -193,7 +193,7 @@ class TestRowsOfTheReleaseBefore:
 
     def test_decision_N1_are_migrated(self, acme, monkeypatch):
         people = self.people(acme)
-        migration = import_module("identity.users.migrations.0006_existing_identifiers")
+        migration = import_module("identity.users.migrations.0007_existing_identifiers")
         monkeypatch.setattr(migration, "PIECE", 2)
 
         for _ in range(2):  # it can be repeated

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     kind = "expand"
 
-    dependencies = [("users", "0004_suspended")]
+    dependencies = [("users", "0005_foreign_hashes")]
 
     operations = [
         migrations.AddField("user", "email_proven", models.BooleanField(editable=False, null=True)),

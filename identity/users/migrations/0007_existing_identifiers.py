@@ -36,6 +36,6 @@ class Migration(migrations.Migration):
     kind = "expand"
     atomic = False
 
-    dependencies = [("users", "0005_proven_identifiers")]
+    dependencies = [("users", "0006_proven_identifiers")]
 
     operations = [migrations.RunPython(_set_proven, migrations.RunPython.noop)]
