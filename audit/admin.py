@@ -12,9 +12,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from audit import context, exports, ids, moments
+from audit.administrative import hidden_from
 from audit.bounded import BoundedPaginator
 from audit.events import Event
+from audit.list_queries import DeclaredQueries
 from audit.models import Entry
+from audit.typed import keys_of
 
 
 class ResultFilter(admin.SimpleListFilter):
@@ -42,7 +45,8 @@ class KeyFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Name every kind of event: asking the log which it holds would read all of it."""
-        return [(event.value, event.value) for event in sorted(Event)]
+        hidden = hidden_from(request.user)
+        return [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Narrow the list."""
@@ -125,15 +129,27 @@ class ApplicationFilter(IdFilter):
     parameter_name = "application_id"
 
 
+class IdentifierFilter(IdFilter):
+    """What was typed to sign in, whether or not it names somebody."""
+
+    title = "identifier typed"
+    parameter_name = "identifier"
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Narrow the list."""
+        value = (self.value() or "").strip()
+        return queryset.filter(identifier_key__in=keys_of(value)) if value else queryset
+
+
 @admin.register(Entry)
-class EntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
+class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The entries of the tenant, newest first."""
 
     section = "Operation"
     title = "Audit log"
     list_display = ("moment", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
-    list_filter = (ResultFilter, WhenFilter, UserFilter, ApplicationFilter, KeyFilter)
+    list_filter = (ResultFilter, WhenFilter, UserFilter, IdentifierFilter, ApplicationFilter, KeyFilter)
     ordering = ("-created_at", "-id")
     sortable_by = ()
     list_per_page = 50
@@ -151,7 +167,8 @@ class EntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for typ
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the entries of the tenant of this request."""
-        return super().get_queryset(request).filter(tenant_id=context.current().tenant_id)
+        entries = Entry.objects.filter(tenant_id=context.current().tenant_id).visible_to(request.user)
+        return entries.order_by(*self.ordering)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """Return an entry of the tenant.

@@ -36,6 +36,16 @@ def current() -> Origin:
 
 
 @contextmanager
+def at(origin: Origin) -> Iterator[None]:
+    """File the entries of the block under an origin that was noted before."""
+    token = _current.set(origin)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
 def tenant(tenant_id: str) -> Iterator[None]:
     """File the entries of the block under a tenant."""
     token = _current.set(replace(_current.get(), tenant_id=tenant_id))

@@ -12,12 +12,14 @@ every writer has ended who was at work at it, and triggers heed all that is olde
 """
 
 import time
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Final
 
 from django.db import connection, transaction
-from django.db.models import Count, Max, QuerySet, Subquery, Sum, Window
+from django.db.models import BigIntegerField, Count, F, Func, Max, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce
 
 from audit.clock import seconds_ahead
@@ -29,6 +31,7 @@ _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 _MOST: Final = 2**62
 _PATIENCE: Final = timedelta(milliseconds=100)
+_NUMBER: Final = Func(F("pk"), function="COUNT", output_field=BigIntegerField())
 _TICK: Final = timedelta(microseconds=1)  # of the times that entries have
 
 # Locks on the table of entries that others have who write to it.
@@ -39,8 +42,8 @@ AND mode = 'RowExclusiveLock' AND pid IS DISTINCT FROM pg_backend_pid()
 """
 
 
-def total_of(tenant_id: str) -> int:
-    """Return how many entries a tenant has."""
+def total_of(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
+    """Return how many entries a tenant has, without those whose keys are hidden."""
     counted = Counted.objects.filter(pk=tenant_id)
     later = Entry.objects.filter(
         tenant_id=tenant_id,
@@ -49,25 +52,49 @@ def total_of(tenant_id: str) -> int:
     )
     # PostgreSQL cannot know that these are few. A time between two, in order: it takes the index.
     inner = later.order_by("-created_at", "-id")[:_MOST]
-    found = inner.aggregate(
-        later=Count("pk"), total=Count("pk") + Coalesce(Subquery(counted.values("entries")), 0)
-    )
+    total = Count("pk") + Coalesce(Subquery(counted.values("entries")), 0)
+    if hidden:
+        total -= Subquery(_hidden(tenant_id, hidden).annotate(number=_NUMBER).values("number"))
+    found = inner.aggregate(later=Count("pk"), total=total)
     if found["later"] >= MANY and not connection.in_atomic_block:
         move_on(tenant_id)
     return int(found["total"])
 
 
-def nearest(tenant_id: str, skipped: int, total: int) -> tuple[datetime, int] | None:
+def nearest(
+    tenant_id: str, skipped: int, total: int, *, hidden: Collection[str] = ()
+) -> tuple[datetime, int] | None:
     """Return where to look for a page that comes after so many newer entries, of so many in all.
 
     The page is found among entries from before the moment, after the number of them that comes with it;
     that is not more than a stretch has. Nothing where no stretch is kept that far.
     """
     older = total - skipped
+    if hidden:
+        return _find_nearest_visible(tenant_id, older, hidden)
     reaching = Window(Sum("entries"), order_by="before")
     stretches = Stretch.objects.filter(tenant_id=tenant_id).annotate(reaching=reaching)
     found = stretches.filter(reaching__gte=older).order_by("before").values_list("before", "reaching").first()
     return found and (found[0], int(found[1]) - older)
+
+
+def _find_nearest_visible(tenant_id: str, older: int, hidden: Collection[str]) -> tuple[datetime, int] | None:
+    """Find the stretch where so many visible entries are older, by halves: few counts of hidden ones."""
+    kept = Stretch.objects.filter(tenant_id=tenant_id).order_by("before")
+    stretches = list(kept.values_list("before", "entries"))
+    moments = [before for before, _ in stretches]
+    reaching = list(accumulate(entries for _, entries in stretches))
+
+    def visible(place: int) -> int:
+        among_them = _hidden(tenant_id, hidden).filter(created_at__lt=moments[place])
+        return reaching[place] - among_them.count()
+
+    place = bisect_left(range(len(moments)), older, key=visible)
+    return (moments[place], visible(place) - older) if place < len(moments) else None
+
+
+def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
+    return Entry.objects.filter(tenant_id=tenant_id, key__in=sorted(keys)).order_by()
 
 
 def move_on(tenant_id: str) -> bool:

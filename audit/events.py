@@ -80,6 +80,7 @@ class Event(TextChoices):
     CONNECTOR_DELETE = "Connector.Delete"
     CONNECTOR_TEST = "Connector.Test"
     SIGN_IN_EXPERIENCE_UPDATE = "SignInExperience.Update"
+    ACCESS_REFUSE = "Access.Refuse"
     TENANT_CREATE = "Tenant.Create"
     TENANT_UPDATE = "Tenant.Update"
     TENANT_DELETE = "Tenant.Delete"

@@ -1,6 +1,7 @@
 """Entries as a table for spreadsheets, written while it is read."""
 
 import csv
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,8 +15,8 @@ COLUMNS: Final = (
     "created_at", "key", "user_id", "application_id", "ip", "user_agent", "request_id", "payload", "id",
 )  # fmt: skip
 _BATCH: Final = 1_000
-# A spreadsheet takes what begins like this for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet takes what begins like this for a formula, in some countries after a semicolon, too.
+_FORMULA: Final = re.compile(r"(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r])")
 
 
 class _Echo:
@@ -30,7 +31,7 @@ def lines(entries: QuerySet[Entry]) -> Iterator[str]:
 
     They are read in batches, each where the last one ended: no statement stays open meanwhile.
     """
-    writer: Any = csv.writer(_Echo())  # it returns what write returns
+    writer: Any = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)  # it returns what write returns
     yield writer.writerow(COLUMNS)
     rest = entries.order_by("-created_at", "-id")
     for _ in range(MOST // _BATCH):
@@ -49,6 +50,11 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, dict):
-        return orjson.dumps(value).decode()
+        return _escape_formulas(orjson.dumps(value).decode())
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return _escape_formulas(text)
+
+
+def _escape_formulas(text: str) -> str:
+    """Put an apostrophe before whatever would be a formula: a cell then holds it as text."""
+    return _FORMULA.sub(r"\1\2'", text)

@@ -10,6 +10,7 @@ from audit.compiled import Insert
 from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
+from audit.typed import Typed
 
 _LONGEST_TEXT: Final = 256
 INSERT: Final = Insert(Entry)
@@ -82,12 +83,18 @@ def _tame(value: object) -> object:
 class Attempt:
     """An attempt under way: ends with exactly one entry."""
 
-    def __init__(self, event: Event, facts: dict[str, object]) -> None:
+    def __init__(self, event: Event, facts: dict[str, object], typed: Typed | None = None) -> None:
         self.event = event
         self.facts = facts
+        self.typed = typed
         self.user_id: UUID | str | None = None
         self.application_id: UUID | str | None = None
         self.recorded = False
+
+    def names_somebody(self, is_known: bool) -> None:  # noqa: FBT001 - what the name says
+        """Say whether the identifier that was typed is somebody's: then the entry keeps its text."""
+        if self.typed:
+            self.typed.is_known = is_known
 
     def succeeded(self) -> None:
         """Write the entry of success, inside the transaction that makes it true."""
@@ -111,26 +118,35 @@ class Attempt:
         self.recorded = True
 
     def _entry(self, **outcome: str) -> Entry:
-        return entry(
+        typed = self.typed
+        if typed and self.user_id is not None:
+            typed.is_known = True
+        said = typed.facts() if typed else {}
+        made = entry(
             self.event,
             user_id=self.user_id,
             application_id=self.application_id,
-            **self.facts,
-            **outcome,
+            **{**said, **self.facts, **outcome},
         )
+        made.identifier_key = typed.key if typed else None
+        return made
 
 
 @contextmanager
-def attempt(event: Event, **facts: object) -> Iterator[Attempt]:
+def attempt(event: Event, typed: Typed | None = None, /, **facts: object) -> Iterator[Attempt]:
     """Write down how the block ends, also when what it did is rolled back.
 
     The block calls ``succeeded()`` in its own transaction. When it raises, the entry says
-    ``failed`` with the error's ``reason``, and the error goes on.
+    ``failed`` with the error's ``reason``, and the error goes on. ``typed`` is the identifier that
+    somebody typed: its text is kept when the block sets ``user_id``, calls ``names_somebody``, or
+    raises an error that has ``names_somebody``.
     """
-    entry = Attempt(event, dict(facts))
+    entry = Attempt(event, dict(facts), typed)
     try:
         yield entry
     except Exception as error:
+        if typed and getattr(error, "names_somebody", False):
+            typed.is_known = True
         entry.failed(str(getattr(error, "reason", "server_error")))
         raise
     if not entry.recorded:

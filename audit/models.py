@@ -7,6 +7,7 @@ from django.db import models
 from uuid_utils.compat import uuid7
 
 from audit import ids
+from audit.administrative import hidden_from
 from audit.clock import DatabaseNow
 
 # What keys signed is read from the log, 30 days back (oidc.keys.usage).
@@ -36,6 +37,11 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         around = self.filter(created_at__gte=begin, created_at__lte=end)
         return around.filter(pk__gte=ids.first_at(begin), pk__lte=ids.first_at(end), request_id=reference)
 
+    def visible_to(self, reader: object) -> Self:
+        """Return what a caller of the API or of the operators' site may read."""
+        hidden = hidden_from(reader)
+        return self.exclude(key__in=sorted(hidden)) if hidden else self
+
     def update(self, **_: object) -> NoReturn:
         """Refuse."""
         raise AppendOnly
@@ -58,6 +64,8 @@ class Entry(models.Model):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
     request_id = models.CharField(max_length=36)
+    # What was typed as an identifier, as a keyed hash: whose failures these are is found by it.
+    identifier_key = models.CharField(max_length=80, null=True)
     created_at = models.DateTimeField(db_default=DatabaseNow())
 
     objects = EntryQuerySet.as_manager()
@@ -78,6 +86,11 @@ class Entry(models.Model):
                 fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
                 name="audit_of_application",
                 condition=models.Q(application_id__isnull=False),
+            ),
+            models.Index(
+                fields=["tenant_id", "identifier_key", "-created_at", "-id"],
+                name="audit_of_identifier",
+                condition=models.Q(identifier_key__isnull=False),
             ),
         ]
 

@@ -12,10 +12,12 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from audit import context, counting, ids
+from audit.administrative import hidden_from
 from audit.models import Entry, EntryQuerySet
+from audit.typed import keys_of
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
-_FILTERS = ("key", "user_id", "application_id", "request_id", "start_time", "end_time")
+_FILTERS = ("key", "user_id", "application_id", "request_id", "identifier", "start_time", "end_time")
 
 
 class EntrySerializer(serializers.Serializer[Entry]):
@@ -40,6 +42,10 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     request_id = serializers.CharField(
         required=False, help_text="X-Request-Id of an answer, the reference of an error page"
     )
+    identifier = serializers.CharField(
+        required=False,
+        help_text="A username, email or phone that was typed to sign in, whether or not it names somebody",
+    )
     start_time = serializers.DateTimeField(required=False)
     end_time = serializers.DateTimeField(required=False)
     tenant_id = serializers.CharField(required=False)
@@ -56,7 +62,7 @@ class EntryViewSet(GenericViewSet[Entry]):
 
     def get_queryset(self) -> EntryQuerySet:
         """Return the entries of the tenant of this request."""
-        entries = Entry.objects.filter(tenant_id=self._tenant_id())
+        entries = Entry.objects.filter(tenant_id=self._tenant_id()).visible_to(self.request.user)
         return entries.order_by("-created_at", "-id")
 
     def list(self, request: Request) -> Response:
@@ -66,6 +72,8 @@ class EntryViewSet(GenericViewSet[Entry]):
         entries = self.get_queryset().filter(**{n: given[n] for n in self.exact if given.get(n)})
         if reference := given.get("request_id"):
             entries = entries.of_request(reference)
+        if identifier := given.get("identifier"):
+            entries = entries.filter(identifier_key__in=keys_of(identifier))
         if start := self._time("start_time"):
             entries = entries.filter(created_at__gte=start)
         if end := self._time("end_time"):
@@ -75,12 +83,15 @@ class EntryViewSet(GenericViewSet[Entry]):
     def total(self, entries: QuerySet[Any]) -> int | None:
         """Count what a filter leaves; two filters leave few, which are counted as they are found."""
         if not self.narrowing:
-            return counting.total_of(self._tenant_id())
+            return counting.total_of(self._tenant_id(), hidden=hidden_from(self.request.user))
         return None if self.narrowing >= {"key", "application_id"} else entries.count()
 
     def nearer(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
         """Return a later part of the list, and how many of it to skip instead, if they are known."""
-        found = None if self.narrowing else counting.nearest(self._tenant_id(), skipped, total)
+        if self.narrowing:
+            return None
+        hidden = hidden_from(self.request.user)
+        found = counting.nearest(self._tenant_id(), skipped, total, hidden=hidden)
         return found and (entries.filter(created_at__lt=found[0]), found[1])
 
     def retrieve(self, request: Request, pk: str) -> Response:

@@ -101,6 +101,7 @@ USER_DATA = [
 ]
 # What sends notices to people: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
+AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"  # for audit.typed
 # What was made with ENCRYPTION_KEYS: see identity.core.sealed.
 SEALED = [
     "oidc.keys.sealed.SEALED",
@@ -138,6 +139,7 @@ MIDDLEWARE = [
     "management.site.middleware.AuthenticationMiddleware",
     "management.site.middleware.MessageMiddleware",
     "management.site.middleware.OperatorMiddleware",
+    "management.refusals.RefusalMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
 CSRF_COOKIE_NAME = "__Host-gatehouse-csrf" if _SECURE else "gatehouse-csrf"
@@ -299,6 +301,8 @@ ACCESS_TOKEN_SECONDS = 3600
 ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
+ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the operators' site
+ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 600, least=60)  # how long a sign-in counts as proof
 SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # a sign-in lasts as long by browser as by the API
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)

@@ -18,6 +18,7 @@ from django.urls import URLPattern, path, reverse
 
 from audit import moments
 from audit.bounded import BoundedPaginator
+from audit.list_queries import DeclaredQueries
 from audit.moments import Column
 from identity.core import bulk, ids
 from identity.core.operating import Operating, address_of
@@ -38,7 +39,7 @@ def beside(model: type) -> Callable[[Panels], Panels]:
     return note
 
 
-class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
+class Pages(Operating, DeclaredQueries, ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """A list and a page for each row, to read.
 
     ``section`` is where the sidebar has it, ``shown`` what a row's page shows and no more,
@@ -179,7 +180,7 @@ class Pages(Operating, ModelAdmin):  # type: ignore[type-arg]  # generic for typ
             "subtitle": None,
         }
         response = super().change_view(request, object_id, form_url, context | (extra_context or {}))
-        response.frames = drafted is not None  # type: ignore[attr-defined]
+        response.frames = drafted is not None
         return response
 
     def panels(self, request: HttpRequest, row: Any) -> list[Panel]:

@@ -59,12 +59,17 @@ class Assignment:
 
 @transaction.atomic
 def replace(
-    assignment: Assignment, parent_id: UUID, given: list[str], *, expected: frozenset[int] | None = None
+    assignment: Assignment,
+    parent_id: UUID,
+    given: list[str],
+    *,
+    expected: frozenset[int] | None = None,
+    **facts: object,
 ) -> bool:
     """Make the given ids the whole set. A repeated id counts once. False without such a parent.
 
     The parent's row is locked first, so that of two replacements one comes after the other
-    and the result is never a mix.
+    and the result is never a mix. ``facts`` are written down besides.
 
     Raises:
         UnknownIds: an id is nothing in this tenant, or of the wrong kind; nothing is changed.
@@ -82,7 +87,7 @@ def replace(
     if wanted.leaves_some or not wanted.new | wanted.linked:
         wanted.others.delete()
     _link(assignment, parent_id, wanted.new)
-    _record(assignment, parent_id, wanted.new | wanted.linked)
+    _record(assignment, parent_id, wanted.new | wanted.linked, **facts)
     return True
 
 
@@ -148,13 +153,14 @@ def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     link(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
 
 
-def _record(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
+def _record(assignment: Assignment, parent_id: UUID, items: set[UUID], **facts: Any) -> None:
     log.record(
         assignment.event,
         id=parent_id,
         fields=[assignment.ids_field],
         count=len(items),
-        **{  # type: ignore[arg-type]
-            assignment.ids_field: [str(item) for item in sorted(items, key=_number)[:100]]
+        **{
+            assignment.ids_field: [str(item) for item in sorted(items, key=_number)[:100]],
+            **facts,
         },
     )

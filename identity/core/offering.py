@@ -31,7 +31,9 @@ class Offering:
 
     def may(self, request: HttpRequest, operation: Operation) -> bool:
         """Tell whether the administrator may do this here."""
-        return self.may_operate(request) and (not operation.needs or request.user.has_perm(operation.needs))
+        this = f"{self.opts.app_label}.{operation.name}_{self.opts.model_name}"
+        needed = [this, operation.needs] if operation.needs else [this]
+        return self.may_operate(request) and request.user.has_perms(needed)
 
     def all_operations(self) -> list[Operation]:
         """Return the operations, also those that apps above brought along."""

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from identity.core import problems, tenancy
+from identity.core import problems, shown_once, tenancy
 from identity.core.errors import ServiceError
 from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome
 from identity.core.previewing import Previewing
@@ -22,6 +22,10 @@ def address_of(row: Model) -> str:
     """Return the address of a row's page."""
     name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
     return reverse(name, args=[quote(row.pk)])
+
+
+def _page(request: HttpRequest) -> str:
+    return f"{tenancy.active_id()} {request.path}"
 
 
 class Operating(Previewing):
@@ -51,14 +55,23 @@ class Operating(Previewing):
             return HttpResponseRedirect(address_of(row))
         kind = operation.form_of(row)
         if request.method != "POST":
-            return self._asked(request, operation, row, kind(initial=operation.initial(row)))
+            form = kind(initial=operation.initial(row))
+            return self._asked(request, operation, row, form, done=self._waiting(request))
         form = kind(request.POST)
         if not form.is_valid():
             return self._asked(request, operation, row, form, status=400)
         status, done = self._run(request, operation, row, form)
-        if done is None or isinstance(done, Once):
-            return self._asked(request, operation, row, form, status=status, done=done)
+        if done is None:
+            return self._asked(request, operation, row, form, status=status)
+        if isinstance(done, Once):
+            shown_once.keep(request, _page(request), {"text": done.text, "secrets": dict(done.secrets)})
+            return HttpResponseRedirect(request.path)
         return HttpResponseRedirect(self._next(request, row, done))
+
+    def _waiting(self, request: HttpRequest) -> Once | None:
+        """Return the secrets that the form sent before has made, if they were not shown yet."""
+        found = shown_once.take(request, _page(request))
+        return Once(**found) if found else None
 
     def _next(self, request: HttpRequest, row: Any, done: str | Done | Onward) -> str:
         """Return the page that follows, which says what was done."""

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from identity.core import audit_facts
 from identity.core.errors import Invalid, ServiceError
 from identity.core.models import Versioned
 
@@ -92,21 +93,24 @@ def create(row: Versioned, *, event: Event, **facts: Any) -> None:
     """
     with refusing_duplicates(row):
         row.save(force_insert=True)
-    log.record(event, id=row.pk, **facts)
+    log.record(event, id=row.pk, **{**audit_facts.of_new_row(row), **facts})
 
 
 @transaction.atomic
-def change(
+def change(  # noqa: PLR0913 - what is changed, and what the log has of it
     row: Versioned,
     fields: Mapping[str, object],
     *,
     event: Event,
     expected: frozenset[int] | None = None,
     shown: list[str] | None = None,
+    was: Mapping[str, object] | None = None,
+    **facts: Any,
 ) -> None:
     """Change fields of a row; ``expected`` are the versions that the caller may have seen.
 
-    ``shown`` names what changed for the audit log where columns are called otherwise.
+    ``shown`` names what changed for the audit log where columns are called otherwise, ``was`` what
+    fields were where the row has the new values already, and ``facts`` are written down besides.
 
     Raises:
         Stale: the row has another version by now.
@@ -114,6 +118,7 @@ def change(
         Invalid: a value that must be unique is taken.
 
     """
+    was = was or {name: getattr(row, name) for name in fields}
     for name, value in fields.items():
         setattr(row, name, value)
     row.updated_at = timezone.now()
@@ -123,7 +128,8 @@ def change(
     with refusing_duplicates(row):
         if not current.update(**fields, updated_at=row.updated_at, version=F("version") + 1):
             hold(row, expected)
-    log.record(event, id=row.pk, fields=shown or sorted(fields))
+    kept = audit_facts.of_change(was, fields) | facts
+    log.record(event, id=row.pk, fields=shown or sorted(fields), **kept)
 
 
 def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = None, **facts: Any) -> None:

@@ -1,6 +1,6 @@
 """What is done to organizations and their members."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -149,7 +149,18 @@ def remove_member(
 
 def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int] | None) -> None:
     """Make a member an administrator of the organization, or no longer."""
-    records.change(member, {"is_admin": is_admin}, event=Event.ORGANIZATION_MEMBER_UPDATE, expected=expected)
+    records.change(
+        member,
+        {"is_admin": is_admin},
+        event=Event.ORGANIZATION_MEMBER_UPDATE,
+        expected=expected,
+        **_membership_facts(member),
+    )
+
+
+def _membership_facts(member: Membership) -> dict[str, Any]:
+    """Return what entries say of a membership, whose own id nothing resolves once it is gone."""
+    return {"organization_id": str(member.organization_id), "user_ids": [str(member.user_id)]}
 
 
 def set_member_roles(
@@ -167,7 +178,7 @@ def set_member_roles(
         records.Stale: the membership was changed since the caller read it.
 
     """
-    if not assignments.replace(assignment, member.pk, given, expected=expected):
+    if not assignments.replace(assignment, member.pk, given, expected=expected, **_membership_facts(member)):
         raise NoSuchMember
 
 

@@ -184,6 +184,7 @@ class MemberRoles(AssignmentView):
     parent_thing = "organization member"
     columns = ("id", "name", "description")
     serializer_class = NamedSerializer
+    member: Membership
 
     def parent_id(self) -> UUID:
         """Return the membership's id."""
@@ -191,8 +192,12 @@ class MemberRoles(AssignmentView):
 
     def parent(self) -> tuple[UUID, int]:
         """Return the membership's id and version."""
-        member = services.membership(self.kwargs["pk"], self.kwargs["user_pk"])
-        return member.pk, member.version
+        self.member = services.membership(self.kwargs["pk"], self.kwargs["user_pk"])
+        return self.member.pk, self.member.version
+
+    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
+        """Replace the roles of the member."""
+        services.set_member_roles(self.member, given, expected=expected)
 
 
 class OrganizationRoleViewSet(CrudViewSet):

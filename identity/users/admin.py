@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from identity.core.admin import Pages
 from identity.core.operations import Operation, Order, checked
-from identity.users import credentials, identifiers, services
+from identity.users import credentials, failed_sign_ins, identifiers, services  # noqa: F401 - a panel
 from identity.users.models import User
 from identity.users.serializers import UserSerializer
 

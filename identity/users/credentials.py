@@ -40,9 +40,16 @@ class InvalidCredentials(ServiceError):
     message = "the identifier or the password is wrong"
 
 
+class WrongPassword(InvalidCredentials):
+    """Somebody is known by this identifier. Told in the same words; the audit log keeps the identifier."""
+
+    names_somebody = True
+
+
 class Suspended(ServiceError):
     """The password is right, but the account is suspended."""
 
+    names_somebody = True
     status = 403
     reason = "suspended"
     message = "this account is suspended"
@@ -75,8 +82,10 @@ def authenticate(*, identifier: str, password: str) -> User:
     dummy = dummy_hashes.of(f"{kind} {key}")
     user = _by_key[kind].first(key=key)
     right, renewed = passwords.verify(password, user.password if user else dummy)
-    if user is None or not right:
+    if user is None:
         raise InvalidCredentials
+    if not right:
+        raise WrongPassword
     if user.is_suspended:
         raise Suspended
     if renewed is not None:

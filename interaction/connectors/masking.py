@@ -15,8 +15,14 @@ _DESTINATION_PARTS: Final = (
 )  # fmt: skip
 
 
+_IsMeant = Callable[[_Path, Any], bool]
+
+
 def masked(provider: Provider | None, config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every secret hidden, however deep."""
+    """Return the configuration with every secret hidden, however deep.
+
+    Nobody knows which texts of a connector without a provider are secrets: all of them are hidden.
+    """
     hidden: dict[str, Any] = _replaced(config, (), _is_secret(provider), lambda *_: MASK)
     return hidden
 
@@ -30,7 +36,8 @@ def restored(
     whoever may edit a connector, but does not know its secret, could have it sent to them.
     """
     kept = dict(_found(stored, (), _is_secret(provider)))
-    moved = _destinations(provider, sent) != _destinations(provider, stored)
+    unmasked = _replaced(sent, (), _is_destination(provider), lambda path, item: _stored(kept, path, item))
+    moved = _destinations(provider, unmasked) != _destinations(provider, stored)
     problems: dict[str, str] = {}
 
     def restore(path: _Path, value: Any) -> Any:
@@ -46,16 +53,29 @@ def restored(
     return config, problems
 
 
-def _is_secret(provider: Provider | None) -> Callable[[_Path], bool]:
-    declared = {field.name for field in provider.fields if field.secret} if provider else set()
-    return lambda path: (len(path) == 1 and path[0] in declared) or _plain(path[-1]).endswith(_SECRET_ENDINGS)
+def _stored(kept: dict[_Path, Any], path: _Path, item: Any) -> Any:
+    """Return what a mask at a destination stands for, so that hiding it does not look like moving it."""
+    return kept.get(path, item) if item == MASK else item
 
 
-def _is_destination(provider: Provider | None) -> Callable[[_Path], bool]:
+def _is_secret(provider: Provider | None) -> _IsMeant:
+    if provider is None:
+        return lambda _, item: isinstance(item, str)
+    declared = {field.name for field in provider.fields if field.secret}
+    return lambda path, _: (
+        isinstance(path[-1], str)
+        and ((len(path) == 1 and path[0] in declared) or _plain(path[-1]).endswith(_SECRET_ENDINGS))
+    )
+
+
+def _is_destination(provider: Provider | None) -> _IsMeant:
     declared = {field.name for field in provider.fields if field.destination} if provider else set()
-    return lambda path: (
-        (len(path) == 1 and path[0] in declared)
-        or any(part in _plain(path[-1]) for part in _DESTINATION_PARTS)
+    return lambda path, _: (
+        isinstance(path[-1], str)
+        and (
+            (len(path) == 1 and path[0] in declared)
+            or any(part in _plain(path[-1]) for part in _DESTINATION_PARTS)
+        )
     )
 
 
@@ -72,25 +92,23 @@ def _plain(key: str | int) -> str:
     return re.sub(r"[^a-z0-9]", "", str(key).lower())
 
 
-def _found(value: Any, path: _Path, is_meant: Callable[[_Path], bool]) -> Iterator[tuple[_Path, Any]]:
+def _found(value: Any, path: _Path, is_meant: _IsMeant) -> Iterator[tuple[_Path, Any]]:
     """Yield what is meant, by path; what is unset is not there."""
     for key, item in _members(value):
         below = (*path, key)
-        if isinstance(key, str) and is_meant(below):
+        if is_meant(below, item):
             if item not in (None, ""):
                 yield below, item
         else:
             yield from _found(item, below, is_meant)
 
 
-def _replaced(
-    value: Any, path: _Path, is_meant: Callable[[_Path], bool], replace: Callable[[_Path, Any], Any]
-) -> Any:
+def _replaced(value: Any, path: _Path, is_meant: _IsMeant, replace: Callable[[_Path, Any], Any]) -> Any:
     """Return a copy with another value in place of each that is meant and set."""
 
     def below(key: str | int, item: Any) -> Any:
         inner = (*path, key)
-        if isinstance(key, str) and is_meant(inner):
+        if is_meant(inner, item):
             return item if item in (None, "") else replace(inner, item)
         return _replaced(item, inner, is_meant, replace)
 

@@ -133,6 +133,7 @@ class SignInExperienceAdmin(Pages):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Go to the one there is."""
+        self.check_query(request)
         one = services.current()
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[one.pk]))
 

@@ -8,14 +8,15 @@ from django.db import transaction
 from audit.events import Event
 from identity.core import records
 from identity.core.compiled import Select
-from interaction.experience.models import SignInExperience
+from interaction.experience.models import SignInExperience, default_password_policy
 
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
 def provision() -> None:
-    """Give a new tenant the default experience."""
-    SignInExperience.objects.create()
+    """Give a new tenant the default experience, in which common passwords are refused."""
+    policy = {**default_password_policy(), "reject_common": True}
+    SignInExperience.objects.create(password_policy=policy)
 
 
 def current() -> SignInExperience:

@@ -10,7 +10,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
-from identity.users import passwords
+from identity.users import passwords, typed
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from interaction.connectors import captcha
@@ -73,7 +73,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     captcha.check(captcha_token)
     shown = experience.current()
     given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
-    with log.attempt(_event(shown, given), username=username or email or phone) as entry:
+    with log.attempt(_event(shown, given), typed.identifier(username or email or phone)) as entry:
         entry.application_id = pending.application.pk if pending else None
         _check_complete(shown, given, password, without)
         if password:

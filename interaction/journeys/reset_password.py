@@ -6,7 +6,7 @@ from audit import log
 from audit.events import Event
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import credentials, identifiers, ownership, passwords
+from identity.users import credentials, identifiers, ownership, passwords, typed
 from identity.users.identifiers import Kind
 from interaction.experience import policy
 from interaction.experience import services as experience
@@ -29,7 +29,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
     """
     passwords.check_places()  # as in sign_in
     limits.take_by_address(rules.SIGN_INS)
-    with log.attempt(Event.FORGOT_PASSWORD, username=identifier) as entry:
+    with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as entry:
         kind = identifiers.kind_of(identifier)
         proof = None
         if kind is not Kind.USERNAME:
@@ -39,6 +39,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         user = ownership.find_by_proof(kind, proof.identifier_key) if proof else None
         if proof is None or user is None:
             raise verification.NotVerified("identifier")
+        entry.names_somebody(is_known=True)
         policy.check(
             new_password,
             experience.current().password_policy,

@@ -16,7 +16,7 @@ from identity.limits.services import Guess
 from identity.sessions import services as sessions
 from identity.sessions.known_people import KnownPeople
 from identity.sessions.models import Session
-from identity.users import credentials, identifiers, ownership, passwords
+from identity.users import credentials, identifiers, ownership, passwords, typed
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
@@ -85,7 +85,7 @@ def with_password(
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
     )
-    with guessing as guess, log.attempt(Event.SIGN_IN_PASSWORD, username=identifier) as entry:
+    with guessing as guess, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().takes_password_for(kind):
             raise MethodOff(kind)
@@ -142,7 +142,8 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         limits.TooMany: too many from this address.
 
     """
-    with codes.guess_code() as guess, log.attempt(Event.SIGN_IN_CODE, username=identifier) as entry:
+    attempted = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
+    with codes.guess_code() as guess, attempted as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().takes_code_for(kind):
             raise MethodOff(kind, "verification code")

@@ -9,11 +9,12 @@ from audit import log
 from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
 from audit.log import Attempt
+from audit.typed import Typed
 from identity.core import ids, keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import identifiers, ownership
+from identity.users import identifiers, ownership, typed
 from identity.users.identifiers import Kind
 from interaction.connectors import delivery
 from interaction.connectors.messages import EMAIL, SMS
@@ -43,6 +44,12 @@ class WrongCode(ServiceError):
 
     reason = "wrong_code"
     message = "code: wrong or expired"
+
+
+class WrongCodeOfSomebody(WrongCode):
+    """The code was sent to somebody who is known. Told in the same words."""
+
+    names_somebody = True
 
 
 class NotVerified(ServiceError):
@@ -87,9 +94,10 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     to = address_of(kind, identifier)
     if not delivery.can_deliver(channel_of(kind)):
         raise delivery.NoConnector(channel_of(kind))
-    facts = {"identifier": to, "identifier_type": kind.value, "interaction_type": purpose.value}
-    with log.attempt(Event.CODE_SEND, **facts) as entry:
+    facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
+    with log.attempt(Event.CODE_SEND, _typed(to), **facts) as entry:
         sent, code = _new_code(purpose, kind, to, browser)
+        entry.names_somebody(_is_of_somebody(sent))
         message = texts.code_message(
             pk=str(ids.new()),
             purpose=purpose,
@@ -151,10 +159,10 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
         WrongCode: it is another, expired, used, or was asked for elsewhere or otherwise.
 
     """
-    facts = {"identifier": identifier, "identifier_type": kind.value, "interaction_type": purpose.value}
+    facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
     key = key_of(kind, identifier)
     try:
-        with log.attempt(Event.CODE_VERIFY, **facts) as entry:
+        with log.attempt(Event.CODE_VERIFY, _typed(identifier), **facts) as entry:
             codes = VerificationCode.objects.of(purpose=purpose, kind=kind, key=key, browser=browser)
             sent = _use_up(codes if browser else codes.none(), code, entry)
     except WrongCode:
@@ -167,6 +175,8 @@ def _use_up(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
     sent = codes.live().order_by("-created_at", "-pk").first()
     if sent is None:
         raise WrongCode
+    entry.names_somebody(_is_of_somebody(sent))
+    wrong = WrongCodeOfSomebody if _is_of_somebody(sent) else WrongCode
     plain = code_formats.plain(code)
     is_right = keyring.matches(f"{sent.pk} {plain}", sent.code_hash, purpose=_PURPOSE) and not sent.silent
     used = {"used_at": DatabaseNow()} if is_right else {}
@@ -175,11 +185,11 @@ def _use_up(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
         # first five can be right.
         live = VerificationCode.objects.filter(pk=sent.pk).live()
         if not live.update(tries=F("tries") + 1, **used):
-            raise WrongCode
+            raise wrong
         if is_right:
             entry.succeeded()
     if not is_right:
-        raise WrongCode
+        raise wrong
     return sent
 
 
@@ -236,6 +246,15 @@ def address_of(kind: Kind, identifier: str) -> str:
         return identifiers.phone(identifier) if kind is Kind.PHONE else identifiers.email(identifier.strip())
     except Invalid as error:
         raise Invalid("identifier", error.rule) from None
+
+
+def _typed(identifier: str) -> Typed:
+    return typed.identifier(identifier, name="identifier")
+
+
+def _is_of_somebody(sent: VerificationCode) -> bool:
+    """Tell whether a code was sent to the address of somebody who is known, or for such a person."""
+    return sent.purpose == Purpose.CHANGE or (sent.purpose in _FOR_ACCOUNTS and not sent.silent)
 
 
 def _hash(pk: str, code: str) -> str:

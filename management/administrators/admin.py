@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from identity.core.admin import Pages, link
 from identity.core.operations import SHOWN, Operation, Order, Panel, checked
-from management.administrators import second_step, services
+from management.administrators import proof, second_step, services
 from management.administrators.models import Administrator, Role
 from management.administrators.serializers import AdministratorWriteSerializer
 
@@ -20,6 +20,26 @@ class PasswordForm(forms.Form):
     password = forms.CharField(
         strip=False, max_length=256, widget=forms.PasswordInput({"autocomplete": "new-password"})
     )
+
+
+class ProofForm(forms.Form):
+    """What proves who acts."""
+
+    current_password = forms.CharField(
+        label="Your own password", strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
+    current_code = forms.CharField(
+        label="Your own code", required=False, max_length=64,
+        help_text="Of your authenticator, where you have set one up.",
+        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )  # fmt: skip
+
+
+class NewPasswordForm(PasswordForm, ProofForm):
+    """A new password for somebody, and proof of who sets it."""
+
+    field_order = ("password", "current_password", "current_code")
 
 
 class StandingForm(forms.Form):
@@ -61,12 +81,14 @@ def _change(order: Order) -> str:
 
 
 def _set_password(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, order.fields, order.row)
-    services.change(order.row, fields, expected=order.expected)
+    fields = checked(AdministratorWriteSerializer, {"password": order.fields["password"]}, order.row)
+    services.change(order.row, {**order.fields, **fields}, expected=order.expected, by=order.by)
     return "The new password is set; sessions and tokens have ended."
 
 
 def _reset(order: Order) -> str:
+    if order.row.pk != order.by.pk:  # which is refused, whatever is proven
+        proof.check(order.by, password=order.fields["current_password"], code=order.fields["current_code"])
     second_step.reset(order.row, by=order.by)
     return "The second step is removed; sessions and tokens have ended."
 
@@ -112,13 +134,14 @@ class AdministratorAdmin(Pages):
         ),
         Operation(
             "password", "Set a password", "Ends the sessions and tokens of the administrator.",
-            _set_password, form=PasswordForm,
+            _set_password, form=NewPasswordForm,
         ),
         Operation(
             "second-step", "Remove the second step",
             "For somebody who lost it: be sure who asks. The password alone signs in then, until they set it "
             "up again. Ends the sessions and tokens of the administrator.",
-            _reset, possible=lambda administrator: bool(administrator.second_step_since), grave=True,
+            _reset, form=ProofForm, possible=lambda administrator: bool(administrator.second_step_since),
+            grave=True,
         ),
         Operation(
             "delete", "Delete", "The sessions and tokens of the administrator are refused at once.",

@@ -53,5 +53,14 @@ class AdministratorWriteSerializer(Record):
     is_superuser = Flag(required=False)
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     tenants = serializers.ListField(child=Line(max_length=63), required=False, max_length=10_000)
+    current_password = Password(
+        required=False, help_text="Your own: needed with a new password, unless you have just signed in"
+    )
+    current_code = Line(
+        required=False,
+        write_only=True,
+        max_length=64,
+        help_text="Of your own authenticator, where you have one",
+    )
 
     create_only = ("username",)

@@ -7,11 +7,12 @@ from django.db.models import QuerySet
 
 from audit import log
 from audit.events import Event
-from identity.core import records
+from identity.core import audit_facts, records
 from identity.core.errors import Invalid, ServiceError
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import acceptable_password
+from management.administrators import proof
 from management.administrators.models import Administrator, Role
 
 
@@ -40,6 +41,7 @@ def create(  # noqa: PLR0913 - one parameter a field
     """
     administrator = Administrator(
         username=identifiers.username(username),
+        username_key=identifiers.fold(username),
         email=identifiers.email(email) if email else "",
         phone=identifiers.phone(phone) if phone else "",
         is_superuser=is_superuser,
@@ -54,21 +56,36 @@ def create(  # noqa: PLR0913 - one parameter a field
         except IntegrityError:
             raise Invalid("username", "already exists") from None
         administrator.tenants.set(managed)
-        log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=username)
+        facts = audit_facts.of_new_row(administrator)
+        facts["fields"] = sorted({*facts["fields"], *(["tenants"] if managed else [])})
+        facts["values"]["tenants"] = sorted(tenant.slug for tenant in managed)
+        log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=username, **facts)
     return administrator
 
 
 def change(
-    administrator: Administrator, fields: dict[str, Any], *, expected: frozenset[int] | None = None
+    administrator: Administrator,
+    fields: dict[str, Any],
+    *,
+    expected: frozenset[int] | None = None,
+    by: Administrator | None = None,
 ) -> None:
     """Change an administrator. A new password ends the tokens issued so far.
+
+    Who sets a password for somebody, ``by``, proves who they are: ``current_password`` and
+    ``current_code`` are the own ones.
 
     Raises:
         Invalid: a slug is unknown, or a field breaks a rule.
         LastSuperuser: it would leave nobody who manages everything.
         records.Stale: the administrator was changed since the caller read it.
+        proof.ProofNeeded, proof.NotProven: who sets the password has to prove who they are.
 
     """
+    proven = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
+    fields = {name: value for name, value in fields.items() if name not in proven}
+    if "password" in fields and by is not None:
+        proof.check(by, password=proven.get("current_password", ""), code=proven.get("current_code", ""))
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.email(fields["email"]) if fields["email"] else ""
@@ -84,15 +101,31 @@ def change(
         )
         if administrator.manages_everything and lowered:
             _check_another_superuser(administrator)
+        before = {name: getattr(administrator, name) for name in columns}
         records.change(
             administrator,
             columns,
             event=Event.ADMINISTRATOR_UPDATE,
             expected=expected,
             shown=sorted(fields),
+            **_change_facts(administrator, before, columns, managed),
         )
         if managed is not None:
             administrator.tenants.set(managed)
+
+
+def _change_facts(
+    administrator: Administrator,
+    before: dict[str, Any],
+    columns: dict[str, Any],
+    managed: list[Tenant] | None,
+) -> dict[str, Any]:
+    """Return whose standing changes, from what to what."""
+    if managed is not None:
+        slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
+        before = before | {"tenants": list(slugs)}
+        columns = columns | {"tenants": sorted(tenant.slug for tenant in managed)}
+    return {"username": administrator.username, **audit_facts.of_change(before, columns)}
 
 
 @transaction.atomic

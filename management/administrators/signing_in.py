@@ -1,15 +1,19 @@
 """How administrators prove who they are: a password, and a second step where they set one up."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from audit import log
 from audit.events import Event
+from audit.typed import Typed
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.users import passwords
+from identity.users import identifiers, passwords, typed
 from management.administrators import second_step
 from management.administrators.models import Administrator
 
@@ -20,6 +24,12 @@ class WrongCredentials(ServiceError):
     status = 401
     reason = "invalid_credentials"
     message = "the username or the password is wrong"
+
+
+class WrongPassword(WrongCredentials):
+    """There is an administrator of this username. Told in the same words; the log keeps the username."""
+
+    names_somebody = True
 
 
 class Locked(WrongCredentials):
@@ -45,8 +55,9 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
 
     """
     passwords.check_places()  # a flood costs no statement, and is not in the log
-    with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _proven(username, password)
+        entry.names_somebody(is_known=True)
         if second_step.is_missing(administrator):
             raise second_step.SetUpNeeded
         if administrator.second_step_since:
@@ -68,8 +79,9 @@ def begin(*, username: str, password: str) -> Administrator:
 
     """
     passwords.check_places()  # as above
-    with log.attempt(Event.ADMIN_SIGN_IN, username=username) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _proven(username, password)
+        entry.names_somebody(is_known=True)
         if administrator.second_step_since:
             entry.event = Event.ADMIN_PASSWORD_VERIFY
         else:
@@ -101,7 +113,7 @@ def prove_again(administrator: Administrator, *, password: str, code: str | None
 
     """
     facts = {"username": administrator.username}
-    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.PASSWORD_VERIFY, **facts):
+    with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_PASSWORD_VERIFY, **facts):
         _proven(administrator.username, password)
         if code is not None:
             second_step.prove(administrator, code)
@@ -116,17 +128,42 @@ def signed_out(administrator: Administrator) -> None:
 def _proven(username: str, password: str) -> Administrator:
     """Return the administrator whom username and password prove. Takes the same time for nobody."""
     with _guarded(username):
-        administrator = Administrator.objects.filter(username=username).first()
+        administrator = find(username)
         right, renewed = passwords.verify(password, administrator.password if administrator else None)
-        if administrator is None or not right:
+        if administrator is None:
             raise WrongCredentials
+        if not right:
+            raise WrongPassword
         if renewed is not None:
             # Unless it was changed meanwhile: the new one stays.
             Administrator.objects.filter(pk=administrator.pk, password=administrator.password).update(
                 password=renewed
             )
             administrator.password = renewed
+        if administrator.username_key is None:
+            _give_key(administrator)
     return administrator
+
+
+def _give_key(administrator: Administrator) -> None:
+    """Give somebody whom an older release made the key of the username, if nobody else has it."""
+    keyless = Administrator.objects.filter(pk=administrator.pk, username_key=None)
+    with suppress(IntegrityError), transaction.atomic():
+        keyless.update(username_key=identifiers.fold(administrator.username))
+
+
+def find(username: str) -> Administrator | None:
+    """Return the administrator of a username, however it is spelled. The very spelling comes first."""
+    key = identifiers.fold(username)
+    found = list(Administrator.objects.filter(Q(username_key=key) | Q(username=username))[:2])
+    found.sort(key=lambda one: one.username != username)
+    return found[0] if found else None
+
+
+def _typed(username: str) -> Typed:
+    """Return a username as the log keeps it. Administrators stand above tenants."""
+    with tenancy.using(tenancy.DEFAULT):
+        return typed.identifier(username)
 
 
 @contextmanager
@@ -136,15 +173,16 @@ def _guarded(username: str) -> Iterator[None]:
     Who guesses from everywhere locks the username, but not at an address from which the administrator
     signed in lately: nobody can lock an administrator out from outside.
     """
-    here = f"{username} {limits.client_network()}"
+    key = identifiers.fold(username)
+    here = f"{key} {limits.client_network()}"
     with tenancy.using(tenancy.DEFAULT):
         locks = [(rules.ADMINISTRATOR, here)]
         if not limits.is_any_reached((rules.ADMINISTRATOR_ADDRESS, here)):
-            locks.append((rules.ADMINISTRATOR_FROM_ANYWHERE, username))
+            locks.append((rules.ADMINISTRATOR_FROM_ANYWHERE, key))
         with limits.guarded(*locks, failure=WrongCredentials, locked=Locked, within=rules.SIGN_INS):
             yield
 
 
 def _remember_address(username: str) -> None:
     with tenancy.using(tenancy.DEFAULT):
-        limits.tally(rules.ADMINISTRATOR_ADDRESS, f"{username} {limits.client_network()}")
+        limits.tally(rules.ADMINISTRATOR_ADDRESS, f"{identifiers.fold(username)} {limits.client_network()}")

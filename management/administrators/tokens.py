@@ -76,6 +76,7 @@ def administrator_of(token: str) -> Administrator:
         raise InvalidToken
     if second_step.is_missing(administrator):
         raise InvalidToken
+    administrator.signed_in_at = float(claims.get("iat", 0))
     return administrator
 
 

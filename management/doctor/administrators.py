@@ -27,6 +27,18 @@ def administrators() -> Iterator[CheckMessage]:
 
 
 @examined
+def usernames() -> Iterator[CheckMessage]:
+    """Ask whether two administrators have usernames that look alike."""
+    without = Administrator.objects.filter(username_key=None).order_by("username")
+    if names := list(without.values_list("username", flat=True)):
+        yield Warning(
+            f"administrators whose username is spelled like another's: {named(names)}",
+            hint="give these people administrators of another username, and delete these",
+            id="administrators.W005",
+        )
+
+
+@examined
 def second_steps() -> Iterator[CheckMessage]:
     """Ask whether a password alone opens every tenant, or opens the setting up of the second step."""
     superusers = Administrator.objects.filter(is_superuser=True)

@@ -7,8 +7,8 @@ from management.site.charts import chart
 from management.site.why import Told
 
 
-def content() -> dict[str, Any]:
-    """Return what the page shows of the active tenant."""
+def content(reader: object) -> dict[str, Any]:
+    """Return what the page shows somebody of the active tenant."""
     found = figures.of_tenant()
     plots = [
         chart("sign-ins", "Sign-ins", found.days, found.sign_ins),
@@ -17,5 +17,5 @@ def content() -> dict[str, Any]:
         chart("active-users", "Active users", found.days, found.active_users, total=found.active_in_all),
         chart("tokens", "Tokens by grant", found.days, found.tokens),
     ]
-    failures = [Told(entry, words.sentence(entry)) for entry in figures.latest_failures()]
+    failures = [Told(entry, words.sentence(entry)) for entry in figures.latest_failures(reader)]
     return {"plots": plots, "failures": failures, "complete": found.complete, "since": found.since}

@@ -103,12 +103,12 @@ def _from_json(text: object) -> Figures | None:
         return None
 
 
-def latest_failures(most: int = 10) -> list[Entry]:
-    """Return what failed last, among the newest 2,000 entries."""
+def latest_failures(reader: object, most: int = 10) -> list[Entry]:
+    """Return what failed last of what somebody may read, among the newest 2,000 entries."""
     newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
     beginning = newest.values_list("created_at", flat=True)[1_999:2_000].first()
     recent = newest.filter(created_at__gte=beginning) if beginning else newest
-    return list(recent.filter(payload__result="failed")[:most])
+    return list(recent.visible_to(reader).filter(payload__result="failed")[:most])
 
 
 def _counted() -> Figures:

@@ -1,10 +1,12 @@
 """What the operators' site needs around its views, and no other path ever runs."""
 
 from collections.abc import Callable
+from urllib.parse import unquote
 
 from django.contrib.auth import middleware as authentication
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -12,7 +14,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from audit import context
 from identity.core import tenancy
-from management.site import choice, two_step
+from management.site import choice, idleness, two_step
 from management.site.paths import is_of_site
 
 
@@ -52,13 +54,18 @@ class OperatorMiddleware:
 
         Raises:
             Http404: the path names a tenant.
+            BadRequest: the query string holds a NUL, which no database can look for.
 
         """
         if not is_of_site(request):
             return self.get_response(request)
+        if "\0" in unquote(request.META.get("QUERY_STRING", "")):
+            raise BadRequest("NUL in the query string")
         if tenancy.active_id() != tenancy.DEFAULT_ID:
             raise Http404
         tenant = None
+        if request.user.is_authenticated:
+            idleness.end_if_idle(request)
         if request.user.is_authenticated:
             context.act_as(administrator_id=request.user.pk)
             if two_step.has_to_be_set_up(request):

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.operations import Operation
-from management.administrators import services, signing_in
+from management.administrators import second_step, services, signing_in
 from management.administrators.models import Administrator
 
 
@@ -30,6 +30,16 @@ class PasswordForm(forms.Form):
     )  # fmt: skip
 
 
+class TwoStepForm(PasswordForm):
+    """The same, of somebody who signs in with a code as well."""
+
+    code = forms.CharField(
+        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
+    )
+
+    field_order = ("current", "code", "password")
+
+
 _SAYS = "Every session and every token of yours ends, this one too: you sign in again with the new password."
 _OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=PasswordForm)
 
@@ -37,14 +47,12 @@ _OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=
 @require_http_methods(["GET", "POST"])
 def own_password(request: HttpRequest) -> HttpResponse:
     """Show the form, or change the password once the old one was proven."""
-    form = PasswordForm(request.POST or None)
+    administrator = Administrator.objects.get(username=request.user.get_username())
+    kind = TwoStepForm if administrator.second_step_since else PasswordForm
+    form = kind(request.POST or None)
     status = 200
     if request.method == "POST":
-        status = (
-            _change(Administrator.objects.get(username=request.user.get_username()), form)
-            if form.is_valid()
-            else 400
-        )
+        status = _change(administrator, form) if form.is_valid() else 400
         if status == 200:  # noqa: PLR2004
             messages.success(request, "Your password is changed: sign in with the new one.")
             return HttpResponseRedirect(reverse("admin:login"))
@@ -56,10 +64,17 @@ def _change(administrator: Administrator, form: PasswordForm) -> int:
     """Return the status of the answer; a refusal is written into the form."""
     given = form.cleaned_data
     try:
-        signing_in.prove_again(administrator, password=given["current"])
+        signing_in.prove_again(administrator, password=given["current"], code=given.get("code"))
         with tenancy.using(tenancy.DEFAULT):
             services.change(administrator, {"password": given["password"]})
     except ServiceError as refusal:
-        form.add_error("current" if refusal.status == 401 else None, refusal.message)  # noqa: PLR2004
+        form.add_error(_field_of(refusal), refusal.message)
         return refusal.status
     return 200
+
+
+def _field_of(refusal: ServiceError) -> str | None:
+    """Return the field that a refusal is about."""
+    if isinstance(refusal, second_step.WrongCode):
+        return "code"
+    return "current" if isinstance(refusal, signing_in.WrongCredentials) else None

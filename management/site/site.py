@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from identity.users import door
 from management.administrators import signing_in
 from management.administrators.models import Administrator
-from management.site import choice, dashboard, own_password, two_step, why
+from management.site import choice, dashboard, drawn_for, own_password, two_step, why
 from management.site.sign_in import SecondStep, SignIn
 
 # In the order in which operators meet them.
@@ -55,7 +55,7 @@ class OperatorSite(AdminSite):
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Ask for a tenant before anything else but leaving."""
+        """Ask for a tenant before anything else but leaving, and take forms that were drawn for it alone."""
         inner = super().admin_view(view, cacheable)
         if view == self.logout:
             return inner
@@ -66,6 +66,8 @@ class OperatorSite(AdminSite):
                 return HttpResponseRedirect(
                     f"{reverse('admin:choose-tenant')}?{REDIRECT_FIELD_NAME}={request.path}"
                 )
+            if self.has_permission(request) and drawn_for.is_of_another_tenant(request):
+                return drawn_for.refusal(request)
             return inner(request, *args, **kwargs)
 
         return wrapped
@@ -93,7 +95,7 @@ class OperatorSite(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show how the tenant is doing."""
-        return super().index(request, {**dashboard.content(), **(extra_context or {})})
+        return super().index(request, {**dashboard.content(request.user), **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Return what there is by section, for the sidebar."""

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from identity.core import shown_once
 from identity.core.errors import ServiceError
 from identity.core.operations import Operation
 from management.administrators import second_step, signing_in
@@ -20,6 +21,7 @@ from management.administrators.models import Administrator
 from management.site import pairing
 from management.site.sign_in import answered, spoken
 
+_CODES: Final = "recovery codes"
 _OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
 
 
@@ -53,6 +55,8 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show how things are, or set the second step up."""
     administrator = _own(request)
+    if codes := shown_once.take(request, _CODES):
+        return _page(request, administrator, codes=codes)
     if administrator.second_step_since:
         return _page(request, administrator, left=administrator.recovery_codes.count())
     secret = pairing.secret_of(request, administrator)
@@ -70,7 +74,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
         else:
             pairing.end(request)
             update_session_auth_hash(request, administrator)
-            return _page(request, administrator, codes=codes)
+            return _with_codes(request, codes)
     response = _page(request, administrator, form=form, **pairing.shown(administrator, secret))
     return answered(response, refusal) if request.method == "POST" else response
 
@@ -81,7 +85,7 @@ def renew_codes(request: HttpRequest) -> HttpResponse:
     """Make new recovery codes."""
 
     def renew(administrator: Administrator) -> HttpResponse:
-        return _page(request, administrator, codes=second_step.renew_codes(administrator))
+        return _with_codes(request, second_step.renew_codes(administrator))
 
     return _proven(request, _RENEW, renew)
 
@@ -121,6 +125,12 @@ def _proven(
     context = {"title": operation.label, "operation": operation, "form": form}
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
     return answered(response, refusal) if request.method == "POST" else response
+
+
+def _with_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    """Lead to the page that shows new recovery codes, once."""
+    shown_once.keep(request, _CODES, codes)
+    return HttpResponseRedirect(reverse("admin:two-step"))
 
 
 def _own(request: HttpRequest) -> Administrator:

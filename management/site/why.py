@@ -35,7 +35,11 @@ def why(request: HttpRequest) -> HttpResponse:
 
 def _told(request: HttpRequest, reference: str) -> list[Told]:
     managed = choice.managed_by(request.user)  # type: ignore[arg-type]
-    entries = Entry.objects.filter(tenant_id__in=managed.order_by().values("pk")).of_request(reference)
+    entries = (
+        Entry.objects.filter(tenant_id__in=managed.order_by().values("pk"))
+        .of_request(reference)
+        .visible_to(request.user)
+    )
     found = list(entries.order_by("created_at", "id")[:_MOST])
     chosen = request.tenant.pk  # type: ignore[attr-defined]
     others = Tenant.objects.in_bulk({entry.tenant_id for entry in found} - {chosen})

@@ -27,7 +27,7 @@ _DONE: Final[dict[str, str]] = {
     Event.CONSENT_REVOKE: "taking consent back",
     Event.PASSWORD_VERIFY: "proving the password again",
     Event.ADMIN_SIGN_IN: "sign-in of an administrator",
-    Event.ADMIN_PASSWORD_VERIFY: "the first step of an administrator's sign-in, the password,",
+    Event.ADMIN_PASSWORD_VERIFY: "an administrator's password, alone or asked for again,",
     Event.ADMIN_SIGN_OUT: "sign-out of an administrator",
     Event.RECOVERY_CODE_USE: "signing in with a recovery code",
     Event.CONNECTOR_TEST: "the test of a connector",
@@ -41,6 +41,7 @@ _PAST: Final = {
     "Rotate": "rotated",
     "Retry": "sent again",
     "Drop": "erased",
+    "Refuse": "refused",
 }
 # Words of OAuth 2 and OpenID Connect, as applications are told them, and a few of our own.
 _PROTOCOL: Final = {

@@ -131,11 +131,14 @@ def change(
         fields = fields | {"grant_types": acceptable_grants(fields["grant_types"], application.type)}
     if "require_pkce" in fields:
         fields = fields | {"require_pkce": acceptable_pkce(fields["require_pkce"], application.type)}
+    before = {name: getattr(application, name) for name in fields}
     for name, value in fields.items():
         setattr(application, name, value)
     # What an earlier release accepted stays until it is written again; `doctor` names it.
     _check_uris(application, *(field for field in _URIS if field in fields))
-    records.change(application, fields, event=Event.APPLICATION_UPDATE, expected=expected, shown=shown)
+    records.change(
+        application, fields, event=Event.APPLICATION_UPDATE, expected=expected, shown=shown, was=before
+    )
     if "redirect_uris" in fields:
         _note_origins(application)
 

@@ -643,7 +643,7 @@ class TestBadInput:
         )
 
         entry = Entry.objects.filter(tenant_id=acme.tenant.pk, key="SignIn.Password").get()
-        assert entry.payload["username"] == identifier
+        assert entry.payload["username"] == f"hash:{entry.identifier_key}"
         assert len(entry.user_agent) == 512
 
 

@@ -25,7 +25,8 @@ def tick(operator, path, action, rows, **more):
     page = operator.get("/admin/tenant/").text
     (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     ticked = [str(getattr(row, "pk", row)) for row in rows]
-    sent = {"csrfmiddlewaretoken": token, "action": action, ACTION_CHECKBOX_NAME: ticked, **more}
+    sent = {"csrfmiddlewaretoken": token, "action": action, ACTION_CHECKBOX_NAME: ticked}
+    sent |= {"drawn_for": operator.tenant, **more}
     return operator.http.post(path, data=sent)
 
 
@@ -103,7 +104,12 @@ def test_there_is_an_end_to_how_many(acme, operator, monkeypatch):
     local.sign_in()
     local.choose(acme)
 
-    local.http.post(USERS, {"action": "suspend", ACTION_CHECKBOX_NAME: [one.pk for one in people]})
+    sent = {
+        "action": "suspend",
+        "drawn_for": acme.tenant.pk,
+        ACTION_CHECKBOX_NAME: [one.pk for one in people],
+    }
+    local.http.post(USERS, sent)
 
     assert "At most 2 at once" in operators.text_of(local.get(USERS))
     assert suspended(acme) == set()

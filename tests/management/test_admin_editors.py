@@ -313,7 +313,13 @@ class TestTheSignInExperience:
         do(operators.at(acme), type(row), "registration", row, identifiers=["email"])
 
         answer = operator.http.post(
-            path, data={"csrfmiddlewaretoken": token, "version": str(row.version), "email_code": "on"}
+            path,
+            data={
+                "csrfmiddlewaretoken": token,
+                "drawn_for": operator.tenant,
+                "version": str(row.version),
+                "email_code": "on",
+            },
         )
 
         assert answer.status_code == 412

@@ -40,7 +40,8 @@ def form_of(world, operation):
 def draw(operator, world, operation, page, **typed):
     form = form_of(world, operation)
     return operator.http.post(
-        f"{form}preview/{page}/", data={"csrfmiddlewaretoken": token(operator, form), **typed}
+        f"{form}preview/{page}/",
+        data={"csrfmiddlewaretoken": token(operator, form), "drawn_for": operator.tenant, **typed},
     )
 
 
@@ -213,7 +214,7 @@ class TestWho:
         beta = cast.new_world("Beta")
         elsewhere = operators.at(beta, administrator(tenants=[beta.tenant.slug]))
         path = f"{form_of(acme, 'look')}preview/sign-in/"
-        sent = {"csrfmiddlewaretoken": token(elsewhere, form_of(beta, "look"))}
+        sent = {"csrfmiddlewaretoken": token(elsewhere, form_of(beta, "look")), "drawn_for": beta.tenant.pk}
 
         assert elsewhere.get(path).status_code == 404
         assert elsewhere.http.post(path, data=sent).status_code == 404

@@ -304,7 +304,8 @@ class TestPages:
                 for operation in getattr(kind, "all_operations", list)()
                 if operation.row_needed and operation.possible(row)
             ]
-            paths = [address_of(kind), f"{address_of(kind)}?q=person", address_of(kind, row.pk, "change")]
+            paths = [address_of(kind), address_of(kind, row.pk, "change")]
+            paths += [f"{address_of(kind)}?q=person"] if kind.search_fields else []
             paths += [address_of(kind, row.pk, "do", name) for name in open_now]
             for path in paths:
                 with zeal_context():
@@ -322,7 +323,7 @@ class TestPages:
         user = acme.user(name="Ada")
 
         answer = operator.submit(
-            f"/admin/users/user/{user.pk}/change/", page="/admin/tenant/", name="Eve", is_suspended="on"
+            f"/admin/users/user/{user.pk}/change/", page="/admin/users/user/", name="Eve", is_suspended="on"
         )
 
         with acme.active():
@@ -403,7 +404,8 @@ class TestOperations:
         (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', operator_page)
         operate(operators.at(acme), "users/user", user, "suspend")
 
-        answer = operator.http.post(path, data={"csrfmiddlewaretoken": token, "version": "1", "name": "Eve"})
+        sent = {"csrfmiddlewaretoken": token, "drawn_for": operator.tenant, "version": "1", "name": "Eve"}
+        answer = operator.http.post(path, data=sent)
 
         assert answer.status_code == 412
         assert "it was changed since you read it" in answer.text
@@ -438,7 +440,8 @@ class TestOperations:
     def test_a_new_secret_is_shown_once_and_works(self, acme, operator):
         client = acme.application("MachineToMachine")
 
-        answer = operate(operator, "applications/application", client.application, "secret")
+        sent = operate(operator, "applications/application", client.application, "secret")
+        answer = operator.get(sent.headers["Location"])
 
         (secret,) = re.findall(r'id="once-2"[^>]*value="([^"]+)"', answer.text)
         assert "no-store" in answer.headers["Cache-Control"]
@@ -460,7 +463,7 @@ class TestOperations:
         made = operate(operator, path, None, "create", **typed, redirect_uris="https://shop.example/cb")
 
         assert refused.status_code == 400
-        assert made.status_code == 200
+        assert made.status_code == 302
         with acme.active():
             assert Application.objects.get(name="Shop").redirect_uris == ["https://shop.example/cb"]
 
@@ -584,7 +587,6 @@ class TestAudit:
         "reference",
         [
             "x",
-            "\0",
             "ffffffff-ffff-7fff-bfff-ffffffffffff",
             "00000000-0000-7000-8000-000000000000",
             "1" * 500,

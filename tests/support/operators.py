@@ -36,6 +36,7 @@ class Operator:
 
     who: Administrator
     http: Any = field(default_factory=_new_http)
+    tenant: str = ""  # the one that was chosen
 
     def get(self, path: str, **options: Any) -> Any:
         return self.http.get(path, **options)
@@ -53,6 +54,7 @@ class Operator:
     def choose(self, world: World) -> "Operator":
         answer = self.submit("/admin/tenant/", tenant=world.tenant.pk)
         assert answer.status_code == 302, answer.text
+        self.tenant = world.tenant.pk
         return self
 
 

@@ -1,0 +1,14 @@
+"""Which entries speak of administrators and tenants: administrators of every tenant alone read them."""
+
+from typing import Final
+
+from audit.events import Event
+
+_THINGS: Final = ("Admin", "Administrator", "Tenant", "SecondStep", "RecoveryCode", "RecoveryCodes")
+
+ADMINISTRATIVE: Final = frozenset(event.value for event in Event if event.value.partition(".")[0] in _THINGS)
+
+
+def hidden_from(reader: object) -> frozenset[str]:
+    """Return the keys of the entries that a caller of the API or of the operators' site does not see."""
+    return frozenset() if getattr(reader, "is_superuser", False) else ADMINISTRATIVE

@@ -1,0 +1,63 @@
+"""What the audit log keeps of a change: the names of all fields, and the values of those that decide.
+
+Who was made an administrator, and where an application may send people, has to be known afterwards.
+Secrets are never among them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.db.models import NOT_PROVIDED, Model
+
+DECIDING: Final = frozenset(
+    {
+        "role", "is_superuser", "tenants", "is_admin", "is_third_party", "redirect_uris", "enabled",
+        "is_suspended",
+    }
+)  # fmt: skip
+_BOOKKEEPING: Final = frozenset(
+    {"id", "tenant", "created_at", "updated_at", "version", "search_text", "epoch", "last_login"}
+)
+_UNSET: Final[tuple[Any, ...]] = (None, "", [], {})
+_MOST: Final = 100  # items of a list
+
+
+def values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields whose values are kept, as JSON has them."""
+    return {name: _brief(fields[name]) for name in sorted(DECIDING & fields.keys())}
+
+
+def of_new_row(row: Model) -> dict[str, Any]:
+    """Return what the log keeps of a row that is created: which fields are set, and the deciding values."""
+    given = {
+        field.name: getattr(row, field.attname)
+        for field in row._meta.concrete_fields
+        if field.name not in _BOOKKEEPING and not field.name.endswith("_key")
+    }
+    named = [
+        field.name
+        for field in row._meta.concrete_fields
+        if field.name in given and not _is_default(field, given[field.name])
+    ]
+    kept = values(given)
+    return {"fields": sorted(named)} | ({"values": kept} if kept else {})
+
+
+def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the deciding values of a change: what they became, and what they were."""
+    kept = values(after)
+    return (
+        {"values": kept, "before": values({name: before[name] for name in kept if name in before})}
+        if kept
+        else {}
+    )
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    if value in _UNSET:
+        return True
+    return field.default is not NOT_PROVIDED and value == field.get_default()
+
+
+def _brief(value: Any) -> Any:
+    return list(value)[:_MOST] if isinstance(value, list | tuple | set) else value

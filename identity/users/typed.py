@@ -1,0 +1,29 @@
+"""What people type to say who they are, as the audit log keeps it (``audit.typed``)."""
+
+from typing import Final
+
+from django.conf import settings
+
+from audit.typed import Typed
+from identity.core import keyring, tenancy
+from identity.users import identifiers
+
+_PURPOSE: Final = "identifiers in the audit log"
+
+
+def identifier(text: str, *, name: str = "username", is_known: bool = False) -> Typed:
+    """Return what was typed, with the key by which its entries are found in the active tenant."""
+    kind, key = identifiers.key_of(text)
+    return Typed(text, kind.value, _key(f"{kind} {key}", keyring.current()), name, is_known)
+
+
+def keys_of(text: str) -> list[str]:
+    """Return the keys of an identifier in the active tenant, one for each key of the ring."""
+    kind, key = identifiers.key_of(text)
+    return [_key(f"{kind} {key}", kid) for kid in settings.ENCRYPTION_KEYS]
+
+
+def _key(identifier: str, kid: str) -> str:
+    # Half of the hash: enough to find entries by, and to tell identifiers apart.
+    hashed = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=kid)[:16]
+    return f"{kid}.{hashed.hex()}"

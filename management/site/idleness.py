@@ -1,0 +1,23 @@
+"""Sessions of the operators' site that nobody uses end (OWASP ASVS 7.3)."""
+
+import time
+from typing import Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpRequest
+
+_KEY: Final = "used_at"
+_PRECISION: Final = 60  # seconds: a use is written down once a minute
+
+
+def end_if_idle(request: HttpRequest) -> None:
+    """End the session of a request if nobody used it for too long; else note that it is used."""
+    now, used_at = int(time.time()), request.session.get(_KEY)
+    if used_at is not None and now - used_at >= settings.ADMIN_IDLE_SECONDS:
+        logout(request)
+        minutes = settings.ADMIN_IDLE_SECONDS // 60
+        messages.info(request, f"You were signed out after {minutes} minutes without use. Sign in again.")
+    elif used_at is None or now - used_at >= min(_PRECISION, settings.ADMIN_IDLE_SECONDS // 10):
+        request.session[_KEY] = now
