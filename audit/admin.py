@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
+from django.forms import Media
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -144,6 +145,8 @@ class IdentifierFilter(IdFilter):
 @admin.register(Entry)
 class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The entries of the tenant, newest first."""
+
+    media = Media()  # nothing is edited or chosen here: no script for forms
 
     section = "Operation"
     title = "Audit log"

@@ -62,8 +62,13 @@ def test_what_the_operators_site_and_the_reference_load_is_there(acme):
     """Each page's style sheets and scripts; tests/browser looks at the pages themselves."""
     operator, root = operators.at(acme), default_world()
     answers = [operator.get(operators.address_of(kind)) for kind in operators.pages()]
+    lists = "".join(answer.text for answer in answers)
+    row = re.search(r'href="(/admin/administrators/administrator/[0-9]+/change/)', lists)
+    assert row is not None
+    answers += [operator.get(row[1]), operator.get("/admin/users/user/do/create/")]
     answers += [operator.get("/admin/"), root.get("/api/docs"), root.get("/sign-in"), root.get("/register")]
 
+    assert {str(answer.url): answer.status_code for answer in answers if answer.status_code >= 400} == {}
     shown = "".join(answer.text for answer in answers)
     loaded = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown))
 
