@@ -64,7 +64,8 @@ def process(code: Path = settings.BASE_DIR, /, **environment: str) -> Iterator["
     """Serve, with the code of a folder, and yield the process that does, once it answers."""
     log_path = settings.VAR / "server.log"
     # Another release has no such module.
-    application = ["tests.support.counted:application"] if code == settings.BASE_DIR else []
+    ours = environment.get("TEST_APPLICATION", "tests.support.counted:application")
+    application = [ours] if code == settings.BASE_DIR else []
     with log_path.open("ab") as log:
         served = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", *application],
