@@ -19,6 +19,7 @@ _DONE: Final[dict[str, str]] = {
     Event.FORGOT_PASSWORD: "a new password after a forgotten one",
     Event.CODE_SEND: "sending a code",
     Event.CODE_VERIFY: "entering a code",
+    Event.CODE_ALARM: "an alarm about wrong codes",
     Event.TOKEN_EXCHANGE: "issuing tokens",
     Event.TOKEN_REFRESH: "refreshing tokens",
     Event.TOKEN_REVOKE: "revoking a token",
