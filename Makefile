@@ -4,12 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEER := bench/peer/node_modules/.package-lock.json
 DOCS := .venv-docs
+SECURITY := .venv-security
+FUZZED := redirect_uris basic_header form json_body jwt_header phone email
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check verify bench docs format lock messages release clean
+.PHONY: help run test check audit verify verify-long bench docs format lock messages release clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/runtime ## Start Gatehouse and its demo application; Ctrl-C stops both
 	@DEBUG=$${DEBUG:-true} $(BIN)/python manage.py run
@@ -27,8 +29,19 @@ check: $(VENV)/development ## Check style, types, import order, settings and mig
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 
-verify: check ## Check, then run every test with the long rounds: many minutes
+audit: $(SECURITY)/ready ## Ask whether a dependency of production has a known weakness
+	@$(BIN)/python .ci/audit_dependencies.py $(SECURITY)/bin/pip-audit
+
+verify: check audit ## Check, then run every test with the long rounds: many minutes
 	@GATEHOUSE_THOROUGH=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
+
+verify-long: $(VENV)/development $(SECURITY)/ready ## Before a release: fuzzing and state machines for hours; SECONDS=300 says how long each
+	@for target in $(FUZZED); do \
+	    echo "── $$target"; \
+	    $(SECURITY)/bin/python -m tests.fuzz.run $$target --seconds $(or $(SECONDS),1800) || exit 1; \
+	done
+	@GATEHOUSE_PROPERTY_SECONDS=$(or $(SECONDS),1800) tests/run tests/properties
+	@$(BIN)/python bench/soak.py
 
 bench: $(VENV)/development $(if $(shell command -v npm),$(PEER)) ## Measure requests per second, latency and CPU beside another provider and the machine's limits
 	@$(BIN)/python bench/run.py $(ARGS)
@@ -51,6 +64,7 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 	$(COMPILE) --group demo --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraint requirements.lock --output-file requirements-production.lock pyproject.toml
 	$(COMPILE) --group demo --group dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --group security --constraint requirements.lock --output-file requirements-security.lock pyproject.toml
 	$(COMPILE) --group docs --output-file requirements-docs.lock
 	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
 	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
@@ -68,7 +82,7 @@ release: $(VENV)/development ## Commit and tag a release, after make verify: mak
 	@$(BIN)/python .ci/release.py "$(VERSION)"
 
 clean: ## Remove the environments and all caches; the data in var/ stays
-	rm -rf $(VENV) $(DOCS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) $(SECURITY) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 
@@ -92,6 +106,13 @@ $(DOCS)/ready: requirements-docs.lock | $(BIN)/python
 	@rm -rf $(DOCS)
 	@if command -v uv >/dev/null; then uv venv --quiet --python $(BIN)/python $(DOCS); else $(BIN)/python -m venv $(DOCS); fi
 	@$(call install,$<,$(DOCS))
+	@touch $@
+
+# What looks for weaknesses has one, too: fuzzing needs the product beside it.
+$(SECURITY)/ready: requirements-security.lock | $(BIN)/python
+	@rm -rf $(SECURITY)
+	@if command -v uv >/dev/null; then uv venv --quiet --python $(BIN)/python $(SECURITY); else $(BIN)/python -m venv $(SECURITY); fi
+	@$(call install,$<,$(SECURITY))
 	@touch $@
 
 $(BIN)/python:

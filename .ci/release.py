@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Final
 
+import sbom
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 PROJECT: Final = ROOT / "pyproject.toml"
 CHANGELOG: Final = ROOT / "CHANGELOG.md"
@@ -33,10 +35,13 @@ def main(version: str) -> int:
     CHANGELOG.write_text(CHANGELOG.read_text().replace("## [Unreleased]\n", heading, 1))
     with RELEASES.open("a") as table:
         table.writelines("\t".join(row) + "\n" for row in changed)
+    sbom.write(version)
+    git("add", str(sbom.FILE))
     git("commit", "--quiet", "--all", "--message", f"release: {version}")
     git("tag", "--annotate", f"v{version}", "--message", f"Gatehouse {version}")
     print(f"{version} is tagged, with {len(changed)} apps whose migrations are new. To bring it out:")
     print(f"  git push origin HEAD v{version}")
+    print("docs/releasing.md has what to sign and to check first.")
     return 0
 
 

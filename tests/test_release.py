@@ -1,5 +1,6 @@
 """``make release``, in a clone: one commit and one tag, or a refusal that changes nothing."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -80,6 +81,9 @@ def test_a_release_is_a_commit_with_a_tag_that_names_the_last_migration_of_each_
         newest = max(Path(apps.get_app_config(app).path, "migrations").glob("0*.py"))
         assert (version, migration) == ("7.1.0", newest.stem)
     assert {"users", "audit", "grants", "keys"} <= {app for _, app, _ in rows(clone)}
+    bill = json.loads(git(clone, "show", "v7.1.0:docs/sbom.cdx.json"))
+    assert bill["metadata"]["component"]["version"] == "7.1.0"
+    assert {"Django", "django"} & {component["name"] for component in bill["components"]}
 
 
 def test_the_next_release_has_a_row_for_each_app_that_changed_since(clone):

@@ -125,7 +125,9 @@ def _international(compact: str) -> str:
     for text in (f"+{compact}", compact):
         number = _number(text, region)
         if number is not None:
-            return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+            international = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+            # Some regions have numbers that are too long with their country code (E.164: 15 digits).
+            return international if _PHONE.fullmatch(international) else compact
     return compact
 
 

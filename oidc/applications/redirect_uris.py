@@ -41,6 +41,8 @@ def acceptable(uri: str, application_type: str, field: str = "redirect_uris") ->
     parts = _split(uri)
     if parts is None or not parts.scheme:
         raise Invalid(field, f"must be an absolute URI: {uri[:200]}")
+    if "@" in parts.netloc:
+        raise Invalid(field, f"must name no user: {uri[:200]}")
     if "#" in uri:
         # RFC 6749 section 3.1.2: the endpoint URI MUST NOT include a fragment component.
         raise Invalid(field, f"must not have a fragment: {uri[:200]}")

@@ -34,13 +34,13 @@ def rounds(examples: int, steps: int = 50) -> Iterator[settings]:
         yield _settings(_EXAMPLES_A_ROUND, steps, derandomize=False)
 
 
-def run_machine(machine: Machine, *, examples: int = 10, steps: int = 25) -> None:
+def run_machine(machine: Machine, *, examples: int = 6, steps: int = 25) -> None:
     """Run a state machine for one ordinary round, or for as long as was asked for."""
     for of_this_round in rounds(examples, steps):
         _run(machine, of_this_round)
 
 
-def assert_finds_a_bug(machine: Machine, *, examples: int = 200, steps: int = 25) -> None:
+def assert_finds_a_bug(machine: Machine, *, examples: int = 100, steps: int = 25) -> None:
     """Fail unless a state machine notices what a test broke on purpose."""
     tried = _settings(examples, steps, derandomize=True, phases=(Phase.generate,))
     with pytest.raises(AssertionError):

@@ -1,0 +1,86 @@
+"""Every security case has a test that names it, or a reason why it stays as it is."""
+
+import re
+
+import pytest
+
+from tests.support import case_table
+from tests.support.threads import THOROUGH
+
+LETTERS = dict(zip("ABCDEFGHIJKLMN", (30, 18, 19, 18, 15, 25, 22, 16, 32, 22, 17, 18, 16, 10), strict=True))
+ATTACKS = {"AV": 24, "AP": 19, "AS": 3}
+release = pytest.mark.skipif(not THOROUGH, reason="asked of a release (GATEHOUSE_THOROUGH=1)")
+
+
+def held() -> set[str]:
+    also = {case.number for case in case_table.cases() if case.also}
+    return case_table.tests().keys() | case_table.accepted() | also
+
+
+def test_every_number_has_a_title():
+    numbers = [case.number for case in case_table.cases()]
+
+    of_the_book = [
+        f"{letter}{n:02}" for letter, most in (LETTERS | ATTACKS).items() for n in range(1, most + 1)
+    ]
+    of_the_decisions = [f"decision N{number}" for number in range(1, 21)]
+    assert numbers == of_the_book + of_the_decisions
+    assert all(case.title for case in case_table.cases())
+
+
+def test_every_case_has_a_test_or_a_reason():
+    book = {case.number for case in case_table.cases() if case.section in LETTERS}
+
+    assert sorted(book - held()) == []
+
+
+@release
+def test_every_attack_and_every_decision_has_a_test_or_a_reason():
+    assert sorted({case.number for case in case_table.cases()} - held()) == []
+
+
+def test_no_test_names_a_number_that_is_none():
+    known = {case.number for case in case_table.cases()}
+
+    assert sorted(case_table.tests().keys() - known) == []
+
+
+def test_tests_that_hold_a_case_under_another_name_exist():
+    for case in case_table.cases():
+        for test in case.also:
+            file, _, name = test.partition("::")
+            assert f"def {name}(" in (case_table.ROOT / "tests" / file).read_text(), test
+
+
+def test_the_page_says_nothing_that_is_not_so():
+    stated = re.findall(
+        r"^\| ((?:decision )?[A-Z]+\d+) \| .* \| (.*) \|$", case_table.PAGE.read_text(), re.MULTILINE
+    )
+    found, also = case_table.tests(), {case.number: case.also for case in case_table.cases()}
+
+    assert [number for number, _ in stated] == [case.number for case in case_table.cases()]
+    for number, files in stated:
+        really = {test.partition(".py::")[0] for test in found.get(number, set()).union(also[number])}
+        assert set(re.findall(r"`([^`]+)`", files)) <= really, number
+
+
+@release
+def test_the_page_is_up_to_date():
+    assert case_table.PAGE.read_text() == case_table.page(), (
+        "run .venv/bin/python -m tests.support.case_table"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("test_case_D03_after_it_a_replay_ends_the_family", {"D03"}),
+        ("test_decision_O7_case_B12_M01_on_two_nodes", {"B12", "M01"}),
+        ("test_case_G03_to_G05_in_a_body_is_refused", {"G03", "G04", "G05"}),
+        ("test_attack_AV01_AP02_a_squatter_keeps_nothing", {"AV01", "AP02"}),
+        ("test_decision_N2_case_A29_consent_has_a_target", {"decision N2", "A29"}),
+        ("test_a_caseload_of_A11_things", set()),
+    ],
+)
+def test_numbers_are_read_from_names(name, numbers):
+    assert case_table.numbers_in(name) == numbers
