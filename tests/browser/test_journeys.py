@@ -454,6 +454,9 @@ def pages_of(world: World, screens: Screens, site: Site, **options: object) -> I
     yield "consent", page
     start(page, client, prompt="select_account")
     yield "select-account", page
+    start(page, world.application("Native", name=name, redirect_uris=["com.example.app:/cb"]))
+    expect(page.get_by_role("button", name="Continue as")).to_be_visible()
+    yield "continue", page
     for path in ("account", "oidc/end-session", "nothing"):
         page.goto(f"{world.address}/{path}")
         yield path.replace("oidc/", ""), page

@@ -107,7 +107,7 @@ THINGS: Final = {
     "m2m role": f"{NAMED} type:user|machine created_at:time",
 }
 NESTED: Final = {
-    "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris"},
+    "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce"},
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
     "sign_in": {"methods", "sms_countries"},
     "sign_up": {"identifiers", "password", "verify", "non_ascii_email_names"},
