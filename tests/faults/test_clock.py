@@ -18,6 +18,13 @@ def a_node_with(installation: Installation, clock: Path) -> Node:
     return installation.serve(TEST_APPLICATION="tests.support.stepped:application", TEST_CLOCK=str(clock))
 
 
+def set_to(clock: Path, seconds: int) -> None:
+    """Say how wrong the clock is, in one step: workers read the file all the time."""
+    draft = clock.with_suffix(".new")
+    draft.write_text(str(seconds))
+    draft.replace(clock)
+
+
 def status(node: Node, token: str) -> int:
     return httpx.get(f"{node.address}/oidc/userinfo", headers=bearer(token), timeout=30).status_code
 
@@ -26,13 +33,13 @@ def status(node: Node, token: str) -> int:
 def test_fault_R10_the_clock_of_a_node_steps_under_load(installation, measured, tmp_path, seconds):
     right = installation.serve()
     clock = tmp_path / "clock"
-    clock.write_text("0")
+    set_to(clock, 0)
     wrong = a_node_with(installation, clock)
     seen = installation.witness()
     kept = signed_in_at(right, seen.shop.sign_in)
 
     with seen.going(seen.refreshing, seen.signing_in, each=2):
-        clock.write_text(str(seconds))
+        set_to(clock, seconds)
         seen.goes_on(60)
         of_the_wrong = signed_in_at(wrong, seen.shop.sign_in)
         assert abs(issued_at(of_the_wrong) - time.time() - seconds) < 60
@@ -40,7 +47,7 @@ def test_fault_R10_the_clock_of_a_node_steps_under_load(installation, measured, 
         assert status(right, kept["access_token"]) == 200
         assert status(wrong, kept["access_token"]) == (200 if 0 <= seconds < _HOUR else 401)
         assert status(right, of_the_wrong["access_token"]) == (200 if -_HOUR < seconds <= 0 else 401)
-        clock.write_text("0")
+        set_to(clock, 0)
         seen.goes_on(40)
 
     measured(step=seconds, answers=seen.summary())
