@@ -7,7 +7,7 @@ Secrets are never among them.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.db.models import NOT_PROVIDED, Model
+from django.db.models import Model
 
 DECIDING: Final = frozenset(
     {
@@ -18,7 +18,7 @@ DECIDING: Final = frozenset(
 _BOOKKEEPING: Final = frozenset(
     {"id", "tenant", "created_at", "updated_at", "version", "search_text", "epoch", "last_login"}
 )
-_UNSET: Final[tuple[Any, ...]] = (None, "", [], {})
+_UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
 _MOST: Final = 100  # items of a list
 
 
@@ -34,13 +34,9 @@ def of_new_row(row: Model) -> dict[str, Any]:
         for field in row._meta.concrete_fields
         if field.name not in _BOOKKEEPING and not field.name.endswith("_key")
     }
-    named = [
-        field.name
-        for field in row._meta.concrete_fields
-        if field.name in given and not _is_default(field, given[field.name])
-    ]
     kept = values(given)
-    return {"fields": sorted(named)} | ({"values": kept} if kept else {})
+    named = sorted(name for name, value in given.items() if value not in _UNSET)
+    return {"fields": named} | ({"values": kept} if kept else {})
 
 
 def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,12 +47,6 @@ def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
         if kept
         else {}
     )
-
-
-def _is_default(field: Any, value: Any) -> bool:
-    if value in _UNSET:
-        return True
-    return field.default is not NOT_PROVIDED and value == field.get_default()
 
 
 def _brief(value: Any) -> Any:

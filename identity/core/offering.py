@@ -31,7 +31,7 @@ class Offering:
 
     def may(self, request: HttpRequest, operation: Operation) -> bool:
         """Tell whether the administrator may do this here."""
-        this = f"{self.opts.app_label}.{operation.name}_{self.opts.model_name}"
+        this = f"{self.opts.app_label}.do-{operation.name}_{self.opts.model_name}"
         needed = [this, operation.needs] if operation.needs else [this]
         return self.may_operate(request) and request.user.has_perms(needed)
 

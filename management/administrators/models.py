@@ -96,7 +96,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     def has_perm(self, perm: str, obj: object = None) -> bool:
         """Tell whether the operators' site may show or change a kind of row (``app.verb_model``).
 
-        A verb is ``view``, the name of an operation, or ``change`` for any of them.
+        A verb is ``view``, ``do-`` with the name of an operation, or ``change`` for any of them.
         """
         verb, _, model = perm.partition(".")[2].rpartition("_")
         if model in _FOR_SUPERUSERS and not self.is_superuser:
@@ -106,7 +106,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         open_to = (
             duties.SUPPORT_OPERATIONS.get(model, frozenset()) if self.role == Role.SUPPORT else frozenset()
         )
-        return verb in open_to or (verb == "change" and bool(open_to))
+        return bool(open_to) if verb == "change" else verb.removeprefix("do-") in open_to
 
     def may_write(self, route: str, method: str, fields: Collection[str]) -> bool:
         """Tell whether the role goes as far as sending these fields to a route of the management API."""
