@@ -39,6 +39,11 @@ class ProofForm(forms.Form):
 class NewPasswordForm(PasswordForm, ProofForm):
     """A new password for somebody, and proof of who sets it."""
 
+    password = forms.CharField(
+        label="New password", strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+    )  # fmt: skip
+
     field_order = ("password", "current_password", "current_code")
 
 
