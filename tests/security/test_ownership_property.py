@@ -352,4 +352,37 @@ def here(acme: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[InProcessWorld, Ma
 
 
 def test_property_whoever_proves_an_identifier_owns_the_account(here):
-    run_machine(lambda: Ownership(*here), examples=8, steps=20)
+    run_machine(lambda: Ownership(*here), examples=5, steps=15)
+
+
+class TestTheMachine:
+    """It notices what is broken on purpose. The steps are scripted: at random it takes longer."""
+
+    def test_notices_AV01_a_first_proof_that_ends_nothing_but_password_and_sessions(self, here, monkeypatch):
+        def take_over(user: User, proven: list[Kind], *, verified: bool) -> None:
+            changed: dict[str, Any] = {f"{kind}_verified": verified for kind in proven}
+            User.objects.filter(pk=user.pk).update(password="", epoch=F("epoch") + 1, **changed)
+
+        monkeypatch.setattr(ownership, "take_over", take_over)
+        machine = begun(here)
+
+        machine.attacker_registers(with_email=True, phone="theirs")
+        machine.owner_signs_in_by_code(Kind.EMAIL)
+
+        with pytest.raises(AssertionError, match="the attacker's phone is left"):
+            machine.nobody_else_gets_in()
+
+    def test_notices_AV19_an_unproven_address_that_does_not_yield(self, here, monkeypatch):
+        monkeypatch.setattr(ownership, "release", lambda *_, **__: None)
+        machine = begun(here)
+
+        machine.attacker_registers(with_email=True, phone="theirs")
+
+        with pytest.raises(AssertionError, match="only a proven address refuses the proof"):
+            machine.owner_registers_with_a_proof(Kind.EMAIL)
+
+
+def begun(here: tuple[InProcessWorld, Mailboxes]) -> Ownership:
+    machine = Ownership(*here)
+    machine.begin()
+    return machine
