@@ -57,7 +57,8 @@ RULES: Final = {
 }
 
 _LOCKS: Final = (rules.PAIR, rules.IDENTIFIER)
-_SENDS: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE, rules.CODES_KNOWN_BROWSER)
+_SENDS_SIGNED_IN: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE)
+_SENDS: Final = (*_SENDS_SIGNED_IN, rules.CODES_KNOWN_BROWSER)
 _ADMINISTRATOR: Final = (rules.ADMINISTRATOR, rules.ADMINISTRATOR_FROM_ANYWHERE, rules.SECOND_STEP)
 
 _PASSWORD: Final = Limited((rules.SIGN_INS,), (*_LOCKS, rules.KNOWN_BROWSER))
@@ -148,12 +149,12 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /account/username": _SESSION,
     "POST /account/username": _CONFIRMS,
     "GET /account/email": _SESSION,
-    "POST /account/email": Limited((rules.CODE_SENDS,), (*_LOCKS, *_SENDS), note="needs a session"),
+    "POST /account/email": Limited((rules.CODE_SENDS,), (*_LOCKS, *_SENDS_SIGNED_IN), note="needs a session"),
     "GET /account/email/code": _SESSION,
     "POST /account/email/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/phone": _SESSION,
     "POST /account/phone": Limited(
-        (rules.CODE_SENDS,), (*_LOCKS, *_SENDS), (rules.TEXT_MESSAGES,), note="needs a session"
+        (rules.CODE_SENDS,), (*_LOCKS, *_SENDS_SIGNED_IN), (rules.TEXT_MESSAGES,), note="needs a session"
     ),
     "GET /account/phone/code": _SESSION,
     "POST /account/phone/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),

@@ -88,6 +88,7 @@ class Visit:
     party: RelyingParty | None = None
     number: int = 0
     person: str = field(default_factory=new_email)
+    identifier: str = ""
     phone: str = field(default_factory=new_phone)
 
     def __post_init__(self) -> None:
@@ -210,7 +211,7 @@ def linked(visit: Visit) -> httpx.Response:
 def confirm(visit: Visit) -> httpx.Response:
     path = visit.route.partition(" ")[2]
     typed = {"password": "wrong", "new_password": "a good password 1", "identifier": visit.to}
-    return visit.submit(path, **typed, username="another", typed="x")
+    return visit.submit(path, **typed, username="another", typed=visit.identifier)
 
 
 def contact(visit: Visit) -> httpx.Response:
@@ -287,7 +288,8 @@ def visit(guarded: str, acme: World, route: str, request: pytest.FixtureRequest)
         with world.active():
             config = {"client_id": "x", "client_secret": "x"}
             connectors.create(connector_id="github", type="Social", config=config, enabled=True)
-        world.user(email=made.person, phone=made.phone)
+        made.identifier = world.user(email=made.person, phone=made.phone).identifier
+        codes.experience(world, account={"username_change": True, "deletion": True})
         if "/account" in route or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}:
             made.sign_in()
     yield made
@@ -316,7 +318,9 @@ def test_decision_N11_each_declared_limit_refuses(guarded, visit, route):
         if visit.number < most:
             assert "Retry-After" not in answer.headers, (visit.number, answer.text)
 
-    assert answer.status_code in {400, 401, 429}, answer.text
+    # Pages that send codes show the field for the code that was sent before, with the header.
+    again = {200} if visit.rule.kind.startswith("code") and "/api/" not in route else set()
+    assert answer.status_code in {400, 401, 429} | again, answer.text
     assert 0 < int(answer.headers["Retry-After"]) <= 24 * 3600 + 1
     assert refusals(guarded, visit.rule.kind) > before
 
