@@ -25,25 +25,34 @@ pytestmark = pytest.mark.skipif(
 )
 
 MOST_SECONDS = 0.2
-BODY = 64 * 1024 - 2_048  # less what comes beside the filler
+WORKED_ON = {*range(200, 500), 503} - {413}
+BODY = 64 * 1024
 QUERY = 7_000
 AT_ONCE = 4
 _GROWS = "\ufdfa"  # 18 characters in NFKC
-FILLERS = {
-    "lists": '"a":[' + "[]," * (BODY // 3) + "1]",
-    "objects": '"a":[' + "{}," * (BODY // 3) + "1]",
-    "texts": '"a":[' + '"",' * (BODY // 3) + "1]",
-    "names": ",".join(f'"{number:x}":1' for number in range(BODY // 9)),
-    "a name twice": ",".join(f'"{number:x}":1' for number in range(BODY // 9)) + ',"1":1',
-    "one text": f'"a":"{"," * BODY}"',
-    "escapes": '"a":"' + "\\u0041" * (BODY // 6) + '"',
-}
+FORM_FIELDS = 1_024  # bytes, for what the form of a page needs besides
+
+
+def fillers(room: int) -> dict[str, str]:
+    """Members of a JSON object that take so many bytes."""
+    room -= 20
+    return {
+        "lists": '"a":[' + "[]," * (room // 3) + "1]",
+        "objects": '"a":[' + "{}," * (room // 3) + "1]",
+        "texts": '"a":[' + '"",' * (room // 3) + "1]",
+        "names": ",".join(f'"{number:04x}":1' for number in range(room // 9)),
+        "a name twice": ",".join(f'"{number:04x}":1' for number in range(room // 9)) + ',"0001":1',
+        "one text": f'"a":"{"," * room}"',
+        "escapes": '"a":"' + "\\u0041" * (room // 6) + '"',
+    }
+
+
 FORMS = {
-    "fields": "&".join(f"{number:x}" for number in range(BODY // 5)),
+    "fields": "&".join(f"{number:x}" for number in range((BODY - FORM_FIELDS) // 5)),
     "900 fields": "&".join(f"{number:x}={'x' * 60}" for number in range(900)),
-    "escapes": "a=" + "%C3%A9" * (BODY // 6),
-    "one field": "a=" + "x" * BODY,
-    "separators": "&" * BODY,
+    "escapes": "a=" + "%C3%A9" * ((BODY - FORM_FIELDS) // 6 - 1),
+    "one field": "a=" + "x" * (BODY - FORM_FIELDS - 2),
+    "separators": "&" * (BODY - FORM_FIELDS),
 }
 OPEN = [
     endpoint for endpoint in written_endpoints() if not endpoint.path.startswith(("/api/v1/", "/admin/*"))
@@ -86,7 +95,8 @@ def bodies(path: str) -> dict[str, str]:
         f'"{name}":"{"" if name == "interaction" else longest(field)}"'
         for name, field in serializers()[path].fields.items()
     )
-    return {kind: f"{{{fields},{filler}}}" for kind, filler in FILLERS.items()}
+    room = BODY - len(fields.encode()) - len("{,}")
+    return {kind: f"{{{fields},{filler}}}" for kind, filler in fillers(room).items()}
 
 
 def inputs(http: httpx.Client, endpoint: Endpoint, path: str) -> Iterator[tuple[str, httpx.Request]]:
@@ -113,7 +123,7 @@ def inputs(http: httpx.Client, endpoint: Endpoint, path: str) -> Iterator[tuple[
         for kind, text in FORMS.items():
             yield (
                 kind,
-                http.build_request("POST", path, content=f"{typed}&{text}"[: BODY + 2_000], headers=form),
+                http.build_request("POST", path, content=f"{typed}&{text}", headers=form),
             )
 
 
@@ -127,14 +137,14 @@ def test_decision_N14_no_input_costs_a_fifth_of_a_second(
     path = f"{place}{world}{re.sub(r':[a-z_]+', 'x', endpoint.path)}"
     dear: dict[str, float] = {}
 
-    with httpx.Client(timeout=60) as http:
+    with httpx.Client(timeout=60, headers={"Connection": "close"}) as http:
         for kind, request in inputs(http, endpoint, path):
             costs = []
             for _ in range(3):  # a loaded machine makes processors slow: the least of three counts
                 before = seconds_of_workers(served.pid)
                 answers = [http.send(request) for _ in range(AT_ONCE)]
                 costs.append((seconds_of_workers(served.pid) - before) / AT_ONCE)
-                assert all(answer.status_code < 500 or answer.status_code == 503 for answer in answers)
+                assert {answer.status_code for answer in answers} < WORKED_ON, answers
                 if costs[-1] < MOST_SECONDS:
                     break
             dear[kind] = min(costs)
