@@ -50,7 +50,7 @@ class SessionAdmin(Pages):
     """Browser sessions."""
 
     section = "People"
-    list_display = ("user", "state", "auth_time", "last_used_at", "ip", "browser")
+    list_display = ("user", "state", "signed_in", "last_used_at", "ip", "browser")
     list_display_links = ("user",)
     list_filter = (LiveFilter, "auth_time")
     list_select_related = ("user",)
@@ -58,7 +58,7 @@ class SessionAdmin(Pages):
     search_help_text = "Part of a username, name, email or phone, or the sid of a token"
     ordering = ("-expires_at", "-pk")
     shown = (
-        "id", "user", "state", "auth_time", "methods", "last_used_at", "expires_at", "ended_at", "ip",
+        "id", "user", "state", "signed_in", "methods", "last_used_at", "expires_at", "ended_at", "ip",
         "user_agent",
     )  # fmt: skip
     operations = (
@@ -92,6 +92,11 @@ class SessionAdmin(Pages):
         """Whether it still counts."""
         return _state(session)
 
+    @admin.display(description="Auth time (UTC)", ordering="auth_time")
+    def signed_in(self, session: Session) -> str:
+        """When the person proved who they are."""
+        return _signed_in(session)
+
     @admin.display(description="Browser")
     def browser(self, session: Session) -> str:
         """What the browser calls itself, cut short."""
@@ -101,6 +106,11 @@ class SessionAdmin(Pages):
     def methods(self, session: Session) -> str:
         """How the person proved who they are."""
         return ", ".join(session.amr) or "-"
+
+
+def _signed_in(session: Session) -> str:
+    """Return when the person signed in; another provider may not have said it."""
+    return text(session.known_auth_time) if session.known_auth_time else "Unknown"
 
 
 def _state(session: Session) -> str:
@@ -115,7 +125,7 @@ def _state(session: Session) -> str:
 def _of_user(user: User) -> list[Panel]:
     live = list(Session.objects.live().filter(user=user).order_by("-last_used_at")[: SHOWN + 1])
     rows = [
-        (link(one, text(one.auth_time)), text(one.last_used_at), one.ip, one.user_agent[:60]) for one in live
+        (link(one, _signed_in(one)), text(one.last_used_at), one.ip, one.user_agent[:60]) for one in live
     ]
     more = f"{reverse('admin:identity_sessions_session_changelist')}?q={user.identifier}"
     return [

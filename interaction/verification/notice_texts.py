@@ -26,7 +26,7 @@ _TEXTS: Final = {
     Notice.IDENTIFIER_REMOVED: Text(
         gettext_lazy("An address was removed from your account at %(name)s"),
         gettext_lazy(
-            "Somebody proved that an email address or phone number of your account belongs to them. "
+            "Somebody else proved that an email address or phone number in your account belongs to them. "
             "It is no longer part of your account."
         ),
     ),

@@ -122,7 +122,7 @@ def test_decision_N1_1_the_account_page_offers_to_confirm_an_address(acme):
     asked = submitted(browser, "/account/email", password=PASSWORD)
     answer = submitted(browser, asked.headers["Location"], code=message_to(mail)["code"])
 
-    assert "Confirm it, so that you can sign in and recover your account with it." in page.text
+    assert "Confirm it to sign in and to recover your account with it." in page.text
     assert answer.status_code == 303
     assert people(acme)[0].has_proven(Kind.EMAIL)
     assert browser.get("/account").status_code == 200

@@ -187,5 +187,6 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         identifier=identifier,
         has_letters=codes.are_long(identifiers.kind_of(identifier), identifier),
         notice=notice,
+        asks_captcha=bool(shared.captcha_token(request)),
         **step.links(pending),
     )
