@@ -10,7 +10,7 @@ from interaction.connectors.models import Connector
 from interaction.connectors.services import NotWorking
 from tests.support import codes, second
 from tests.support.cast import PASSWORD, World
-from tests.support.forms import form
+from tests.support.forms import form, forms
 from tests.support.providers import Answer, Asked, WebProvider, answer, web_provider
 
 KEYS = {
@@ -141,6 +141,10 @@ def test_the_page_that_sends_codes_asks_too(asking, verifier):
     sent = form(page).submit(browser, identifier=codes.new_email(), **{FIELDS[verifier.name]: "solved"})
 
     assert (refused.status_code, sent.status_code) == (400, 200)
+    # The next page sends a new code, and has a widget for that.
+    assert sent.text.count(f'data-sitekey="{KEYS["site_key"]}"') == 1
+    again = forms(sent)[-1].submit(browser, **{FIELDS[verifier.name]: "solved too"})
+    assert "We sent a code a moment ago" in again.text
 
 
 def test_a_front_end_learns_which_one_to_show(asking, verifier):

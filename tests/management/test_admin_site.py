@@ -25,6 +25,7 @@ from identity.limits import rules
 from identity.limits.rules import Lock
 from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
 from identity.sessions import services as sessions
+from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.tenants.models import Tenant
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -436,6 +437,20 @@ class TestOperations:
         with acme.active():
             assert not user.sessions.live().exists()
         assert entries(acme, "Session.End")[-1].payload["count"] == 2
+
+    def test_a_sign_in_that_a_provider_did_not_date_has_an_unknown_time(self, acme, operator):
+        user = acme.user()
+        with acme.active():
+            session, _ = sessions.start(user, amr=[], auth_time=UNKNOWN_AUTH_TIME)
+
+        for path in (
+            "identity_sessions/session/",
+            f"identity_sessions/session/{session.pk}/change/",
+            f"users/user/{user.pk}/change/",
+        ):
+            page = operator.get(f"/admin/{path}").text
+            assert "Unknown" in page
+            assert "1970" not in page
 
     def test_a_new_secret_is_shown_once_and_works(self, acme, operator):
         client = acme.application("MachineToMachine")
