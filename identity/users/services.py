@@ -118,7 +118,7 @@ def change(
         records.Stale: the user was changed since the caller read it.
 
     """
-    claimed = User(pk=user.pk)
+    claimed = User(pk=user.pk, email=user.email)
     _identify(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
     ownership.hold_with_holders(claimed)
     # What is derived of several fields is derived of the row as it is now.

@@ -60,12 +60,13 @@ def _stored(kept: dict[_Path, Any], path: _Path, item: Any) -> Any:
 
 def _is_secret(provider: Provider | None) -> _IsMeant:
     if provider is None:
-        return lambda _, item: isinstance(item, str)
+        return lambda path, item: isinstance(item, str) or _is_called_secret(path)
     declared = {field.name for field in provider.fields if field.secret}
-    return lambda path, _: (
-        isinstance(path[-1], str)
-        and ((len(path) == 1 and path[0] in declared) or _plain(path[-1]).endswith(_SECRET_ENDINGS))
-    )
+    return lambda path, _: (len(path) == 1 and path[0] in declared) or _is_called_secret(path)
+
+
+def _is_called_secret(path: _Path) -> bool:
+    return isinstance(path[-1], str) and _plain(path[-1]).endswith(_SECRET_ENDINGS)
 
 
 def _is_destination(provider: Provider | None) -> _IsMeant:

@@ -42,8 +42,7 @@ def _look(order: Order) -> _Sent:
 
 
 def _ways(order: Order) -> _Sent:
-    countries = order.fields["sms_countries"].replace(",", " ").upper().split()
-    return {"sign_in": {"methods": forms.methods(order.row, order.fields), "sms_countries": countries}}
+    return {"sign_in": {"methods": forms.methods(order.row, order.fields)}}
 
 
 def _registration(order: Order) -> _Sent:
@@ -57,6 +56,7 @@ def _passwords(order: Order) -> _Sent:
 def _accounts(order: Order) -> _Sent:
     social = {name: order.fields[name] for name in _SOCIAL}
     account = {name: value for name, value in order.fields.items() if name not in _SOCIAL}
+    account["sms_countries"] = account["sms_countries"].replace(",", " ").upper().split()
     return {"account": account, "social_sign_in": social}
 
 
@@ -108,9 +108,10 @@ class SignInExperienceAdmin(Pages):
             draft=_drafted(_passwords),
         ),
         Operation(
-            "accounts", "Edit what people may do", "On their account page, and with other providers.",
+            "accounts", "Edit what people may do",
+            "On their account page, with other providers, and with which addresses.",
             partial(_save, _accounts), form=forms.AccountsForm,
-            initial=lambda row: {**row.account, **row.social_sign_in},
+            initial=forms.accounts_of,
         ),
         Operation(
             "message", "Edit a message", "What emails and text messages say, in a language.",

@@ -80,7 +80,7 @@ def text_messages() -> Iterator[CheckMessage]:
         yield Info(
             "text messages are sent to every country, also to those where others earn by each: "
             + named(everywhere),
-            hint="list the countries where your users are in sign_in.sms_countries of the sign-in experience",
+            hint="list the countries where your users are in account.sms_countries of the sign-in experience",
             id="experience.I004",
         )
 

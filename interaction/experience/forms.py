@@ -56,6 +56,13 @@ class AccountsForm(forms.Form):
         "Come in by another provider for the first time although registration is closed"
     )
     automatic_account_linking = _flag("Be linked by an email address that is verified there and here")
+    non_ascii_email_names = _flag("Have new email addresses with letters beyond ASCII before the @")
+    sms_countries = forms.CharField(
+        required=False,
+        max_length=2048,
+        label="Countries for text messages",
+        help_text="Two letters each, such as DE AT CH. Empty: all countries.",
+    )
 
 
 _KINDS: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "phone"}
@@ -69,12 +76,6 @@ class WaysForm(forms.Form):
     email_code = _flag("Email and a code that is sent there")
     phone_password = _flag("Phone and password")
     phone_code = _flag("Phone and a code that is sent there")
-    sms_countries = forms.CharField(
-        required=False,
-        max_length=2048,
-        label="Countries for text messages",
-        help_text="Two letters each, such as DE AT CH. Empty: all countries.",
-    )
 
 
 class RegistrationForm(forms.Form):
@@ -87,16 +88,18 @@ class RegistrationForm(forms.Form):
     )
     password = _flag("A password")
     verify = _flag("Email and phone have to be proven with a code")
-    non_ascii_email_names = _flag("Email addresses may have letters beyond ASCII before the @")
 
 
 def ways_of(row: SignInExperience) -> dict[str, Any]:
     """Return the ways of an experience, by the fields of the form."""
     found = {one["identifier"]: one for one in row.sign_in["methods"]}
     off = {"password": False, "verification_code": False}
-    names = [name for name in WaysForm.base_fields if name != "sms_countries"]
-    ways: dict[str, Any] = {name: found.get(name.partition("_")[0], off)[_way(name)] for name in names}
-    return ways | {"sms_countries": " ".join(row.sms_countries)}
+    return {name: found.get(name.partition("_")[0], off)[_way(name)] for name in WaysForm.base_fields}
+
+
+def accounts_of(row: SignInExperience) -> dict[str, Any]:
+    """Return what people may do in an experience, by the fields of the form."""
+    return {**row.account, **row.social_sign_in, "sms_countries": " ".join(row.sms_countries)}
 
 
 def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -21,7 +21,6 @@ def default_branding() -> dict[str, str]:
 def default_sign_in() -> dict[str, Any]:
     """Every identifier with a password; email and phone with a code as well."""
     return {
-        "sms_countries": [],
         "methods": [
             {"identifier": "username", "password": True, "verification_code": False},
             {"identifier": "email", "password": True, "verification_code": True},
@@ -32,12 +31,7 @@ def default_sign_in() -> dict[str, Any]:
 
 def default_sign_up() -> dict[str, Any]:
     """Username and password, nothing to verify."""
-    return {
-        "identifiers": ["username"],
-        "password": True,
-        "verify": False,
-        "non_ascii_email_names": False,
-    }
+    return {"identifiers": ["username"], "password": True, "verify": False}
 
 
 def default_password_policy() -> dict[str, Any]:
@@ -54,9 +48,14 @@ def default_password_policy() -> dict[str, Any]:
     }
 
 
-def default_account() -> dict[str, bool]:
-    """People keep their username and cannot delete their account."""
-    return {"username_change": False, "deletion": False}
+def default_account() -> dict[str, Any]:
+    """People keep their username and cannot delete their account; phones of every country are texted."""
+    return {
+        "username_change": False,
+        "deletion": False,
+        "non_ascii_email_names": False,
+        "sms_countries": [],
+    }
 
 
 def default_social_sign_in() -> dict[str, Any]:
@@ -75,7 +74,7 @@ class SignInExperience(EditableModel):
     sign_in = models.JSONField(default=default_sign_in)
     sign_up = models.JSONField(default=default_sign_up)
     password_policy = models.JSONField(default=default_password_policy)
-    # What people may do by themselves on their account page.
+    # What people may do by themselves on their account page, and which addresses an account may have.
     account = models.JSONField(default=default_account)
     social_sign_in = models.JSONField(default=default_social_sign_in)
     # Words of the tenant's own for messages; see message_templates.py.
@@ -108,7 +107,7 @@ class SignInExperience(EditableModel):
     @property
     def sms_countries(self) -> list[str]:
         """The countries that text messages are sent to (ISO 3166-1); an empty list stands for all."""
-        return list(self.sign_in.get("sms_countries", ()))
+        return list(self.account.get("sms_countries", ()))
 
     def takes_password_for(self, identifier: str) -> bool:
         """Tell whether a kind of identifier may sign in with a password."""

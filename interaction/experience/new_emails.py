@@ -21,5 +21,5 @@ def check(email: str) -> None:
 def is_allowed(email: str) -> bool:
     """Tell whether a tenant takes a new address."""
     return email.rpartition("@")[0].isascii() or bool(
-        experience.current().sign_up.get("non_ascii_email_names", False)
+        experience.current().account.get("non_ascii_email_names", False)
     )

@@ -61,16 +61,6 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
     """The ways to sign in, each identifier once."""
 
     methods = MethodSerializer(many=True, required=False)
-    sms_countries = serializers.ListField(
-        child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
-        required=False,
-        max_length=len(phonenumbers.SUPPORTED_REGIONS),
-        help_text="The countries that text messages are sent to, as two letters; none stands for all",
-    )
-
-    def validate_sms_countries(self, countries: list[str]) -> list[str]:
-        """Count a repeated country once."""
-        return list(dict.fromkeys(countries))
 
     def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Refuse an identifier that comes twice."""
@@ -88,10 +78,6 @@ class SignUpSerializer(serializers.Serializer[Any]):
     )
     password = Flag(required=False)
     verify = Flag(required=False)
-    non_ascii_email_names = Flag(
-        required=False,
-        help_text="Whether new email addresses may have characters beyond ASCII before the @",
-    )
 
     def validate_identifiers(self, identifiers: list[str]) -> list[str]:
         """Count a repeated identifier once."""
@@ -125,10 +111,24 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    """What people may do by themselves on their account page."""
+    """What people may do by themselves on their account page, and which addresses an account may have."""
 
     username_change = Flag(required=False, help_text="Whether they may take another username")
     deletion = Flag(required=False, help_text="Whether they may delete their account, for good")
+    non_ascii_email_names = Flag(
+        required=False,
+        help_text="Whether new email addresses may have characters beyond ASCII before the @",
+    )
+    sms_countries = serializers.ListField(
+        child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
+        required=False,
+        max_length=len(phonenumbers.SUPPORTED_REGIONS),
+        help_text="The countries that text messages are sent to, as two letters; none stands for all",
+    )
+
+    def validate_sms_countries(self, countries: list[str]) -> list[str]:
+        """Count a repeated country once."""
+        return list(dict.fromkeys(countries))
 
 
 class SocialSignInSerializer(serializers.Serializer[Any]):

@@ -336,7 +336,12 @@ class TestSuspend:
         assert after.is_suspended
         assert after.updated_at > before
         [entry] = entries(visit.world, "User.Update")
-        assert entry.payload == {"id": str(visit.user.pk), "fields": ["is_suspended"]}
+        assert entry.payload == {
+            "id": str(visit.user.pk),
+            "fields": ["is_suspended"],
+            "values": {"is_suspended": True},
+            "before": {"is_suspended": False},
+        }
 
     def test_decision_T2_not_from_another_tenant(self, visit, rival):
         with rival.active(), pytest.raises(Gone):

@@ -197,7 +197,7 @@ def test_a_provider_of_another_type_is_refused(acme):
 def test_decision_X8_an_unknown_provider_is_kept_and_its_test_says_so(acme):
     connector = create(acme, "carrier-pigeon", "Email", loft="north", feed={"api_key": "corn"})
 
-    assert shown(acme, connector) == {"loft": "north", "feed": {"api_key": "***"}}
+    assert shown(acme, connector) == {"loft": "***", "feed": {"api_key": "***"}}
     with acme.active(), pytest.raises(services.NotWorking) as refused:
         services.test(connector, to="ada@example.com")
     assert refused.value.status == 400
@@ -230,14 +230,15 @@ def test_every_provider_can_be_drawn_as_a_form():
     ],
 )
 def test_decision_X8_a_key_that_ends_like_a_secret_is_hidden_however_deep(key):
-    config = {key: "s", "nested": {"list": [{key: {"deep": "s"}}], key: 7}, "plain": "s"}
+    config = {key: "s", "nested": {"list": [{key: {"deep": "s"}}], key: 7}, "plain": "s", "size": 3}
 
     hidden = masking.masked(None, config)
 
     assert hidden == {
         key: "***",
         "nested": {"list": [{key: "***"}], key: "***"},
-        "plain": "s",
+        "plain": "***",
+        "size": 3,
     }
 
 

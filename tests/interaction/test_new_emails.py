@@ -33,15 +33,15 @@ def test_decision_N7_nor_does_an_administrator_create_one(acme):
 
 
 def test_decision_N7_where_the_tenant_allows_them_they_are_taken(acme):
-    codes.experience(acme, sign_up={"non_ascii_email_names": True})
+    codes.experience(acme, account={"non_ascii_email_names": True})
 
     assert register(acme, LONG_S).status_code == 200
 
 
 def test_decision_N7_those_that_exist_keep_working(acme):
-    codes.experience(acme, sign_up={"non_ascii_email_names": True})
+    codes.experience(acme, account={"non_ascii_email_names": True})
     user = acme.user(email=LONG_S)
-    codes.experience(acme, sign_up={"non_ascii_email_names": False})
+    codes.experience(acme, account={"non_ascii_email_names": False})
 
     with acme.active():
         users.change(user, {"name": "Sam", "email": LONG_S})

@@ -33,7 +33,7 @@ def test_an_unknown_refusal_names_field_and_rule():
 
 @pytest.mark.parametrize("purpose", ["sign_in", "forgot_password", "register"])
 def test_known_and_unknown_people_abroad_are_told_the_same(reachable, purpose):
-    codes.experience(reachable, sign_in={"sms_countries": ["DE"]}, sign_up={"identifiers": ["phone"]})
+    codes.experience(reachable, account={"sms_countries": ["DE"]}, sign_up={"identifiers": ["phone"]})
     known, unknown = "+12025550123", "+12025550124"
     user = reachable.user(phone=known)
     with reachable.active():
@@ -51,17 +51,17 @@ def test_known_and_unknown_people_abroad_are_told_the_same(reachable, purpose):
 def test_the_api_takes_countries_and_nothing_else(acme):
     api = superuser(acme)
 
-    shown = result_of(api.patch("/sign-in-experience", sign_in={"sms_countries": ["DE", "CH", "DE"]}))
+    shown = result_of(api.patch("/sign-in-experience", account={"sms_countries": ["DE", "CH", "DE"]}))
 
-    assert shown["sign_in"]["sms_countries"] == ["DE", "CH"]
+    assert shown["account"]["sms_countries"] == ["DE", "CH"]
     assert shown["sign_in"]["methods"]
     for wrong in (["XX"], ["49"], "DE", [1]):
-        refusal_of(api.patch("/sign-in-experience", sign_in={"sms_countries": wrong}), 400)
+        refusal_of(api.patch("/sign-in-experience", account={"sms_countries": wrong}), 400)
 
 
 def test_the_doctor_hints_where_all_countries_are_allowed(reachable, settings):
     settings.DEVELOPMENT = False
     with reachable.active():
         assert [found.id for found in checks.text_messages()] == ["experience.I004"]
-        codes.experience(reachable, sign_in={"sms_countries": ["DE"]})
+        codes.experience(reachable, account={"sms_countries": ["DE"]})
         assert list(checks.text_messages()) == []

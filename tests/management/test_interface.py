@@ -109,8 +109,8 @@ THINGS: Final = {
 NESTED: Final = {
     "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce"},
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
-    "sign_in": {"methods", "sms_countries"},
-    "sign_up": {"identifiers", "password", "verify", "non_ascii_email_names"},
+    "sign_in": {"methods"},
+    "sign_up": {"identifiers", "password", "verify"},
     "account": {"username_change", "deletion"},
     "social_sign_in": {
         "automatic_account_linking",
