@@ -151,6 +151,7 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SILENCED_SYSTEM_CHECKS = [
     "security.W001",  # config.headers sets what SecurityMiddleware would, and more
     "security.W002",  # as W001
+    "security.W003",  # identity.core.origin_check extends the middleware that it looks for
     "models.W040",  # SQLite leaves out of an index what PostgreSQL keeps beside its key
     *([] if _SECURE else ["security.W016"]),  # a Secure cookie would never come back over http
 ]
