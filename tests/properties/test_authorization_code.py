@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import httpx
+import pytest
 from django.db.models import F
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -16,7 +18,7 @@ from oidc.grants.models import AuthorizationCode
 from oidc.provider.validator import Validator
 from tests.support.cast import RelyingParty, new_secret, query_of
 from tests.support.in_process import InProcessWorld
-from tests.support.properties import assert_finds_a_bug, run_machine
+from tests.support.properties import run_machine
 
 REDIRECTS = ["https://rp.example/callback", "https://rp.example/other"]
 OFFLINE = "openid offline_access"
@@ -49,9 +51,8 @@ class AuthorizationCodes(RuleBasedStateMachine):
         self.user = self.world.user()
         self.browser = self.world.browser()
         self.clients = [self.world.application(name=name, redirect_uris=REDIRECTS) for name in "AB"]
-        self.is_suspended = False
 
-    @precondition(lambda self: len(self.codes) < 5 and not self.is_suspended)
+    @precondition(lambda self: len(self.codes) < 5)
     @rule(which=st.integers(0, 1), redirect=st.integers(0, 1), offline=st.booleans(), pkce=st.booleans())
     def issue(self, which: int, redirect: int, offline: bool, pkce: bool) -> None:
         client, redirect_uri = self.clients[which], REDIRECTS[redirect]
@@ -100,29 +101,35 @@ class AuthorizationCodes(RuleBasedStateMachine):
         if wrong is None:
             code.is_access_token_alive = False
 
-    @rule()
-    def let_a_minute_pass(self) -> None:
-        with self.world.active():
-            AuthorizationCode.objects.update(expires_at=F("expires_at") - timedelta(seconds=60))
+    @rule(what=st.sampled_from(["a minute passes", "signed out", "suspended"]))
+    def something_ends(self, what: str) -> None:
+        """One rule for all of it: codes have to live for a while, or there is nothing to see."""
         for code in self.codes:
             code.is_redeemable = False
+        if what == "a minute passes":
+            with self.world.active():
+                AuthorizationCode.objects.update(expires_at=F("expires_at") - timedelta(seconds=60))
+        elif what == "signed out":
+            self.sign_out()
+        else:
+            self.suspend_and_let_in_again()
 
-    @rule()
     def sign_out(self) -> None:
         with self.world.active():
             for session in Session.objects.filter(user=self.user, ended_at=None):
                 sessions.end(session)
         for code in self.codes:
-            code.is_redeemable = False
             code.is_access_token_alive &= code.is_offline
 
-    @rule()
-    def suspend_or_let_in_again(self) -> None:
-        self.is_suspended = not self.is_suspended
+    def suspend_and_let_in_again(self) -> None:
         with self.world.active():
-            users.suspend(self.user, suspended=self.is_suspended)
+            users.suspend(self.user)
+        answer: httpx.Response = self.browser.authorize(self.clients[0], prompt="none")
+        assert query_of(answer.headers["Location"])["error"] == "login_required"
+        with self.world.active():
+            users.suspend(self.user, suspended=False)
         for code in self.codes:
-            code.is_redeemable = code.is_access_token_alive = False
+            code.is_access_token_alive = False
 
     @invariant()
     def access_tokens_live_as_long_as_what_they_hang_on(self) -> None:
@@ -131,35 +138,46 @@ class AuthorizationCodes(RuleBasedStateMachine):
                 expected = 200 if code.is_access_token_alive else 401
                 assert code.client.userinfo(code.access_token).status_code == expected
 
-    @invariant()
-    def nobody_is_answered_for_when_suspended(self) -> None:
-        if self.is_suspended:
-            answer: httpx.Response = self.browser.authorize(self.clients[0], prompt="none")
-            assert query_of(answer.headers["Location"])["error"] == "login_required"
-
 
 def test_property_authorization_codes_behave_as_their_model(here):
     run_machine(lambda: AuthorizationCodes(here))
 
 
 class TestTheMachine:
-    """It finds what is broken on purpose."""
+    """It notices what is broken on purpose: the shortest way there, step by step."""
 
-    def test_finds_that_a_second_use_ends_nothing(self, here, monkeypatch):
+    def test_notices_that_a_second_use_ends_nothing(self, here, monkeypatch):
         monkeypatch.setattr(codes, "take_back", lambda _: None)
+        machine = with_a_code(here)
 
-        assert_finds_a_bug(lambda: AuthorizationCodes(here))
+        machine.redeem(which=0, times=2)
 
-    def test_finds_that_a_code_works_twice(self, here, monkeypatch):
-        monkeypatch.setattr(codes, "_use_up", lambda *_: True)
-        monkeypatch.setattr(codes, "_consume", lambda *_: True)
-        monkeypatch.setattr(
-            codes, "_consume_for_family", lambda _, family, __: family.save(force_insert=True) or True
-        )
+        with pytest.raises(AssertionError):
+            machine.access_tokens_live_as_long_as_what_they_hang_on()
 
-        assert_finds_a_bug(lambda: AuthorizationCodes(here))
+    def test_notices_that_a_code_works_twice(self, here, monkeypatch):
+        monkeypatch.setattr(codes, "_consume_for_family", insert_the_family)
+        machine = with_a_code(here)
 
-    def test_finds_that_the_redirect_uri_is_not_compared(self, here, monkeypatch):
+        with pytest.raises(AssertionError):
+            machine.redeem(which=0, times=2)
+
+    def test_notices_that_the_redirect_uri_is_not_compared(self, here, monkeypatch):
         monkeypatch.setattr(Validator, "confirm_redirect_uri", lambda *_, **__: True)
+        machine = with_a_code(here)
 
-        assert_finds_a_bug(lambda: AuthorizationCodes(here))
+        with pytest.raises(AssertionError):
+            machine.make_every_mistake(which=0)
+
+
+def insert_the_family(_: Any, family: Any, entry: Any) -> bool:
+    """``_consume_for_family`` without using the code up."""
+    family.save(force_insert=True)
+    return True
+
+
+def with_a_code(here: InProcessWorld) -> AuthorizationCodes:
+    machine = AuthorizationCodes(here)
+    machine.begin()
+    machine.issue(which=0, redirect=0, offline=True, pkce=True)
+    return machine
