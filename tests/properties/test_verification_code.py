@@ -196,7 +196,7 @@ class VerificationCodes(RuleBasedStateMachine):
 def test_property_verification_codes_behave_as_their_model(here):
     codes.reachable(here)
 
-    run_machine(lambda: VerificationCodes(here), examples=8, steps=20)
+    run_machine(lambda: VerificationCodes(here), examples=4, steps=20)
 
 
 def of_any_browser(rows, *, purpose, kind, key, browser):

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from tests.support.threads import THOROUGH
 
 SECONDS: Final = float(os.environ.get("GATEHOUSE_PROPERTY_SECONDS", "20" if THOROUGH else "0"))
-_EXAMPLES_A_ROUND: Final = 20
+_EXAMPLES_A_ROUND: Final = 5
 
 Machine = Callable[[], RuleBasedStateMachine]
 
