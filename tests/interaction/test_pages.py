@@ -1100,6 +1100,7 @@ class TestHttps:
         assert cookies.keys() == {
             f"__Host-gatehouse-browser.{slug}",
             "__Host-gatehouse-csrf",
+            f"__Host-gatehouse-known.{slug}",
             f"__Host-gatehouse-session.{slug}",
         }
         for value, flags in cookies.values():

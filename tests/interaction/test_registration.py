@@ -226,10 +226,10 @@ class TestRefusal:
     @pytest.mark.parametrize(
         ("password", "says"),
         [
-            ("short1", ["have at least 8 characters"]),
+            ("zqx7kv", ["have at least 8 characters"]),
             ("longenough", ["have a digit"]),
-            ("12345678", ["have a lower-case letter"]),
-            ("ABC", ["have at least 8 characters", "have a lower-case letter", "have a digit"]),
+            ("50319427", ["have a lower-case letter"]),
+            ("QZX", ["have at least 8 characters", "have a lower-case letter", "have a digit"]),
         ],
     )
     def test_case_I22_every_broken_rule_of_the_policy_is_named(self, acme, password, says):
@@ -239,17 +239,17 @@ class TestRefusal:
 
     def test_the_policy_is_that_of_the_tenant(self, acme, rival):
         experience(acme, password_policy={"min_length": 32, "require_special_chars": True})
-        body = filled(password="abcdefg1")
+        body = filled(password="vkqzwx7b")
 
         is_envelope(acme.post(REGISTER, json=body), 400)
         assert rival.post(REGISTER, json=body).status_code == 200
 
     def test_case_I22_white_space_at_the_ends_counts(self, acme):
-        acme.post(REGISTER, json=filled(username="ada", password=" abcdef1 "))
+        acme.post(REGISTER, json=filled(username="ada", password=" vkqzw7x "))
 
         tries = [
             acme.post("/api/interaction/sign-in", json={"identifier": "ada", "password": password})
-            for password in (" abcdef1 ", "abcdef1")
+            for password in (" vkqzw7x ", "vkqzw7x")
         ]
 
         assert [answer.status_code for answer in tries] == [200, 401]
