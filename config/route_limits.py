@@ -43,6 +43,7 @@ RULES: Final = {
     rules.PARKED_WITHOUT_COOKIE.kind: ("parked, no cookie", "LIMIT_ADDRESS_NEW_PARKED_REQUESTS"),
     rules.PARKED.kind: ("parked", "LIMIT_ADDRESS_PARKED_REQUESTS"),
     rules.CLIENT_FAILURES.kind: ("wrong secrets, at an address", "LIMIT_CLIENT_FAILURES"),
+    rules.MEMBER_JOINS.kind: ("existing users joined, of an application", "LIMIT_MEMBER_JOINS"),
     rules.PAIR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
     rules.IDENTIFIER.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
     rules.KNOWN_BROWSER.kind: ("failures, in a known browser", "LOCK_KNOWN_BROWSER_FAILURES"),
@@ -171,7 +172,9 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /account/delete": _SESSION,
     "POST /account/delete": _CONFIRMS,
     "GET /api/v1/m2m/organizations/:organization_pk/members": _THIRD_PARTY,
-    "POST /api/v1/m2m/organizations/:organization_pk/members": _THIRD_PARTY,
+    "POST /api/v1/m2m/organizations/:organization_pk/members": Limited(
+        caller=(rules.MEMBER_JOINS,), note="needs an application's token with the member role"
+    ),
     "DELETE /api/v1/m2m/organizations/:organization_pk/members/:user_pk": _THIRD_PARTY,
     "GET /api/v1/m2m/organizations/:organization_pk/members/:user_pk/roles": _THIRD_PARTY,
     "PUT /api/v1/m2m/organizations/:organization_pk/members/:user_pk/roles": _THIRD_PARTY,

@@ -18,7 +18,7 @@ from interaction.connectors import services as connectors
 from management.administrators import second_step
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.support import authenticator, codes, second
+from tests.support import authenticator, codes, management, second
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, default_world
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import forms
@@ -89,6 +89,8 @@ class Visit:
     number: int = 0
     person: str = field(default_factory=new_email)
     identifier: str = ""
+    organization: str = ""
+    application: Any = None
     phone: str = field(default_factory=new_phone)
 
     def __post_init__(self) -> None:
@@ -244,6 +246,23 @@ def administrator(visit: Visit) -> httpx.Response:
     return visit.submit(where, code="000000")
 
 
+def join(visit: Visit) -> httpx.Response:
+    """An application adds somebody who exists to an organization, by phone."""
+    if visit.application is None:
+        home = World(visit.world.tenant, f"{settings.BASE_URL}/t/{visit.world.tenant.slug}")
+        organization = management.superuser(home).created("/organizations", name="Acme")["id"]
+        robot = management.member_manager(home, organization)
+        token = management.application_token(
+            visit.world, robot.client_id, robot.secret, organization_id=organization
+        )
+        visit.organization, visit.application = organization, management.Caller(visit.world, token)
+    phone = new_phone()
+    visit.world.user(phone=phone)
+    path = f"/m2m/organizations/{visit.organization}/members"
+    answer: httpx.Response = visit.application.post(path, phone=phone)
+    return answer
+
+
 Driver = Callable[[Visit], httpx.Response]
 DRIVERS: Final[dict[str, Driver]] = {
     "POST /admin/*": administrator,
@@ -271,6 +290,7 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /account/phone": contact,
     "POST /account/email/code": contact_code,
     "POST /account/phone/code": contact_code,
+    "POST /api/v1/m2m/organizations/:organization_pk/members": join,
 }
 DECLARED: Final = [(rule.kind, route) for route, limited in ROUTES.items() for rule in limited.rules]
 
