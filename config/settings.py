@@ -303,7 +303,9 @@ ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
 ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the operators' site
-ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 600, least=60)  # how long a sign-in counts as proof
+ADMIN_PROOF_SECONDS = env.integer(
+    "ADMIN_PROOF_SECONDS", 3_600, least=60
+)  # how long a sign-in counts as proof
 SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # a sign-in lasts as long by browser as by the API
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
