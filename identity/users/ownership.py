@@ -51,13 +51,16 @@ def _by_key_of(kind: Kind) -> Select[User]:
 _by_key: Final = {kind: _by_key_of(kind) for kind in ADDRESSES}
 
 
-def find_by_proof(kind: Kind, key: str) -> User | None:
+def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
     """Return the user whom a proof of this identifier lets in, or nobody. Both cost one statement.
 
-    That is who has proven it, or whose account has no evidence of an owner at all.
+    That is who has proven it, or whose account has no evidence of an owner at all. ``address`` is
+    where the code went that was entered: another spelling under the same key is another mailbox.
     """
     user = _by_key[kind].first(key=key)
-    return user if user is not None and (user.has_proven(kind) or not _is_owned(user)) else None
+    if user is None or address not in {"", getattr(user, kind)}:
+        return None
+    return user if user.has_proven(kind) or not _is_owned(user) else None
 
 
 def find_unclaimed(kind: Kind, key: str) -> User | None:

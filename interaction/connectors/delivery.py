@@ -1,12 +1,13 @@
 """Sending messages through the tenant's connectors."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Final
 
 from django.conf import settings
 
 from identity.core.errors import ServiceError
-from interaction.connectors import configs
+from interaction.connectors import configs, email_domains
 from interaction.connectors.messages import EMAIL, SMS, Message
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
@@ -66,6 +67,18 @@ def deliver(message: Message) -> None:
     if carrier is None:
         raise NoConnector(message.channel)
     sender, config = carrier
+    hand_over(sender, config, message)
+
+
+def hand_over(sender: Sender, config: Config, message: Message) -> None:
+    """Have a provider send a message, to the domain that the recipient's address means.
+
+    Raises:
+        ProviderError: the provider did not take it, or there is no such domain.
+
+    """
+    if message.channel == EMAIL:
+        message = replace(message, to=email_domains.for_delivery(message.to))
     sender.send(config, message)
 
 

@@ -12,7 +12,7 @@ from identity.core.records import Stale
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers
-from interaction.connectors import callbacks, configs, messages, sealing
+from interaction.connectors import callbacks, configs, delivery, messages, sealing
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
@@ -126,7 +126,7 @@ def _try_out(provider: Sender | SocialProvider | CaptchaProvider, connector: Con
     config = configs.complete(provider, connector.config())
     if isinstance(provider, Sender):
         message = _test_message(provider.type, to)
-        provider.send(config, message)
+        delivery.hand_over(provider, config, message)
         return f"a test message was sent to {message.to}"
     if isinstance(provider, CaptchaProvider):
         provider.test_secret(config)

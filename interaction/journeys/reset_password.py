@@ -36,7 +36,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
             proof = verification.proof_of(
                 purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
             )
-        user = ownership.find_by_proof(kind, proof.identifier_key) if proof else None
+        user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address) if proof else None
         if proof is None or user is None:
             raise verification.NotVerified("identifier")
         entry.names_somebody(is_known=True)

@@ -150,7 +150,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         proof = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser
         )
-        user = ownership.find_by_proof(kind, proof.identifier_key)
+        user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address)
         if user is None:
             raise verification.WrongCode
         if user.is_suspended:

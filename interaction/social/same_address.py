@@ -11,6 +11,7 @@ from typing import Final
 import idna
 
 from identity.users import identifiers
+from interaction.connectors import email_domains
 
 _ASCII_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -24,7 +25,7 @@ def is_same_address(one: str, other: str) -> bool:
 def lookup_keys(address: str) -> set[str]:
     """Return the keys of all users who may have this address, its domain in either form."""
     local, _, domain = address.rpartition("@")
-    spellings = {domain, _encoded(domain) or domain}
+    spellings = {domain, email_domains.encoded(domain) or domain}
     with suppress(idna.IDNAError):  # a domain that is no IDNA domain has one form
         spellings.add(idna.decode(domain))
     return {identifiers.fold(f"{local}@{spelling}") for spelling in spellings}
@@ -32,15 +33,5 @@ def lookup_keys(address: str) -> set[str]:
 
 def _compared(address: str) -> tuple[str, str] | None:
     local, _, domain = address.translate(_ASCII_LOWER).rpartition("@")
-    encoded = _encoded(domain)
+    encoded = email_domains.encoded(domain)
     return None if encoded is None else (local, encoded)
-
-
-def _encoded(domain: str) -> str | None:
-    """Return a domain as it is in the DNS; nothing for one that cannot be there."""
-    if domain.isascii() and "xn--" not in domain.lower():
-        return domain  # also what is no domain name, such as an address in brackets
-    try:
-        return idna.encode(domain).decode().lower()
-    except idna.IDNAError:
-        return None
