@@ -30,6 +30,20 @@ def is_missing(session: Session) -> bool:
     return not session.user.password and timezone.now() - session.auth_time > RECENT
 
 
+def check_still_signed_in(session: Session) -> None:
+    """Make sure that a session did not end while something was asked for in it.
+
+    Ask in the transaction that changes the user, once the row is held: then a recovery, a new
+    password and a sign-out either wait for the change or are seen here.
+
+    Raises:
+        SignInAgain: it ended.
+
+    """
+    if not Session.objects.live().filter(pk=session.pk).exists():
+        raise SignInAgain
+
+
 def confirm(session: Session, password: str) -> None:
     """Ask for the password or, of people who have none, for a sign-in of the last five minutes.
 

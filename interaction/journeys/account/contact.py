@@ -64,6 +64,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
 
     Raises:
         NothingAwaited: no code is to be entered.
+        confirmation.SignInAgain: the session ended meanwhile.
         verification.WrongCode: it is another.
         Taken: somebody else has proven the email or phone; an account that has not loses it.
         limits.TooMany: too many from this address.
@@ -83,6 +84,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     with transaction.atomic():
         verification.spend(proof)
         users.change(session.user, {kind.value: proof.address}, proven=kind)
+        confirmation.check_still_signed_in(session)
         if before.get(kind) != proof.address:
             notify(user, _NOTICES[kind], to=before)
 

@@ -1,5 +1,7 @@
 """Deleting one's own account, for good."""
 
+from django.db import transaction
+
 from identity.core.errors import Invalid, ServiceError
 from identity.sessions.models import Session
 from identity.users import identifiers
@@ -51,7 +53,7 @@ def delete(session: Session, *, password: str, typed: str) -> None:
         DeletionIsOff: the tenant does not allow it.
         NotConfirmed: something else was typed.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none, and the sign-in is too old.
+        confirmation.SignInAgain: there is none and the sign-in is too old, or the session ended meanwhile.
 
     """
     check_allowed()
@@ -59,4 +61,7 @@ def delete(session: Session, *, password: str, typed: str) -> None:
     if identifiers.fold(typed.strip()) != identifiers.fold(phrase_for(user)):
         raise NotConfirmed
     confirmation.confirm(session, password)
-    users.remove(user)
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists()
+        confirmation.check_still_signed_in(session)
+        users.remove(user)

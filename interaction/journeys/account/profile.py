@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.db import transaction
+
 from identity.core.errors import ServiceError
 from identity.sessions.models import Session
 from identity.users import services as users
@@ -48,9 +50,11 @@ def change_username(session: Session, *, username: str, password: str) -> None:
         UsernameIsFixed: the tenant does not allow it.
         Invalid: the username breaks a rule, or is somebody else's.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none, and the sign-in is too old.
+        confirmation.SignInAgain: there is none and the sign-in is too old, or the session ended meanwhile.
 
     """
     check_renaming()
     confirmation.confirm(session, password)
-    change(session.user, {"username": username})
+    with transaction.atomic():
+        change(session.user, {"username": username})
+        confirmation.check_still_signed_in(session)

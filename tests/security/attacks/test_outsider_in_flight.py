@@ -1,0 +1,125 @@
+"""What is under way in a session when its account gets its owner back."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from django.db import connections
+
+from identity.users.models import User
+from interaction.journeys import codes as code_journey
+from interaction.journeys.account import confirmation
+from tests.support import codes
+from tests.support.cast import PASSWORD, Browser, World
+from tests.support.codes import new_email, new_phone
+from tests.support.forms import form
+from tests.support.in_process import InProcessWorld
+
+
+@dataclass
+class Stalled:
+    """A step of a request that ends when it is told to."""
+
+    begun: Event = field(default_factory=Event)
+    go: Event = field(default_factory=Event)
+
+    @classmethod
+    def at(cls, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> "Stalled":
+        stalled, step = cls(), getattr(module, name)
+
+        def slow(*args: Any, **options: Any) -> Any:
+            result = step(*args, **options)
+            stalled.begun.set()
+            assert stalled.go.wait(20)
+            return result
+
+        monkeypatch.setattr(module, name, slow)
+        return stalled
+
+
+@dataclass
+class Stage:
+    """Somebody who knows the password that the owner had, at the last step of something."""
+
+    world: World
+    owner: User
+    email: str
+    monkeypatch: pytest.MonkeyPatch
+    attacker: Browser
+
+    def filled(self, path: str, **typed: str) -> Callable[[], httpx.Response]:
+        """What sends a form, asking this process, where a step can be slow."""
+        fields = form(self.attacker.get(path)).fields | typed
+        near = InProcessWorld.of(self.world).browser()
+        near.http.cookies.update(self.attacker.http.cookies)
+        return lambda: near.post(path, data=fields)
+
+    def add_phone(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        phone = new_phone()
+        fields = form(self.attacker.get("/account/phone")).fields
+        fields |= {"identifier": phone, "password": PASSWORD}
+        assert self.attacker.post("/account/phone", data=fields).is_redirect
+        last = self.filled("/account/phone/code", code=codes.message_to(phone)["code"])
+        return Stalled.at(self.monkeypatch, code_journey, "verify"), last
+
+    def rename(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        last = self.filled("/account/username", username="mallory", password=PASSWORD)
+        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+
+    def delete(self) -> tuple[Stalled, Callable[[], httpx.Response]]:
+        last = self.filled("/account/delete", typed="ada", password=PASSWORD)
+        return Stalled.at(self.monkeypatch, confirmation, "confirm"), last
+
+    def recover(self) -> None:
+        browser = self.world.browser()
+        codes.proven(browser, self.email, "forgot_password")
+        done = browser.post(codes.RESET, json={"identifier": self.email, "new_password": "Vict1mpassword"})
+        assert done.status_code == 200, done.text
+
+    def sign_out_everywhere_else(self) -> None:
+        browser = self.world.browser()
+        browser.sign_in(self.owner)
+        page = form(browser.get("/account/browsers"))
+        assert browser.post("/account/browsers", data=page.fields | {"end": "others"}).is_redirect
+
+
+@pytest.fixture
+def stage(acme: World, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    codes.experience(codes.reachable(acme), account={"username_change": True, "deletion": True})
+    email = new_email()
+    owner = acme.user("ada", email=email)
+    attacker = acme.browser()
+    attacker.sign_in(owner)
+    return Stage(acme, owner, email, monkeypatch, attacker)
+
+
+@pytest.mark.parametrize("interruption", [Stage.recover, Stage.sign_out_everywhere_else])
+@pytest.mark.parametrize("attack", [Stage.add_phone, Stage.rename, Stage.delete])
+def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attack, interruption):
+    """My request is in the middle; you recover, or sign me out."""
+    stalled, send = attack(stage)
+
+    def land() -> httpx.Response:
+        try:
+            return send()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        landing = pool.submit(land)
+        try:
+            assert stalled.begun.wait(20), landing.result(1).text
+            interruption(stage)
+        finally:
+            stalled.go.set()
+        landed = landing.result()
+
+    with stage.world.active():
+        person = User.objects.get(pk=stage.owner.pk)
+    assert (person.username, person.phone) == ("ada", "")
+    assert landed.status_code == 403
