@@ -12,6 +12,7 @@ from identity.limits import services as limits
 from identity.limits.services import Guess
 from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
 from identity.users.identifiers import Kind
+from identity.users.models import User
 from interaction.connectors import captcha, delivery
 from interaction.connectors.messages import Message
 from interaction.experience import services as experience
@@ -83,8 +84,19 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
         browser=browser,
         brand=message_look.brand(shown),
         wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
-        device=known.device_of(kind, verification.key_of(kind, identifier)),
+        device=_device(known, kind, verification.key_of(kind, identifier)),
     )
+
+
+def _device(known: KnownPeople, kind: Kind, key: str) -> str:
+    """Return the device under which the browser knows who has proven an identifier, or nothing.
+
+    Whoever signed in to an account that only named the address has no codes beyond the ceiling.
+    """
+    device = known.device_of(kind, key)
+    user = User.objects.filter(**{f"{kind}_key": key}).first() if device else None
+    is_known = user is not None and user.has_proven(kind) and known.is_current(device, user)
+    return device if is_known else ""
 
 
 def sample(*, purpose: Purpose, kind: Kind, shown: SignInExperience) -> Message:

@@ -129,6 +129,22 @@ class TestKeepingOnePersonOut:
         assert send(world.browser(), to, OWNER).status_code == 400
         assert send(owner, to, OWNER).status_code == 200
 
+    @pytest.mark.parametrize("has_owner", [False, True])
+    def test_attack_browsers_that_know_an_account_i_made_with_your_address(self, world, has_owner):
+        """I register with your address, keep the browser, and fill your mailbox beyond the ceiling."""
+        to, password = new_email(), "Attack3rpass!"
+        attacker = world.browser()
+        fields = {"username": "mallory", "email": to, "password": password}
+        assert attacker.post(codes.REGISTER, json=fields).status_code == 200
+        for number in range(30 - has_owner):
+            assert send(world.browser(), to, f"203.0.113.{number}").status_code == 200
+        if has_owner:
+            owner = world.browser()
+            assert send(owner, to, OWNER).status_code == 200
+            assert enter(owner, to, codes.message_to(to, number=30)["code"], OWNER).status_code == 200
+
+        assert send(attacker, to, ATTACKER).status_code == 400
+
     def test_decision_N11_nobody_is_treated_like_somebody(self, world):
         known, unknown = new_email(), new_email()
         world.user(email=known)
