@@ -111,7 +111,7 @@ NESTED: Final = {
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
     "sign_in": {"methods"},
     "sign_up": {"identifiers", "password", "verify"},
-    "account": {"username_change", "deletion"},
+    "account": {"username_change", "deletion", "non_ascii_email_names", "sms_countries"},
     "social_sign_in": {
         "automatic_account_linking",
         "create_users",

@@ -104,7 +104,7 @@ def test_attack_what_i_began_lands_after_you_took_your_account_back(stage, attac
     """My request is in the middle; you recover, or sign me out."""
     stalled, send = attack(stage)
 
-    def land() -> httpx.Response:
+    def land():
         try:
             return send()
         finally:
