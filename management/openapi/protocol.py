@@ -234,7 +234,7 @@ _TOKEN_OPERATION: Final[Schema] = {
             "The client is unknown or its credentials are wrong.", "invalid_client", **_CHALLENGE
         ),
         "404": _refusal("There is no such tenant.", "invalid_request"),
-        "413": _refusal("The body is larger than 64 KiB.", "invalid_request"),
+        "413": _refusal("The body is larger than 1 MiB.", "invalid_request"),
         "415": _refusal("The content type is not that of a form.", "invalid_request"),
         "429": _refusal("Too many of these in a short time.", "temporarily_unavailable", **_RETRY),
         "503": _AWAY,
@@ -288,7 +288,7 @@ def _userinfo(method: str) -> Schema:
             "401": _refusal("The access token is invalid or expired.", "invalid_token", **_CHALLENGE),
             "403": _refusal("The access token lacks the scope openid.", "insufficient_scope", **_CHALLENGE),
             "404": _refusal("There is no such tenant.", "invalid_request"),
-            "413": _refusal("The body is larger than 64 KiB.", "invalid_request"),
+            "413": _refusal("The body is larger than 1 MiB.", "invalid_request"),
             "503": _AWAY,
         },
     }

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from django.http import HttpRequest
 
 MOST_BYTES: Final = 64 * 1024  # anybody may send them
+_TOO_LARGE: Final = 1024 * 1024  # from here on it is 413: what is smaller has parameters that are too long
 _MOST_FIELDS: Final = 100
 _LONGEST_VALUE: Final = 16_384
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -95,13 +96,15 @@ def form_text(request: HttpRequest) -> str:
     """Return the undecoded form of a POST.
 
     Raises:
-        Refused: 415 for another content type, 413 beyond 64 KiB, 400 for bytes that are no text.
+        Refused: 415 for another content type, 400 beyond 64 KiB and 413 beyond 1 MiB, 400 for bytes
+            that are no text.
 
     """
     if request.content_type != _FORM:
         raise Refused(f"The content type must be {_FORM}.", 415)
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
-        raise Refused("The body is larger than 64 KiB.", 413)
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if length > MOST_BYTES:
+        raise Refused("The body is larger than 64 KiB.", 413 if length > _TOO_LARGE else 400)
     try:
         return request.body.decode()
     except UnicodeDecodeError:
