@@ -10,8 +10,9 @@ from config import errors
 
 WITHOUT_TOKEN: Final = 64 * 1024  # bytes: anybody may send it, so it must be cheap
 _API: Final = "/api/v1/"  # needs a token
+_PROTOCOL: Final = "/oidc/"  # forms of few fields, each of a bounded length
 _SITE: Final = "/admin/"  # needs a session
-_CHECK_THEMSELVES: Final = (_API, "/oidc/")
+_CHECK_THEMSELVES: Final = (_API, _PROTOCOL)
 
 
 class BodyLimitMiddleware:
@@ -34,8 +35,8 @@ class BodyLimitMiddleware:
 
 def limit(request: HttpRequest, path: str) -> int:
     """Return how many bytes may be sent to a path below the tenant."""
-    if path.startswith(_API):
-        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the token is checked before the body is read
+    if path.startswith((_API, _PROTOCOL)):
+        return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the API checks the token before it reads the body
     if path.startswith(_SITE) and settings.SESSION_COOKIE_NAME in request.COOKIES:
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return WITHOUT_TOKEN

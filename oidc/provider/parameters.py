@@ -2,14 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
 
-MOST_BYTES: Final = 64 * 1024  # anybody may send them
-_TOO_LARGE: Final = 1024 * 1024  # from here on it is 413: what is smaller has parameters that are too long
+MOST_BYTES: Final = 1024 * 1024  # cheap to read: few fields, each of a bounded length
 _MOST_FIELDS: Final = 100
 _LONGEST_VALUE: Final = 16_384
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -17,15 +15,11 @@ _FORM: Final = "application/x-www-form-urlencoded"
 
 
 class Refused(Exception):
-    """The parameters cannot be read.
-
-    Carries an HTTP status, that of a page which says so, and a sentence for developers.
-    """
+    """The parameters cannot be read. Carries an HTTP status and a sentence for developers."""
 
     def __init__(self, description: str, status: int = 400) -> None:
         self.description = description
         self.status = status
-        self.page_status = status if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else HTTPStatus.BAD_REQUEST
         super().__init__(description)
 
 
@@ -96,15 +90,13 @@ def form_text(request: HttpRequest) -> str:
     """Return the undecoded form of a POST.
 
     Raises:
-        Refused: 415 for another content type, 400 beyond 64 KiB and 413 beyond 1 MiB, 400 for bytes
-            that are no text.
+        Refused: 415 for another content type, 413 beyond 1 MiB, 400 for bytes that are no text.
 
     """
     if request.content_type != _FORM:
         raise Refused(f"The content type must be {_FORM}.", 415)
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > MOST_BYTES:
-        raise Refused("The body is larger than 64 KiB.", 413 if length > _TOO_LARGE else 400)
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
+        raise Refused("The body is larger than 1 MiB.", 413)
     try:
         return request.body.decode()
     except UnicodeDecodeError:

@@ -334,13 +334,13 @@ class TestPost:
 
         is_error_page(answer)
 
-    @pytest.mark.parametrize(("size", "status"), [(20_000, 400), (66_000, 413), (10 * 1024 * 1024, 413)])
-    def test_refuses_a_large_body(self, acme, size, status):
+    @pytest.mark.parametrize("size", [20_000, 66_000, 2 * 1024 * 1024, 10 * 1024 * 1024])
+    def test_refuses_a_large_body(self, acme, size):
         client = acme.application()
 
         answer = acme.post("/oidc/authorize", data=client.request(state="x" * size))
 
-        is_error_page(answer, status)
+        is_error_page(answer)
 
 
 class TestBadBytes:

@@ -65,9 +65,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
                 return redirect(onward)
         query, too_long = _shortened(query)
         asked = authorization.validate(parameters.decoded(query), too_long=too_long)
-    except parameters.Refused as refused:
-        return _unanswerable(request, str(refused), refused.page_status)
-    except Unanswerable as error:
+    except (parameters.Refused, Unanswerable) as error:
         return _unanswerable(request, str(error))
     except Refused as refused:
         return redirect(refused.location)
@@ -132,10 +130,10 @@ def _shortened(query: str) -> tuple[str, str]:
     return parameters.without_longest(query, _LONGEST_QUERY) if len(query) > _LONGEST_QUERY else (query, "")
 
 
-def _unanswerable(request: HttpRequest, reason: str, status: int = 400) -> HttpResponse:
+def _unanswerable(request: HttpRequest, reason: str) -> HttpResponse:
     return error_page(
         request,
-        status,
+        400,
         title=_("This link does not work"),
         message=_("The application sent you here with a request we cannot answer.") + f" {reason}",
         next_step=_("Go back to the application and try again. If it happens again, tell those who run it."),

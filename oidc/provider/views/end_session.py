@@ -35,7 +35,7 @@ def end_session(request: HttpRequest) -> HttpResponse:
     try:
         sent = _sent(request)
     except parameters.Refused as refused:
-        return _refused(request, refused.description, refused.page_status)
+        return _refused(request, refused.description)
     if language := languages.best_of(sent["ui_locales"]):
         translation.activate(language)
     if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
@@ -153,10 +153,10 @@ def _may_return(target: str, application: Application | None) -> bool:
     return origin is not None and origin in {redirect_uris.origin_of(u) for u in application.redirect_uris}
 
 
-def _refused(request: HttpRequest, reason: str, status: int = 400) -> HttpResponse:
+def _refused(request: HttpRequest, reason: str) -> HttpResponse:
     return error_page(
         request,
-        status,
+        400,
         title=_("You were not signed out"),
         message=_("The application sent a sign-out request we cannot answer.") + f" {reason}",
         next_step=_("You can sign out on your account page."),
