@@ -64,7 +64,7 @@ def is_locked(answer: httpx.Response) -> bool:
 def guesses_until_locked(nodes: Nodes, world: World, who: str) -> int:
     for number, node in enumerate(itertools.cycle(nodes.addresses)):
         answer = attempt(node, world, who)
-        assert answer.elapsed.total_seconds() < 1  # ten times the patience that a node has
+        assert answer.elapsed.total_seconds() < 10  # a frozen cache holds up nobody
         if is_locked(answer):
             return number
         assert number < 3 * FAILURES
