@@ -4,7 +4,7 @@ Hooks run in the order oauthlib calls them; what they found stays on the request
 (``client``, ``code_row``, ``family``, ``presented``), so that nothing is read twice.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.common import Request
@@ -12,6 +12,22 @@ from oauthlib.common import Request
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.provider import clients, scopes, tokens
+
+
+class Unused:
+    """A hook that nothing here asks: it refuses, where the toolkit would answer from tables of its own."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            NotImplementedError: always, as oauthlib's own hooks do.
+
+        """
+        raise NotImplementedError(f"{self.name} is a hook of the toolkit that Gatehouse does not use")
 
 
 class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untyped
@@ -161,3 +177,26 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     def get_id_token(self, token: dict[str, Any], token_handler: object, request: Request) -> str:
         """Return the signed ID token."""
         return tokens.id_token(request.grant, token["access_token"])
+
+    # What the toolkit offers beyond that (decision N19): other grants, other endpoints, its own rows
+
+    build_http_request = Unused()
+    finalize_id_token = Unused()
+    get_additional_claims = Unused()
+    get_authorization_code_scopes = Unused()
+    get_claim_dict = Unused()
+    get_discovery_claims = Unused()
+    get_id_token_dictionary = Unused()
+    get_jwt_bearer_token = Unused()
+    get_oidc_claims = Unused()
+    get_oidc_issuer_endpoint = Unused()
+    get_or_create_user_from_content = Unused()
+    get_userinfo_claims = Unused()
+    introspect_token = Unused()
+    is_origin_allowed = Unused()
+    revoke_token = Unused()
+    save_authorization_code = Unused()
+    validate_bearer_token = Unused()
+    validate_id_token = Unused()
+    validate_jwt_bearer_token = Unused()
+    validate_user = Unused()
