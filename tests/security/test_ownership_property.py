@@ -94,6 +94,11 @@ class Ownership(RuleBasedStateMachine):
         self.register(self.attacker(), ATTACKERS, **fields)
 
     @rule()
+    def attacker_registers_the_owner_s_email_with_a_phone_of_their_own(self) -> None:
+        # AV01 begins like this. Among all registrations it would be drawn too rarely.
+        self.register(self.attacker(), ATTACKERS, email=self.mine[Kind.EMAIL], phone=self.theirs)
+
+    @rule()
     def attacker_signs_in_by_code(self) -> None:
         self.enter(self.attacker(), self.theirs, "sign_in")
 
