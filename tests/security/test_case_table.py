@@ -64,6 +64,31 @@ def test_the_page_says_nothing_that_is_not_so():
         assert set(re.findall(r"`([^`]+)`", files)) <= really, number
 
 
+def test_every_advisory_has_a_case_a_test_or_a_reason():
+    known, rows = {case.number for case in case_table.cases()}, case_table.advisories()
+
+    assert len(rows) > 100
+    for advisory, holds in rows:
+        cited, named = set(re.findall(r"\b[A-Z]{1,2}\d\d\b", holds)), re.findall(r"`([^`]+)::(\w+)`", holds)
+        assert cited or named or holds.startswith("Cannot happen: "), advisory
+        assert cited <= known, advisory
+        for file, name in named:
+            text = (case_table.ROOT / "tests" / f"{file}.py").read_text()
+            assert f"def {name}(" in text, (advisory, name)
+
+
+def test_every_advisory_that_a_test_names_is_in_the_table():
+    table = case_table.ADVISORIES.read_text()
+    named = {
+        match.replace("_", "-")
+        for path in (case_table.ROOT / "tests" / "security").glob("test_advisories*.py")
+        for match in re.findall(r"CVE[_-]\d{4}[_-]\d+", path.read_text())
+    }
+
+    assert named
+    assert {number for number in named if number not in table} == set()
+
+
 @release
 def test_the_page_is_up_to_date():
     assert case_table.PAGE.read_text() == case_table.page(), (

@@ -17,11 +17,13 @@ FOLDER: Final = ROOT / "docs" / "security"
 PAGE: Final = FOLDER / "cases.md"
 TABLE: Final = FOLDER / "cases.tsv"
 ACCEPTED: Final = FOLDER / "accepted.md"
+ADVISORIES: Final = FOLDER / "advisories.md"
 
 _NAME: Final = re.compile(r"def (test_\w+)")
 _CASE: Final = re.compile(r"case((?:_(?:and_|to_)?[A-Z]\d\d)+)")
 _ATTACK: Final = re.compile(r"(?=(A[VPS]\d\d))")
 _DECISION: Final = re.compile(r"decision((?:_(?:and_)?[A-Z]\d{1,2})+)")
+_ADVISORY: Final = re.compile(r"^\| (?!Advisory|-)(.+?) \| .+ \| (.+) \|$", re.MULTILINE)
 _ACCEPTED_ROW: Final = re.compile(r"^\| *\**((?:decision )?[A-Z]+\d+)", re.MULTILINE)
 
 _SECTIONS: Final = {
@@ -104,6 +106,11 @@ def tests() -> dict[str, set[str]]:
 def accepted() -> set[str]:
     """Return the numbers that docs/security/accepted.md gives a reason for."""
     return set(_ACCEPTED_ROW.findall(ACCEPTED.read_text()))
+
+
+def advisories() -> list[tuple[str, str]]:
+    """Return each advisory of docs/security/advisories.md, with what is said to hold it here."""
+    return _ADVISORY.findall(ADVISORIES.read_text())
 
 
 def page() -> str:
