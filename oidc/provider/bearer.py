@@ -138,7 +138,7 @@ def _check_third_party(user: User, claims: Mapping[str, Any]) -> None:
     """
     if tenancy.active().issuer not in tokens.audiences_of(claims):
         raise InvalidBearer("The access token is for somebody else.")
-    if not user.consent_is_live or claims.get(tokens.EPOCH, user.epoch) != user.epoch:  # type: ignore[attr-defined]
+    if not user.consent_is_live or not tokens.is_of_epoch(claims, user):  # type: ignore[attr-defined]
         raise InvalidBearer("The user no longer agrees, or the password was changed.")
 
 

@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from identity.core import keyring
 from identity.sessions.models import UNKNOWN_AUTH_TIME
+from identity.users.models import User
 from oidc.keys import jws, signing
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.provider import claims, organizations
@@ -13,10 +15,10 @@ from oidc.provider.context import GrantContext
 # RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
-# In tokens of third-party applications: the consent that they live by, and the count of the user's password
-# changes and the like, which end them (decision N2).
+# In tokens of third-party applications: the consent that they live by, and a keyed hash of the count of the
+# user's password changes and the like, which end them (decision N2).
 CONSENT: Final = "consent_id"
-EPOCH: Final = "user_epoch"
+EPOCH: Final = "epoch_hash"
 _REQUESTED: Final = "userinfo_claims"
 _LAST_SECOND: Final = 253_402_300_799  # of the year 9999, where dates end
 
@@ -47,7 +49,7 @@ def access_token(context: GrantContext) -> str:
             body["organization_is_admin"] = context.target.organization_is_admin
     if context.user is not None and context.target.consent_id is not None:
         body[CONSENT] = str(context.target.consent_id)
-        body[EPOCH] = context.user.epoch
+        body[EPOCH] = _epoch_hash(context.token_id, context.user)
     return signing.sign(body, typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
 
 
@@ -67,6 +69,17 @@ def read_access_token(token: str) -> Parsed:
     if not all(type(moment) is int and 0 <= moment <= _LAST_SECOND for moment in times):
         raise InvalidToken("a time is missing or is no number of seconds")
     return parsed
+
+
+def is_of_epoch(said: Mapping[str, Any], user: User) -> bool:
+    """Tell whether nothing ended a third party's tokens since this one was issued, such as a new password.
+
+    A token of an application that was first-party, or of release 0.1.0, says nothing of it.
+    """
+    hashed = said.get(EPOCH)
+    if hashed is None:
+        return True
+    return isinstance(hashed, str) and keyring.matches(_epoch(said["jti"], user), hashed, purpose=EPOCH)
 
 
 def requested_of(said: Mapping[str, Any]) -> set[str]:
@@ -106,6 +119,15 @@ def id_token(context: GrantContext, access_token: str) -> str:
     if context.nonce:
         body["nonce"] = context.nonce
     return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.key_id)
+
+
+def _epoch_hash(token_id: str, user: User) -> str:
+    """Return the count as another hash in each token: the application reads nothing from it."""
+    return keyring.digest(_epoch(token_id, user), purpose=EPOCH)
+
+
+def _epoch(token_id: str, user: User) -> str:
+    return f"{token_id} {user.epoch}"
 
 
 def _half_hash(token: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.cast import World
 from tests.support.management import result_of
-from tests.support.third_parties import Estate, connect
+from tests.support.third_parties import Estate, claims_of, connect, connect_silently
 
 ORGANIZATIONS = "urn:service:scope:organizations"
 ROLES = "urn:service:scope:organization_roles"
@@ -112,6 +112,19 @@ def test_decision_N3_our_own_applications_are_told_what_the_interface_says(acme,
 
     assert (shown["user"]["email"], shown["user"]["name"]) == ("mia@x.org", "Mia Muster")
     assert [one["id"] for one in shown["organizations"]] == [hospital]
+
+
+def test_attack_a_token_counts_the_passwords_that_its_user_had(acme, estate, client):
+    connect(estate.browser(), client, scope="openid")
+    password = "An0ther password"
+    result_of(estate.admin.patch(f"/users/{estate.user.pk}/password", password=password))
+    browser = acme.browser()
+    assert browser.sign_in(estate.user, password).status_code == 200
+
+    said = [claims_of(connect_silently(browser, client, scope="openid")["access_token"]) for _ in range(2)]
+
+    assert 1 not in said[0].values()
+    assert said[0]["epoch_hash"] != said[1]["epoch_hash"]
 
 
 class TestAudience:
