@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
+from identity.core import ids
 from identity.core.compiled import Tuples, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
@@ -128,6 +129,11 @@ def covers(consented: Consented | None, asked: ConsentRequest) -> bool:
     return _grants(consented.resources, asked.resource_id, asked.resource_scopes) and _grants(
         consented.organizations, asked.organization_id, asked.organization_scopes
     )
+
+
+def names_organization(consented: Consented | None, organization_id: str) -> bool:
+    """Tell whether the user agreed to an organization, whose id is as a client sent it."""
+    return consented is not None and ids.parse(organization_id) in consented.organizations
 
 
 def _grants(targets: dict[UUID, Granted], target_id: UUID | None, scopes: tuple[str, ...]) -> bool:

@@ -34,6 +34,11 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
     """
     if session is None or (parked and parked.session_id not in {None, session.pk}):
         return Step.SIGN_IN
+    return _silent_step(asked, session) if "none" in asked.prompt else _shown_step(asked, session, parked)
+
+
+def _shown_step(asked: Authorization, session: Session, parked: AuthorizationRequest | None) -> Step:
+    """Return the first step that is missing of a request that pages may be shown for."""
     signed_in = bool(parked and parked.signed_in_at)
     if step := _step_for_somebody_else(asked, session, signed_in=signed_in):
         return step
@@ -44,6 +49,21 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
     if _must_consent(session, asked, parked):
         return Step.CONSENT
     return Step.CONFIRM if _must_confirm(asked, parked) else Step.ISSUE
+
+
+def _silent_step(asked: Authorization, session: Session) -> Step:
+    """Return what a request needs that no page may answer.
+
+    Consent comes first. Without it, an application learns from the refusal neither who is signed in nor
+    since when: a hint, a value of ``sub`` and ``max_age`` would each be a question.
+    """
+    if _must_consent(session, asked, None):
+        return Step.CONSENT
+    if step := _step_for_somebody_else(asked, session, signed_in=False):
+        return step
+    if _must_sign_in_again(session, asked):
+        return Step.SIGN_IN
+    return Step.CONFIRM if is_unproven(asked) else Step.ISSUE
 
 
 def _step_for_somebody_else(asked: Authorization, session: Session, *, signed_in: bool) -> Step | None:
@@ -93,9 +113,14 @@ def _must_consent(session: Session, asked: Authorization, parked: AuthorizationR
         # RFC 8252 section 8.6: another program may have taken the scheme or the port, so that
         # what was agreed to before does not count.
         return True
-    # After the page, what came since it was shown is not granted, and not asked for again.
-    wanted = ConsentRequest(_identity(asked)) if is_asked else get_wanted(session.user, asked)
-    return not consents.covers(consents.find(session.user_id, application.pk), wanted)
+    consented = consents.find(session.user_id, application.pk)
+    if is_asked:
+        # After the page, what came since it was shown is not granted, and not asked for again.
+        return not consents.covers(consented, ConsentRequest(_identity(asked)))
+    if asked.organization_id and not consents.names_organization(consented, asked.organization_id):
+        # Whether or not the user belongs to it: the answer would say so.
+        return True
+    return not consents.covers(consented, get_wanted(session.user, asked))
 
 
 def _must_confirm(asked: Authorization, parked: AuthorizationRequest | None) -> bool:
