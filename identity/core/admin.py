@@ -163,17 +163,18 @@ class Pages(Operating, DeclaredQueries, ModelAdmin):  # type: ignore[type-arg]  
         """Show a row.
 
         Raises:
-            PermissionDenied: something was sent, and nothing is taken here.
+            PermissionDenied: something was sent, and nothing is taken here; or rows are not for who asks.
 
         """
-        if request.method not in {"GET", "HEAD"}:
+        # Before anything is looked up: who may not see such rows does not learn which there are.
+        if request.method not in {"GET", "HEAD"} or not self.has_view_permission(request):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         drafted = self._drafted(request, row)
         context = {
             "operations": self._open(request, row),
             "previews": self.previews(drafted, row),
-            "panels": self.panels(request, row) if self.has_view_permission(request) else [],
+            "panels": self.panels(request, row),
             "log_link": self._log_link(row),
             "heading": self.heading,
             "title": self.name_of(row),

@@ -1,5 +1,6 @@
 """What failed lately with the identifiers of a user: a panel of the operators' site."""
 
+from audit.administrative import ADMINISTRATIVE
 from audit.models import Entry
 from audit.moments import text
 from identity.core import tenancy
@@ -12,7 +13,9 @@ from identity.users.models import User
 @beside(User)
 def _of_user(user: User) -> list[Panel]:
     keys = [key for one in (user.username, user.email, user.phone) if one for key in typed.keys_of(one)]
-    of_them = Entry.objects.filter(tenant_id=tenancy.active_id(), identifier_key__in=keys)
+    # An administrator may be called the same, whose entries lie in the log of the default tenant.
+    of_users = Entry.objects.filter(tenant_id=tenancy.active_id()).exclude(key__in=ADMINISTRATIVE)
+    of_them = of_users.filter(identifier_key__in=keys)
     failed = of_them.filter(payload__result="failed").order_by("-created_at", "-id")
     found = list(failed[: SHOWN + 1]) if keys else []
     rows = [

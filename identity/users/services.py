@@ -32,10 +32,11 @@ def create(  # noqa: PLR0913 - one parameter a field
     phone: str = "",
     avatar: str | None = None,
     custom_data: dict[str, object] | None = None,
+    is_vouched_for: bool = True,
 ) -> User:
     """Create a user whom an administrator vouches for; email and phone are proven, and unverified.
 
-    An account that holds one of them unproven loses it.
+    An account that holds one of them unproven loses it. Where nobody vouches they stay unproven.
 
     Instead of a password its hash may be given, as another system stored it.
 
@@ -46,14 +47,15 @@ def create(  # noqa: PLR0913 - one parameter a field
     """
     user = User(name=name, avatar=avatar, custom_data=custom_data or {})
     _identify(user, username=identifiers.username(username), email=email, phone=phone)
-    _set_proven(user, ownership.ADDRESSES)
+    proven = ownership.ADDRESSES if is_vouched_for else ()
+    _set_proven(user, proven)
     user.password = (
         imported_hashes.acceptable(password_hash)
         if password_hash
         else passwords.hashed(credentials.acceptable_password(password))
     )
     with transaction.atomic():
-        ownership.release(ownership.ADDRESSES, to=user)
+        ownership.release(proven, to=user)
         records.create(user, event=Event.USER_CREATE, username=user.username)
     if password_hash:
         dummy_hashes.forget()

@@ -77,7 +77,8 @@ class UserViewSet(CrudViewSet):
 
     def perform_create(self, fields: Row) -> UUID:
         """Create a user."""
-        return services.create(**fields).pk
+        caller: Any = self.request.user
+        return services.create(**fields, is_vouched_for=caller.vouches_for_addresses).pk
 
     def perform_update(self, row: User, fields: Row, expected: frozenset[int] | None) -> None:
         """Change a user."""

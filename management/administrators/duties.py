@@ -1,7 +1,8 @@
 """What each role may do, as one table. Everybody may read; administrators may do everything else, too.
 
 Support helps people to sign in again. It changes nothing that proves who somebody is: who could set a
-password or an address could take an account over.
+password or an address could take an account over. For that reason the email and the phone of users that
+support creates are unproven (``Administrator.vouches_for_addresses``).
 """
 
 from collections.abc import Collection, Mapping

@@ -115,6 +115,11 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return self.role == Role.SUPPORT and duties.is_open_to_support(route, method, fields)
 
     @property
+    def vouches_for_addresses(self) -> bool:
+        """Whether an email or phone that this administrator gives a user is proven by that."""
+        return self.role == Role.ADMINISTRATOR
+
+    @property
     def manages_everything(self) -> bool:
         """Whether nothing is kept from this administrator."""
         return self.is_superuser and self.role == Role.ADMINISTRATOR

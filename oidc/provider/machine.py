@@ -51,6 +51,7 @@ class Machine:
     answers: Mapping[str, bool]
 
     is_authenticated = True  # what REST framework asks of a caller
+    vouches_for_addresses = True  # of users it creates: no role limits what an application may do
 
     @property
     def scopes(self) -> frozenset[str]:
