@@ -265,6 +265,12 @@ class TestDefaultRegion:
 
         assert identifiers.phone(text) == text.replace(" ", "")
 
+    def test_decision_I2_what_is_too_long_with_its_country_code_stays_as_it_is(self, settings):
+        settings.PHONE_DEFAULT_REGION = "DE"
+
+        assert identifiers.phone("030 777777777777") == "030777777777777"
+        assert key("030 777777777777") == (Kind.PHONE, "030777777777777")
+
     @pytest.mark.parametrize("region", ["CN", "DE", "US", "GB", "FR", "IN", "BR", "AU"])
     def test_decision_I2_with_and_without_plus_are_still_the_same(self, settings, region):
         import phonenumbers  # noqa: PLC0415 - for its example numbers
