@@ -11,6 +11,7 @@ RUN python -m venv /opt/gatehouse \
         -r requirements-production.lock
 COPY manage.py pyproject.toml ./
 COPY config config
+COPY database database
 COPY audit audit
 COPY identity identity
 COPY oidc oidc

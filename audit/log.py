@@ -6,11 +6,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from audit import context
-from audit.compiled import Insert
 from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
 from audit.typed import Typed
+from database.statements import Insert
 
 _LONGEST_TEXT: Final = 256
 INSERT: Final = Insert(Entry)

@@ -26,7 +26,7 @@ from measure import ROWS, Times
 
 _PATHS: Final = ("client-credentials", "refresh", "userinfo", "login")
 _FOLDER: Final = stage.ROOT / "docs" / "images" / "profiles"
-_APPS: Final = ("audit", "config", "identity", "interaction", "management", "oidc")
+_APPS: Final = ("audit", "config", "database", "identity", "interaction", "management", "oidc")
 _LIBRARIES: Final = {
     "django/db/": "Django, database",
     "django/": "Django, requests",

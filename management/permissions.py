@@ -9,7 +9,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from identity.core import tenancy
-from identity.core.compiled import text
+from identity.core.tenant_statements import text
 from identity.resources import services as resources
 from management.administrators.models import Administrator
 from oidc.applications import bindings

@@ -98,7 +98,18 @@ def test_migrations_point_down_the_import_order():
 
 
 def sources() -> list[Path]:
-    places = ["audit", "bench", "config", "docs", "identity", "interaction", "management", "oidc", "tests"]
+    places = [
+        "audit",
+        "bench",
+        "config",
+        "database",
+        "docs",
+        "identity",
+        "interaction",
+        "management",
+        "oidc",
+        "tests",
+    ]
     return [path for place in places for path in (ROOT / place).rglob("*.py")]
 
 

@@ -1,11 +1,11 @@
-"""Lists whose statements are put into SQL once, for whichever tenant is active: see ``compiled``."""
+"""Lists whose statements are put into SQL once, for whichever tenant is active: see ``tenant_statements``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from django.db.models import IntegerField, QuerySet, Subquery
 
-from identity.core.compiled import Tuples
+from identity.core.tenant_statements import Tuples
 
 Row = dict[str, Any]
 

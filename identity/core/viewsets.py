@@ -22,10 +22,10 @@ from rest_framework.viewsets import GenericViewSet
 from audit.events import Event
 from identity.core import assignments, ids, records
 from identity.core.assignments import Assignment
-from identity.core.compiled import Tuples, uuid
 from identity.core.listing import HowMany, Listed, Listing
 from identity.core.models import EditableModel
 from identity.core.serializers import IdsSerializer
+from identity.core.tenant_statements import Tuples, uuid
 
 Row = dict[str, Any]
 Filter = Callable[[str], Q]

@@ -14,10 +14,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.clock import DatabaseNow
-from audit.compiled import Prepared, Statement
+from database.statements import Prepared, Statement
 from identity.core import ids, tenancy
-from identity.core.compiled import Update, text, uuid
 from identity.core.many import among_selected
+from identity.core.tenant_statements import Update, text, uuid
 from identity.limits.models import Counter
 from identity.limits.rules import SPANS, Limit, Lock, Refusal, Tally, Try
 

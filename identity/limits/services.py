@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import Model
 
 from audit import context
-from audit.compiled import Entailed, Insert
+from database.statements import Entailed, Insert
 from identity.core.errors import ServiceError
 from identity.limits import in_database, stores
 from identity.limits.rules import Limit, Lock, Tally, Try

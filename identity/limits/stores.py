@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Model
 from prometheus_client import Counter
 
-from audit.compiled import Insert, all_or_nothing
+from database.statements import Insert, all_or_nothing
 from identity.core import shared
 from identity.limits import in_database, in_redis
 from identity.limits.rules import Limit, Refusal, Tally, Try

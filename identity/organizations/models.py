@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from audit.compiled import Given
+from database.statements import Given
 from identity.core.models import EditableModel, KeptCount, Link, TenantManager
 from identity.resources.models import Scope
 from identity.users.models import User

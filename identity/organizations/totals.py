@@ -3,7 +3,7 @@
 from typing import Final
 from uuid import UUID
 
-from identity.core.compiled import Tuples, uuid
+from identity.core.tenant_statements import Tuples, uuid
 from identity.core.totals import Total
 from identity.organizations.models import MemberCount
 

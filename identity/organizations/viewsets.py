@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from identity.core import ids
-from identity.core.compiled import uuid
 from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
+from identity.core.tenant_statements import uuid
 from identity.core.viewsets import (
     AssignmentView,
     CrudViewSet,

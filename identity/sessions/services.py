@@ -12,11 +12,11 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from audit import context, log
-from audit.compiled import Insert
 from audit.events import Event
+from database.statements import Insert
 from identity.core import ids
-from identity.core.compiled import Select, text
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Select, text
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 

@@ -11,7 +11,7 @@ from django.urls import set_script_prefix
 
 from audit import context
 from identity.core import tenancy
-from identity.core.compiled import Select, text
+from identity.core.tenant_statements import Select, text
 from identity.tenants.models import Tenant
 
 _PREFIX: Final = re.compile(r"/t/([^/]*)(?=/)")

@@ -6,11 +6,11 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from audit.compiled import Entailed, all_or_nothing
 from audit.events import Event
+from database.statements import Entailed, all_or_nothing
 from identity.core import records
-from identity.core.compiled import Select, Update, number, text, uuid
 from identity.core.errors import Invalid, ServiceError
+from identity.core.tenant_statements import Select, Update, number, text, uuid
 from identity.users import dummy_hashes, identifiers, ownership, passwords
 from identity.users.identifiers import Kind
 from identity.users.models import User

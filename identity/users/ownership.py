@@ -17,8 +17,8 @@ from django.db.models.functions import Now
 from audit import log
 from audit.events import Event
 from identity.core import ids
-from identity.core.compiled import Select, text
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Select, text
 from identity.users import identifiers, user_data
 from identity.users.identifiers import Kind
 from identity.users.models import User

@@ -5,7 +5,7 @@ from typing import Final
 from django.db.models import Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from identity.core.compiled import Tuples
+from identity.core.tenant_statements import Tuples
 from identity.core.totals import Total
 from identity.users.models import UserCount
 

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from audit.events import Event
 from identity.core import records
-from identity.core.compiled import Select
+from identity.core.tenant_statements import Select
 from interaction.experience.models import SignInExperience, default_password_policy
 
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
-from audit.compiled import Given
+from database.statements import Given
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
 from identity.users import identifiers

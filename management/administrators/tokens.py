@@ -13,7 +13,7 @@ from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
 from identity.core import keyring, tenancy
-from identity.core.compiled import Select, number, text
+from identity.core.tenant_statements import Select, number, text
 from management.administrators import second_step
 from management.administrators.models import Administrator
 

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from audit import context
 from identity.core import ids, tenancy
-from identity.core.compiled import uuid
+from identity.core.tenant_statements import uuid
 from identity.organizations.models import Organization
 from identity.resources import services as resources
 from management.members.errors import OrganizationGone

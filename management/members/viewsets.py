@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from identity.core import ids
-from identity.core.compiled import uuid
 from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
+from identity.core.tenant_statements import uuid
 from identity.core.viewsets import Row, etag, expected_versions
 from identity.organizations import services as organizations
 from identity.organizations import totals

@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from audit import log
-from audit.compiled import Given
 from audit.events import Event
+from database.statements import Given
 from identity.core import ids, records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from identity.core.compiled import Tuples, uuid
 from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Tuples, uuid
 from identity.organizations.models import Membership
 from oidc.grants.models import ConsentTarget
 from oidc.provider.bearer import Principal

@@ -11,9 +11,9 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
 from django.db.models.functions import Now
 
 from audit import log
-from audit.compiled import Chain, Insert
 from audit.models import Entry
-from identity.core.compiled import Select, Update, moment, text, uuid
+from database.statements import Chain, Insert
+from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants import families, requests, revoked

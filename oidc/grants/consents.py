@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from identity.core import ids
-from identity.core.compiled import Tuples, uuid
+from identity.core.tenant_statements import Tuples, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants.models import Consent, ConsentTarget

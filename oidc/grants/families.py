@@ -19,11 +19,11 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
 from django.db.models.functions import Now
 
 from audit import log
-from audit.compiled import Chain, Insert
 from audit.events import Event
 from audit.models import Entry
+from database.statements import Chain, Insert
 from identity.core import ids, keyring
-from identity.core.compiled import Select, Update, number, text, uuid
+from identity.core.tenant_statements import Select, Update, number, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily

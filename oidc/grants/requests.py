@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from audit.compiled import Insert
-from identity.core.compiled import Delete, Select, Update, text, uuid
+from database.statements import Insert
+from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
-from identity.core.compiled import Select
+from identity.core.tenant_statements import Select
 from oidc.keys.models import SigningKey
 from oidc.public_json import cacheable_json
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 
 from identity.core import ids, tenancy
-from identity.core.compiled import Select, moment, text, uuid
+from identity.core.tenant_statements import Select, moment, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application

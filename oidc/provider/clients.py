@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
 
-from identity.core.compiled import Select, text
+from identity.core.tenant_statements import Select, text
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole
 from oidc.grants import codes, families

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.db.models import Exists
 
-from identity.core.compiled import Select, text, uuid
+from identity.core.tenant_statements import Select, text, uuid
 from oidc.applications.models import Application
 from oidc.grants.models import RevokedToken
 from oidc.keys.jws import InvalidToken

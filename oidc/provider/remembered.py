@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from audit import log
 from audit.models import Entry
 from identity.core import tenancy
-from identity.core.compiled import InsertIf, number, text, uuid
+from identity.core.tenant_statements import InsertIf, number, text, uuid
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
 

@@ -14,7 +14,7 @@ TABLE = settings.BASE_DIR / "docs" / "releases.tsv"
 # What the Dockerfile copies.
 _CODE = (
     "manage.py", "pyproject.toml", "requirements-production.lock",
-    "config", "audit", "identity", "oidc", "management", "interaction", "templates",
+    "config", "database", "audit", "identity", "oidc", "management", "interaction", "templates",
 )  # fmt: skip
 
 
@@ -47,8 +47,9 @@ def code_of(version: str, folder: Path) -> Path:
     if not commit:
         lacking(f"commit in this history that added the rows of release {version}", "git fetch")
     folder.mkdir()
+    there = _git("ls-tree", "--name-only", commit, "--", *_CODE).split()  # older releases lack some
     archive = subprocess.Popen(
-        ["git", "archive", commit, *_CODE],  # noqa: S607 - whichever git there is
+        ["git", "archive", commit, *there],  # noqa: S607 - whichever git there is
         cwd=settings.BASE_DIR,
         stdout=subprocess.PIPE,
     )

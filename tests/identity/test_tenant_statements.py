@@ -13,11 +13,12 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from audit import log
-from audit.compiled import Chain, Insert, all_or_nothing
 from audit.events import Event
 from audit.models import Entry
+from database.statements import Chain, Insert, all_or_nothing
 from identity.core import tenancy
-from identity.core.compiled import (
+from identity.core.listing import HowMany, Listed, Listing
+from identity.core.tenant_statements import (
     Delete,
     InsertIf,
     Select,
@@ -29,7 +30,6 @@ from identity.core.compiled import (
     text,
     uuid,
 )
-from identity.core.listing import HowMany, Listed, Listing
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User

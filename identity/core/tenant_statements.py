@@ -1,4 +1,4 @@
-"""Statements of hot paths on the rows of a tenant: see ``audit.compiled``.
+"""Statements of hot paths on the rows of a tenant: see ``database.statements``.
 
 What ``build`` returns is written once, for whichever tenant is active when it runs. It must not depend
 on the moment otherwise: what is now, the database says (``Now()``), and all else is ``Given``.
@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
-from audit.compiled import Given, Insert, Prepared, Source, Statement, Values, as_select
+from database.statements import Given, Insert, Prepared, Source, Statement, Values, as_select
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
