@@ -1,21 +1,3 @@
-"""The database's clock: the one that all nodes share."""
+"""Where migrations look for the database's clock."""
 
-from datetime import timedelta
-from typing import Any
-
-from django.db.models import DateTimeField, Expression, ExpressionWrapper
-from django.db.models.functions import Now
-
-
-class DatabaseNow(Now):
-    """``Now`` as both engines compare it: SQLite's text has microseconds like every other moment there."""
-
-    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """Write milliseconds as six digits: ``.123`` would sort before ``.123000``."""
-        template = "STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW')"
-        return self.as_sql(compiler, connection, template=template, **context)
-
-
-def seconds_ahead(seconds: int) -> Expression:
-    """Return the moment that lies so far ahead on the database's clock, or behind when negative."""
-    return ExpressionWrapper(DatabaseNow() + timedelta(seconds=seconds), DateTimeField())
+from database.clock import DatabaseNow  # noqa: F401

@@ -22,9 +22,9 @@ from django.db import connection, transaction
 from django.db.models import BigIntegerField, Count, F, Func, Max, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce
 
-from audit.clock import seconds_ahead
 from audit.count_triggers import LATE
 from audit.models import Counted, Entry, Stretch
+from database.clock import seconds_ahead
 
 MANY: Final = 20_000
 _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)

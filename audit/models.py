@@ -8,7 +8,7 @@ from uuid_utils.compat import uuid7
 
 from audit import ids
 from audit.administrative import hidden_from
-from audit.clock import DatabaseNow
+from database.clock import DatabaseNow
 
 # What keys signed is read from the log, 30 days back (oidc.keys.usage).
 LEAST_DAYS: Final = 31

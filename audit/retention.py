@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from audit import context, log
-from audit.clock import seconds_ahead
 from audit.events import Event
 from audit.models import Entry, Retention
+from database.clock import seconds_ahead
 
 _DAY: Final = 24 * 3600
 _BATCH: Final = 1000

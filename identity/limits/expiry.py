@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from audit.clock import seconds_ahead
+from database.clock import seconds_ahead
 from identity.core.expiry import Expiring
 from identity.limits.models import Counter
 

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Case, F, QuerySet, Value, When
 
-from audit.clock import DatabaseNow
+from database.clock import DatabaseNow
 from database.statements import Prepared, Statement
 from identity.core import ids, tenancy
 from identity.core.many import among_selected

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.core.checks import CheckMessage, Error
 
-from audit.clock import seconds_ahead
+from database.clock import seconds_ahead
 from identity.core.examination import examined
 from interaction.verification.models import OutgoingMessage
 

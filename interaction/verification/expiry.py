@@ -6,8 +6,8 @@ from typing import Final
 from django.db.models import QuerySet
 
 from audit import log
-from audit.clock import seconds_ahead
 from audit.events import Event
+from database.clock import seconds_ahead
 from identity.core import tenancy
 from identity.core.expiry import Expiring
 from interaction.verification.models import OutgoingMessage, VerificationCode

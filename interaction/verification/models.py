@@ -4,7 +4,7 @@ from typing import Self
 
 from django.db import models
 
-from audit.clock import DatabaseNow, seconds_ahead
+from database.clock import DatabaseNow, seconds_ahead
 from identity.core.models import TenantManager, TenantModel
 from identity.users.identifiers import Kind
 

@@ -15,8 +15,8 @@ from django.db import DatabaseError, connections, transaction
 from django.db.models import F
 
 from audit import log
-from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
+from database.clock import DatabaseNow, seconds_ahead
 from identity.core import expiry, keyring, records, tenancy
 from identity.core.errors import ServiceError
 from interaction.connectors import delivery

@@ -6,10 +6,10 @@ from django.db import transaction
 from django.db.models import F
 
 from audit import log
-from audit.clock import DatabaseNow, seconds_ahead
 from audit.events import Event
 from audit.log import Attempt
 from audit.typed import Typed
+from database.clock import DatabaseNow, seconds_ahead
 from identity.core import ids, keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules

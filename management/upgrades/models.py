@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db import models
 
-from audit.clock import DatabaseNow, seconds_ahead
+from database.clock import DatabaseNow, seconds_ahead
 
 # Six times as long as a node is silent at most: one that stumbles is not taken for gone.
 _PRESENT_SECONDS: Final = 180

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 from django.db.migrations.loader import MigrationLoader
 
-from audit.clock import DatabaseNow
+from database.clock import DatabaseNow
 from management.upgrades.models import Node
 
 _BEAT_SECONDS: Final = 30

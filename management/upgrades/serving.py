@@ -6,7 +6,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import DurationField, ExpressionWrapper, F
 
-from audit.clock import DatabaseNow
+from database.clock import DatabaseNow
 from management.upgrades.models import Node
 from management.upgrades.pending import Name
 

@@ -8,7 +8,7 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from audit.clock import DatabaseNow, seconds_ahead
+from database.clock import DatabaseNow, seconds_ahead
 from identity.core.expiry import Expiring
 from identity.sessions.models import Session
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken

@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from audit.clock import DatabaseNow
+from database.clock import DatabaseNow
 from identity.core.sealed import Sealed
 from oidc.grants.models import RefreshFamily
 

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from audit.clock import seconds_ahead
 from audit.models import Entry
+from database.clock import seconds_ahead
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User

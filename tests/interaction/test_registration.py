@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from audit.clock import seconds_ahead
 from audit.models import Entry
+from database.clock import seconds_ahead
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.verification.models import VerificationCode

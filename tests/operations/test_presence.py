@@ -5,7 +5,7 @@ import socket
 from django.conf import settings
 from django.db import connection
 
-from audit.clock import seconds_ahead
+from database.clock import seconds_ahead
 from management.upgrades import presence, serving
 from management.upgrades.models import Node
 from tests.support import second

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from audit.clock import seconds_ahead
 from audit.models import Entry
+from database.clock import seconds_ahead
 from identity.core import expiry, tenancy
 from identity.core.models import TenantModel
 from identity.limits import rules
