@@ -13,7 +13,7 @@ _PURPOSES: Final = [Purpose.SIGN_IN.value, Purpose.REGISTER.value, Purpose.FORGO
 
 
 class InteractionSerializer(serializers.Serializer[Any]):
-    """What every POST may say: which pending request is meant."""
+    """What every step may say: which pending request is meant."""
 
     interaction = Text(max_length=36, required=False, default="")
 

@@ -17,6 +17,7 @@ from interaction.api.serializers import (
     CodeSentSerializer,
     CodeSerializer,
     EnteredCodeSerializer,
+    InteractionSerializer,
     NewPasswordSerializer,
     NextSerializer,
     OfferedExperienceSerializer,
@@ -34,16 +35,22 @@ from interaction.verification.models import Purpose
 
 
 class Experience(APIView):
-    """GET what people are offered, and how it looks."""
+    """GET what people are offered, and how it looks: to the request that waits, if one does."""
 
+    queries = {"get": InteractionSerializer}
     gives = {"get": OfferedExperienceSerializer}
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
     def get(self, request: Request) -> Response:
         """Show what people are offered, and how it looks."""
+        query = InteractionSerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        waiting = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        must_ask_again = waiting is not None and waiting.must_ask_again
+        offers = offered.all_of_them(must_ask_again=must_ask_again)
         shown = OfferedExperienceSerializer(experience.current()).data
-        shown["social_connectors"] = SocialConnectorSerializer(offered.all_of_them(), many=True).data
+        shown["social_connectors"] = SocialConnectorSerializer(offers, many=True).data
         asked = captcha.current()
         shown["captcha"] = asked and {
             "connector_id": asked.provider.connector_id,

@@ -82,6 +82,30 @@ class TestN5:
         assert query_of(page.headers["Location"])["state"] == "af0ifjsldkj"
         assert again.status_code == 400
 
+    @pytest.mark.parametrize("named", [True, False], ids=["named", "newest"])
+    def test_decision_N5_a_front_end_of_ones_own_is_offered_what_the_page_is(self, acme, provider, named):
+        social.connect(acme, social.oauth2_config(provider.web.address), "oauth2")
+        social.connect(acme, provider.config)
+        browser, client = acme.browser(), acme.application()
+
+        def offered(**asked: str) -> set[str]:
+            sent = browser.authorize(client, **asked)
+            query = query_of(sent.headers["Location"]) if named else {}
+            shown = browser.get("/api/interaction/sign-in-experience", params=query)
+            return {offer["connector_id"] for offer in shown.json()["result"]["social_connectors"]}
+
+        assert offered() == {"oauth2", "oidc"}
+        assert offered(prompt="login") == offered(max_age="0") == {"oidc"}
+
+    def test_decision_N5_a_request_of_another_browser_is_offered_nothing(self, acme):
+        sent = acme.browser().authorize(acme.application(), prompt="login")
+
+        shown = acme.browser().get(
+            "/api/interaction/sign-in-experience", params=query_of(sent.headers["Location"])
+        )
+
+        assert (shown.status_code, shown.json()["result"]) == (400, "")
+
     def test_decision_N5_a_request_that_asks_for_nothing_new_is_offered_all(self, acme, honest):
         social.connect(acme, social.oauth2_config(honest.web.address), "oauth2")
         self.password_off(acme)
