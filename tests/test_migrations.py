@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 
-from audit.online import AddIndexOnline
+from database.online_index import AddIndexOnline
 from tests.support import releases
 from tests.support.migration_rules import History, made, problems, shop
 

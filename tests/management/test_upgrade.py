@@ -35,7 +35,7 @@ class Good(models.Model):
     name = models.CharField(max_length=64)
 """
 _HEAD = """
-from audit.online import AddIndexOnline
+from database.online_index import AddIndexOnline
 from django.db import migrations, models
 class Migration(migrations.Migration):
 """

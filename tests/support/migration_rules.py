@@ -13,7 +13,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models.fields import NOT_PROVIDED
 
-from audit.online import AddIndexOnline
+from database.online_index import AddIndexOnline
 
 Name = tuple[str, str]
 
@@ -119,7 +119,7 @@ def _break_of_a_table(operation: Operation, model: str, migration: Migration) ->
         if migration.atomic:
             yield "AddIndexOnline needs atomic = False"
     elif isinstance(operation, operations.AddIndex):
-        yield f"{said} on {model} stops writers: use audit.online.AddIndexOnline"
+        yield f"{said} on {model} stops writers: use database.online_index.AddIndexOnline"
     elif isinstance(operation, operations.AddField):
         yield from _added(operation)
 

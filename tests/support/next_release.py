@@ -8,7 +8,7 @@ from pathlib import Path
 
 _HEAD = """
 import django.db.models.deletion
-from audit.online import AddIndexOnline
+from database.online_index import AddIndexOnline
 from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [("{app}", "{before}")]

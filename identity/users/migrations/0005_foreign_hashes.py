@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-from audit.online import AddIndexOnline
+from database.online_index import AddIndexOnline
 
 
 class Migration(migrations.Migration):

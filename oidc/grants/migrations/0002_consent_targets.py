@@ -2,7 +2,7 @@ import django.db.models.deletion
 import django.utils.timezone
 import identity.core.ids
 import identity.core.tenancy
-from audit.cascades import CreateCascadingModel
+from database.cascades import CreateCascadingModel
 from django.db import migrations, models
 
 
