@@ -12,13 +12,14 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from audit import context, exports, ids, moments
+from audit import context, exports, moments
 from audit.administrative import hidden_from
 from audit.bounded import BoundedPaginator
 from audit.events import Event
 from audit.list_queries import DeclaredQueries
 from audit.models import Entry
 from audit.typed import keys_of
+from database import ids
 
 
 class ResultFilter(admin.SimpleListFilter):

@@ -6,8 +6,8 @@ from typing import Final, NoReturn, Self
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from audit import ids
 from audit.administrative import hidden_from
+from database import ids
 from database.clock import DatabaseNow
 
 # What keys signed is read from the log, 30 days back (oidc.keys.usage).

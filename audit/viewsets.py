@@ -11,10 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from audit import context, counting, ids
+from audit import context, counting
 from audit.administrative import hidden_from
 from audit.models import Entry, EntryQuerySet
 from audit.typed import keys_of
+from database import ids
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
 _FILTERS = ("key", "user_id", "application_id", "request_id", "identifier", "start_time", "end_time")

@@ -20,7 +20,8 @@ from audit import moments
 from audit.bounded import BoundedPaginator
 from audit.list_queries import DeclaredQueries
 from audit.moments import Column
-from identity.core import bulk, ids
+from database import ids
+from identity.core import bulk
 from identity.core.operating import Operating, address_of
 from identity.core.operations import Cell, Panel
 

@@ -14,7 +14,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F, Lookup, Q, QuerySet
 from django.db.models.lookups import In
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.core.models import Link
 
 

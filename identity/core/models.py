@@ -5,7 +5,8 @@ from typing import Self, TypeVar
 from django.db import models
 from django.utils import timezone
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 
 M_co = TypeVar("M_co", bound=models.Model, covariant=True)
 

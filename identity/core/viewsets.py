@@ -20,7 +20,8 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from audit.events import Event
-from identity.core import assignments, ids, records
+from database import ids
+from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.listing import HowMany, Listed, Listing
 from identity.core.models import EditableModel

@@ -13,9 +13,10 @@ from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Case, F, QuerySet, Value, When
 
+from database import ids
 from database.clock import DatabaseNow
 from database.statements import Prepared, Statement
-from identity.core import ids, tenancy
+from identity.core import tenancy
 from identity.core.many import among_selected
 from identity.core.tenant_statements import Update, text, uuid
 from identity.limits.models import Counter

@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from audit.moments import text
-from identity.core import ids, plain
+from database import ids
+from identity.core import plain
 from identity.core.admin import Pages, beside, link
 from identity.core.errors import Invalid
 from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked

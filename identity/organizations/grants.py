@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from identity.core import ids
+from database import ids
 from identity.organizations.models import (
     MemberRole,
     Membership,

@@ -8,7 +8,8 @@ from django.db.models import Exists, OuterRef
 
 from audit import log
 from audit.events import Event
-from identity.core import assignments, ids, records
+from database import ids
+from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
 from identity.core.many import among

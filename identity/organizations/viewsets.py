@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core import ids
+from database import ids
 from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
 from identity.core.tenant_statements import uuid

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core import ids
+from database import ids
 from identity.core.viewsets import CrudViewSet, Row, by_id, exactly
 from identity.resources import services
 from identity.resources.models import Resource, Scope

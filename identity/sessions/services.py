@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
+from database import ids
 from database.statements import Insert
-from identity.core import ids
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, text
 from identity.sessions.models import Session, SessionQuerySet

@@ -2,7 +2,8 @@
 
 from django.db import models
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.core.models import Versioned
 
 

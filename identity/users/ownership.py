@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from audit import log
 from audit.events import Event
-from identity.core import ids
+from database import ids
 from identity.core.errors import ServiceError
 from identity.core.tenant_statements import Select, text
 from identity.users import identifiers, user_data

@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
-from identity.core import ids
+from database import ids
 from identity.core.errors import Invalid
 
 EMAIL: Final = "email"

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.urls import reverse
 
-from identity.core import ids
+from database import ids
 from identity.core.errors import ServiceError
 from identity.sessions import cookies
 from oidc.applications import redirect_uris

@@ -9,8 +9,9 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from audit.typed import Typed
+from database import ids
 from database.clock import DatabaseNow, seconds_ahead
-from identity.core import ids, keyring
+from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from audit import context
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.core.tenant_statements import uuid
 from identity.organizations.models import Organization
 from identity.resources import services as resources

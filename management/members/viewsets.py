@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from identity.core import ids
+from database import ids
 from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
 from identity.core.tenant_statements import uuid

@@ -9,7 +9,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core import ids
+from database import ids
 from identity.core.serializers import IdsSerializer
 from identity.core.viewsets import AssignmentView, CrudViewSet, Row, TenantViewSet, expected_versions
 from identity.organizations.models import Organization

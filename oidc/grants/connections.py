@@ -8,7 +8,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from identity.core import ids
+from database import ids
 from identity.core.errors import ServiceError
 from identity.users.models import User
 from oidc.applications.models import Application

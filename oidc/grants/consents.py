@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
-from identity.core import ids
+from database import ids
 from identity.core.tenant_statements import Tuples, uuid
 from identity.users.models import User
 from oidc.applications.models import Application

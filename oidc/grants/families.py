@@ -21,8 +21,9 @@ from django.db.models.functions import Now
 from audit import log
 from audit.events import Event
 from audit.models import Entry
+from database import ids
 from database.statements import Chain, Insert
-from identity.core import ids, keyring
+from identity.core import keyring
 from identity.core.tenant_statements import Select, Update, number, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application

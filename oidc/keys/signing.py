@@ -18,7 +18,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from jwcrypto.jwk import JWK
 
-from identity.core import ids, keyring, tenancy
+from database import ids
+from identity.core import keyring, tenancy
 from oidc.keys import jws
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Subquery
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.core.tenant_statements import Select, moment, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User

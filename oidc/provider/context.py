@@ -7,7 +7,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider.claims_request import ClaimsRequest

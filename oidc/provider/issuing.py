@@ -13,7 +13,7 @@ from oauthlib.oauth2 import InvalidGrantError
 from audit import log
 from audit.events import Event
 from audit.models import Entry
-from identity.core import ids
+from database import ids
 from oidc.applications.models import Application
 from oidc.grants import codes, families
 from oidc.grants.families import Outcome

@@ -7,7 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework import serializers
 
-from identity.core import ids, tenancy
+from database import ids
+from identity.core import tenancy
 from identity.core.many import among, among_selected, link
 from identity.core.serializers import Ids, IdsSerializer, Line
 from identity.roles.models import Role, UserRole

@@ -17,7 +17,7 @@ import pytest
 from joserfc import jwt as joserfc_jwt
 from joserfc.jwk import OctKey
 
-from identity.core import ids
+from database import ids
 from identity.organizations import services as organizations
 from management.administrators import tokens
 from management.administrators.models import Administrator

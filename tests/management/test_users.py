@@ -3,7 +3,7 @@
 import pytest
 from argon2 import PasswordHasher
 
-from identity.core import ids
+from database import ids
 from tests.support.cast import PASSWORD
 from tests.support.management import refusal_of, result_of
 

@@ -1,6 +1,6 @@
 """The accounts elsewhere that a person signs in with."""
 
-from identity.core import ids
+from database import ids
 from identity.core.records import Gone
 from identity.sessions.models import Session
 from identity.users.models import User

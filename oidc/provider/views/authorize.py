@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
-from identity.core import ids
+from database import ids
 from identity.core.error_page import error_page
 from identity.limits import services as limits
 from identity.organizations import grants as memberships

@@ -10,7 +10,7 @@ from oauthlib.common import Request
 from oauthlib.oauth2 import InvalidClientError, OAuth2Error
 
 from audit.events import Event
-from identity.core import ids
+from database import ids
 from identity.limits import services as limits
 from oidc.applications.models import Application
 from oidc.grants import families, revoked

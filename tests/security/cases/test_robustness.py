@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from identity.core import ids
+from database import ids
 from tests.support.cast import query_of
 from tests.support.surface import Estate, Route, writes
 from tests.support.threads import at_once

@@ -1,14 +1,21 @@
-"""Ids of entries and of requests: UUID version 7 (RFC 9562), which say when they were made."""
+"""Ids of rows, audit entries and requests: UUID version 7 (RFC 9562), so that newer ones are greater."""
 
 from datetime import UTC, datetime
 from uuid import UUID
+
+from uuid_utils.compat import uuid7
+
+
+def new() -> UUID:
+    """Make an id that grows with time and cannot be guessed."""
+    return uuid7()
 
 
 def parse(text: str) -> UUID | None:
     """Read an id in its canonical text; anything else is no id at all."""
     try:
         value = UUID(text)
-    except ValueError:
+    except (ValueError, AttributeError, TypeError):
         return None
     return value if str(value) == text else None
 
