@@ -147,6 +147,24 @@ def test_the_page_that_sends_codes_asks_too(asking, verifier):
     assert "We sent a code a moment ago" in again.text
 
 
+@pytest.mark.parametrize("code", ["000000", ""], ids=["wrong", "empty"])
+def test_after_a_code_that_is_not_right_another_can_be_sent(asking, verifier, code):
+    to, browser = codes.new_email(), asking.browser()
+    asking.user(email=to)
+    solved = {FIELDS[verifier.name]: "solved"}
+    sent = form(browser.get("/sign-in/code")).submit(browser, identifier=to, **solved)
+
+    wrong = forms(sent)[0].submit(browser, code=code)
+    codes.let_time_pass(asking)
+    again = forms(wrong)[-1].submit(browser, **{FIELDS[verifier.name]: "solved too"})
+
+    assert wrong.status_code == 400
+    assert wrong.text.count(f'data-sitekey="{KEYS["site_key"]}"') == 1
+    assert "frame-src https://" in wrong.headers["Content-Security-Policy"]
+    assert again.status_code == 200
+    assert codes.message_to(to, number=2)["code"] != codes.message_to(to)["code"]
+
+
 def test_a_front_end_learns_which_one_to_show(asking, verifier):
     shown = asking.get("/api/interaction/sign-in-experience").json()["result"]["captcha"]
 

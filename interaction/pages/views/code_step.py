@@ -187,6 +187,7 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         identifier=identifier,
         has_letters=codes.are_long(identifiers.kind_of(identifier), identifier),
         notice=notice,
-        asks_captcha=bool(shared.captcha_token(request)),
+        # If a code was sent without a token, the tenant asks for none: only after a wrong code is it asked.
+        asks_captcha="code" in request.POST or bool(shared.captcha_token(request)),
         **step.links(pending),
     )
