@@ -214,7 +214,7 @@ CACHE_URL = env.redis_url("CACHE_URL")
 CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
 CACHES = {
     "default": {
-        "BACKEND": "identity.core.shared.SharedCache",
+        "BACKEND": "database.redis.SharedCache",
         "LOCATION": CACHE_URL,
         "KEY_PREFIX": CACHE_PREFIX,
     }

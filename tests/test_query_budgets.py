@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from identity.core import shared
+from database.redis import shared_redis
 from tests.support import budgets, redis_server
 from tests.support.cast import PASSWORD, RelyingParty, World, query_of
 from tests.support.independent import bearer
@@ -261,9 +261,9 @@ class TestJourney:
         (reads, writes), (reads_of_wrong, writes_of_wrong) = prices()
         with redis_server.running() as redis:
             settings.CACHE_URL = redis.url
-            shared.redis.cache_clear()
+            shared_redis.cache_clear()
             in_redis = prices()
-        shared.redis.cache_clear()
+        shared_redis.cache_clear()
 
         # Right ones are counted and given back, the latter with all else; wrong ones are counted.
         assert in_redis == [(reads, writes - chained(2)), (reads_of_wrong, writes_of_wrong - 1)]

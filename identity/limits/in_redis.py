@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from identity.core import shared, tenancy
+from database.redis import InvalidReply, Unavailable, shared_redis
+from identity.core import tenancy
 from identity.limits.rules import SPANS, Limit, Refusal, Tally, Try
 
 # Of each key: "limit" or "lock", how many, in how many milliseconds. Behind them the spans of locks.
@@ -65,7 +66,7 @@ def count(tries: Sequence[Try]) -> Refusal | None:
     """Count all of them, or none and return the first that is one too many. No transaction takes it back.
 
     Raises:
-        shared.Away: it does not answer, or not with what the script returns.
+        Unavailable: it does not answer, or not with what the script returns.
 
     """
     rules = [each.rule for each in tries]
@@ -80,7 +81,7 @@ def count(tries: Sequence[Try]) -> Refusal | None:
     ]
     position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)], many=2)
     if position > len(tries):
-        raise shared.Away
+        raise Unavailable
     return Refusal(tries[position - 1], left // 1000 + 1) if position else None
 
 
@@ -88,7 +89,7 @@ def tally(tried: Try) -> Tally:
     """Count one more, however many there were, and return how many there are now.
 
     Raises:
-        shared.Away: it does not answer.
+        Unavailable: it does not answer.
 
     """
     count, left = _run(_TALLY, [tried], [1000 * tried.rule.seconds], many=2)
@@ -99,7 +100,7 @@ def is_any_reached(tries: Sequence[Try]) -> bool:
     """Tell whether one of these limits is reached. Nothing is counted.
 
     Raises:
-        shared.Away: it does not answer.
+        Unavailable: it does not answer.
 
     """
     counts = _run(_READ, tries, [], many=len(tries))
@@ -109,7 +110,7 @@ def is_any_reached(tries: Sequence[Try]) -> bool:
 
 def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
     """Take back what ``count`` counted; while Redis is away it stays counted."""
-    with suppress(shared.Away):
+    with suppress(Unavailable):
         _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries], many=0)
 
 
@@ -117,9 +118,9 @@ def _numbers(answer: object, many: int) -> list[int]:
     """Return an answer that is so many whole numbers, none below zero; no script gives another."""
     numbers = [] if answer is None else answer
     if not isinstance(numbers, list) or len(numbers) != many:
-        raise shared.Nonsense
+        raise InvalidReply
     if not all(isinstance(number, int) for number in numbers):
-        raise shared.Nonsense
+        raise InvalidReply
     return [max(number, 0) for number in numbers]
 
 
@@ -127,6 +128,6 @@ def _run(script: str, tries: Sequence[Try], arguments: list[Any], *, many: int) 
     """Run a script, and return the numbers it answers, so many."""
     prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
     keys = [f"{prefix}:{each.key_hash}" for each in tries]
-    return shared.redis().ask(
+    return shared_redis().ask(
         lambda redis: _numbers(redis.register_script(script)(keys=keys, args=arguments), many)
     )

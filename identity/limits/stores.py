@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db.models import Model
 from prometheus_client import Counter
 
+from database.redis import Unavailable
 from database.statements import Insert, all_or_nothing
-from identity.core import shared
 from identity.limits import in_database, in_redis
 from identity.limits.rules import Limit, Refusal, Tally, Try
 
@@ -84,7 +84,7 @@ def note_refusal(refusal: Refusal | None) -> None:
 
 def _ask(question: Callable[[Store], T]) -> T:
     if settings.CACHE_URL:
-        with suppress(shared.Away):
+        with suppress(Unavailable):
             answer = question(in_redis)
             _COUNTED.labels("redis").inc()
             return answer

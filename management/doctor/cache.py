@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core import shared
+from database.redis import Unavailable, shared_redis
 from identity.core.examination import examined
 
 _KEY: Final = "gatehouse-doctor"
@@ -40,7 +40,7 @@ def shared_cache() -> Iterator[CheckMessage]:
 
 def _forgets() -> bool:
     try:
-        memory = shared.redis().ask(lambda redis: redis.info("memory"))
-    except shared.Away:
+        memory = shared_redis().ask(lambda redis: redis.info("memory"))
+    except Unavailable:
         return False
     return bool(memory.get("maxmemory")) and str(memory.get("maxmemory_policy")) != "noeviction"

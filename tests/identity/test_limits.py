@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from redis import Redis
 
-from identity.core import shared
+from database.redis import shared_redis
 from identity.limits import services as limits
 from identity.limits.models import Counter
 from identity.limits.rules import Limit, Lock
@@ -42,12 +42,12 @@ def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterato
     if request.param == "redis":
         settings.CACHE_URL = request.getfixturevalue("redis").url
         settings.CACHE_PREFIX = "gatehouse:test"
-    shared.redis.cache_clear()
+    shared_redis.cache_clear()
     with acme.active():
         yield str(request.param)
         # It was counted there and nowhere else.
         assert Counter.objects.exists() == (request.param == "database")
-    shared.redis.cache_clear()
+    shared_redis.cache_clear()
 
 
 def guess(*, right: bool = False, who: str = "ada", at: str = "192.0.2.1") -> None:

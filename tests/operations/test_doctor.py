@@ -29,7 +29,7 @@ from redis import Redis
 from audit import log, triggers
 from audit.context import request
 from audit.events import Event
-from identity.core import shared
+from database.redis import shared_redis
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.verification.models import OutgoingMessage
@@ -301,14 +301,14 @@ class TestFaults:
     def test_a_redis_that_drops_counts_when_it_is_full(self, address, settings):
         with redis_server.running() as server, Redis.from_url(server.url) as redis:
             settings.CACHE_URL = server.url
-            shared.redis.cache_clear()
+            shared_redis.cache_clear()
             redis.config_set("maxmemory", "64mb")
             before = examined()
             redis.config_set("maxmemory-policy", "allkeys-lru")
 
             found = examined()
 
-        shared.redis.cache_clear()
+        shared_redis.cache_clear()
         assert "cache.W002" not in before
         assert "drops any key" in message(found, "cache.W002")
 

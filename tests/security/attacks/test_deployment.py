@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis
 
-from identity.core import shared
+from database.redis import JSONSerializer
 from tests.support import lying_redis, nodes, redis_server, second
 from tests.support.cast import PASSWORD
 from tests.support.operators import Operator, administrator
@@ -105,7 +105,7 @@ class TestCache:
     def test_attack_AP19_nonsense_in_place_of_the_figures(self, kept, monkeypatch):
         from management.site import figures  # noqa: PLC0415 - the site is loaded by then
 
-        assert figures._from_json(shared.JSONSerializer().loads(kept)) is None
+        assert figures._from_json(JSONSerializer().loads(kept)) is None
 
     @pytest.mark.skipif(not os.environ.get("GATEHOUSE_THOROUGH"), reason="starts a server for each answer")
     @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ _FAILURES: Final = Counter(
 _logger: Final = logging.getLogger(__name__)
 
 
-class Away(Exception):
+class Unavailable(Exception):
     """It does not answer, or did not a moment ago."""
 
 
@@ -46,11 +46,11 @@ def _patience() -> dict[str, Any]:
     }
 
 
-class Nonsense(Exception):
+class InvalidReply(Exception):
     """It answered something that is no answer to the question."""
 
 
-class Shared:
+class SharedRedis:
     """A Redis that may be away."""
 
     def __init__(self, url: str) -> None:
@@ -65,18 +65,19 @@ class Shared:
         """Return what it answers.
 
         Raises:
-            Away: it did not answer within 0.1 seconds, now or within the last five; or answered nonsense.
+            Unavailable: it did not answer within 0.1 seconds, now or in the last five seconds; or its reply
+                is invalid.
 
         """
         if self._is_away and not self._is_due():
-            raise Away
+            raise Unavailable
         try:
             answer = question(self._client)
         except Exception as failure:  # noqa: BLE001 - on nonsense the library raises whatever comes of it
             # What follows on these connections may belong to other questions.
             self._client.connection_pool.disconnect(inuse_connections=False)
             self._note(type(failure).__name__)
-            raise Away from None
+            raise Unavailable from None
         if self._is_away:
             self._note("")
         return answer
@@ -102,9 +103,9 @@ class Shared:
 
 
 @cache
-def redis() -> Shared:
+def shared_redis() -> SharedRedis:
     """Return the one of CACHE_URL, which has to be set."""
-    return Shared(settings.CACHE_URL)
+    return SharedRedis(settings.CACHE_URL)
 
 
 class JSONSerializer:
@@ -132,13 +133,13 @@ class SharedCache(RedisCache):
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         """Return what is kept, or the default."""
         try:
-            return redis().ask(lambda _: super(SharedCache, self).get(key, default, version))
-        except Away:
+            return shared_redis().ask(lambda _: super(SharedCache, self).get(key, default, version))
+        except Unavailable:
             return default
 
     def set(self, key: Any, value: Any, *options: Any, **more: Any) -> None:
         """Keep it, if that can be done."""
         try:
-            redis().ask(lambda _: super(SharedCache, self).set(key, value, *options, **more))
-        except Away:
+            shared_redis().ask(lambda _: super(SharedCache, self).set(key, value, *options, **more))
+        except Unavailable:
             return
