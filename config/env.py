@@ -208,7 +208,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
     return {
-        "ENGINE": "config.sqlite",
+        "ENGINE": "database.sqlite",
         "NAME": path,
         "OPTIONS": {
             # An acknowledged write survives a power cut, and writers queue instead of failing.
@@ -225,7 +225,7 @@ def _postgresql(name: str, parts: SplitResult, pool: int, *, prepared: bool) -> 
     shared = {"min_size": 1, "max_size": pool, "timeout": 5, "name": "gatehouse"}
     pooled: dict[str, object] = {"pool": shared} if pool else {}
     return {
-        "ENGINE": "config.postgresql",
+        "ENGINE": "database.postgresql",
         "NAME": unquote(parts.path[1:]),
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or "",

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
-from config.postgresql import moments
-from config.postgresql.cursor import Cursor
+from database.postgresql import timestamps
+from database.postgresql.cursor import Cursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -15,7 +15,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """Return what to connect with."""
         params = super().get_connection_params()
-        return params | {"cursor_factory": Cursor, "context": moments.quicker(params["context"])}
+        return params | {"cursor_factory": Cursor, "context": timestamps.quicker(params["context"])}
 
     def is_usable(self) -> bool:
         """Tell whether statements can be sent.
