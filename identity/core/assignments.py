@@ -11,10 +11,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from audit import log
 from audit.events import Event
 from database import ids
+from database.id_lists import among, among_selected
 from database.statements import Given
 from identity.core import records
 from identity.core.errors import ServiceError
-from identity.core.many import among, among_selected, link
+from identity.core.links import insert_links
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
 
@@ -151,7 +152,7 @@ def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted
 def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
     """Link in one order everywhere: whoever links from the other end is waited for, not fought with."""
     ordered = sorted(items, key=_number)
-    link(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
+    insert_links(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
 
 
 def _record(assignment: Assignment, parent_id: UUID, items: set[UUID], **facts: Any) -> None:

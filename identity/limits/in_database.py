@@ -15,9 +15,9 @@ from django.db.models import Case, F, QuerySet, Value, When
 
 from database import ids
 from database.clock import DatabaseNow
+from database.id_lists import among_selected
 from database.statements import Prepared, Statement
 from identity.core import tenancy
-from identity.core.many import among_selected
 from identity.core.tenant_statements import Update, text, uuid
 from identity.limits.models import Counter
 from identity.limits.rules import SPANS, Limit, Lock, Refusal, Tally, Try

@@ -9,10 +9,10 @@ from django.db.models import Exists, OuterRef
 from audit import log
 from audit.events import Event
 from database import ids
+from database.id_lists import among
 from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
-from identity.core.many import among
 from identity.core.records import UnknownIds
 from identity.limits import rules
 from identity.limits import services as limits

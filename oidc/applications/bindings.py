@@ -9,11 +9,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 from audit import log
 from audit.events import Event
 from database import ids
+from database.id_lists import among
 from database.statements import Given
 from identity.core import records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
-from identity.core.many import among
 from identity.core.records import UnknownIds
 from identity.organizations.models import (
     Organization,

@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework import serializers
 
 from database import ids
+from database.id_lists import among, among_selected
 from identity.core import tenancy
-from identity.core.many import among, among_selected, link
+from identity.core.links import insert_links
 from identity.core.serializers import Ids, IdsSerializer, Line
 from identity.roles.models import Role, UserRole
 from identity.users.models import User
@@ -41,7 +42,7 @@ def test_a_condition_is_that_of_the_orm(acme: World, people: list[User]):
 def test_a_condition_on_what_is_selected_is_that_of_the_orm(acme: World, people: list[User]):
     with acme.active():
         role = Role.objects.create(name="some", type=Role.Type.USER)
-        link(UserRole, "role", role.pk, "user", [person.pk for person in people[::3]])
+        insert_links(UserRole, "role", role.pk, "user", [person.pk for person in people[::3]])
         everybody = User.objects.filter(username_key__startswith="p")
         linked = UserRole.objects.filter(role=role).values("user_id")
         for selected in (linked, linked.none()):
@@ -67,8 +68,8 @@ def test_links_are_those_of_the_orm_and_stay(acme: World, people: list[User]):
     with acme.active():
         role, other = (Role.objects.create(name=name, type=Role.Type.USER) for name in ("a", "b"))
         first = UserRole.objects.create(role=role, user=people[0])
-        link(UserRole, "role", role.pk, "user", [person.pk for person in people])
-        link(UserRole, "role", role.pk, "user", [])
+        insert_links(UserRole, "role", role.pk, "user", [person.pk for person in people])
+        insert_links(UserRole, "role", role.pk, "user", [])
         found = UserRole.objects.filter(role=role)
         assert {row.user_id for row in found} == {person.pk for person in people}
         assert {row.tenant_id for row in found} == {acme.tenant.pk}
@@ -79,7 +80,7 @@ def test_links_are_those_of_the_orm_and_stay(acme: World, people: list[User]):
 
 def test_without_a_tenant_nothing_is_linked(people: list[User]):
     with tenancy.nowhere(), pytest.raises(tenancy.NoActiveTenant):
-        link(UserRole, "role", ids.new(), "user", [people[0].pk])
+        insert_links(UserRole, "role", ids.new(), "user", [people[0].pk])
 
 
 GOOD = [str(ids.new()) for _ in range(3)]
