@@ -6,6 +6,8 @@ from identity.core import tenancy
 from interaction.connectors.models import Connector
 
 PATH = "/social/callback"
+# The release that no longer serves the callback that connectors of 0.1.0 share (docs/upgrades.md).
+SHARED_UNTIL = "1.0.0"
 
 
 def redirect_uri_of(connector: Connector) -> str:

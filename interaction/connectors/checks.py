@@ -6,6 +6,7 @@ from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Djan
 
 from identity.core import keyring
 from identity.core.examination import examined, named
+from interaction.connectors import callbacks
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 
@@ -44,7 +45,7 @@ def connectors() -> Iterator[CheckMessage]:
     if sharing:
         yield Warning(
             "social connectors share one callback, so a malicious provider among them can get at another's "
-            f"codes: {named(sharing)}",
+            f"codes: {named(sharing)}. It is served until release {callbacks.SHARED_UNTIL}",
             hint="register {issuer}/social/callback/{id of the connector} with the provider as a further "
             'redirect URI, then send PATCH /api/v1/connectors/{id} {"has_own_callback": true} or press "Use '
             "its own callback\" on the connector's page in the console",

@@ -1,14 +1,16 @@
 """Where providers send browsers back to: an address of each connector's own."""
 
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 
 from audit.models import Entry
 from identity.core.errors import Invalid
-from interaction.connectors import checks
+from interaction.connectors import callbacks, checks
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from tests.support import openid, second, social
@@ -117,5 +119,18 @@ def test_decision_N6_the_doctor_names_connectors_that_share_the_old_callback(acm
         assert not warnings()
         Connector.objects.filter(pk=connector.pk).update(has_own_callback=False)
         assert named in warnings()[0]
+        assert f"until release {callbacks.SHARED_UNTIL}" in warnings()[0]
         Connector.objects.filter(pk=connector.pk).update(enabled=False)
         assert not warnings()
+
+
+def test_decision_N6_the_shared_callback_ends_with_the_release_that_was_announced():
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
+    announced = (settings.BASE_DIR / "docs/upgrades.md").read_text()
+
+    row = next(line for line in announced.splitlines() if "social connectors of 0.1.0 share" in line)
+    assert f"| {callbacks.SHARED_UNTIL}, " in row
+    now, end = (
+        [int(part) for part in text.split(".")] for text in (project["version"], callbacks.SHARED_UNTIL)
+    )
+    assert now < end
