@@ -9,7 +9,7 @@ from oauthlib.oauth2 import FatalClientError, InvalidRequestError, OAuth2Error
 
 from identity.core import tenancy
 from oidc.applications.models import Application
-from oidc.provider import claims_request, parameters, scopes, server
+from oidc.provider import claims_request, hints, parameters, scopes, server
 from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.parameters import Parameters
 
@@ -108,9 +108,12 @@ def validate(
 def kept(query: str) -> str:
     """Return the part of a query that counts, encoded as briefly as can be: rows of requests are small.
 
-    Only for a query that ``validate`` let pass: it has none of its parameters twice.
+    Only for a query that ``validate`` let pass: it has none of its parameters twice. Of an ID token
+    it has no more than whom it names: a copy of the database holds nobody's tokens.
     """
-    return urlencode(parameters.decoded(query).only(_NAMES), quote_via=quote, safe=_UNRESERVED)
+    pairs = parameters.decoded(query).only(_NAMES)
+    brief = [(name, hints.kept(text) if name == "id_token_hint" and text else text) for name, text in pairs]
+    return urlencode(brief, quote_via=quote, safe=_UNRESERVED)
 
 
 def _understood(request: Request) -> Authorization:

@@ -1,6 +1,7 @@
 """ID tokens that come back to us as hints (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2)."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from identity.core import tenancy
 from oidc.applications.models import Application
@@ -8,6 +9,8 @@ from oidc.keys import signing
 from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider.tokens import ID_TOKEN_TYPE
+
+_KEPT: Final = "subject:"  # no ID token begins like this
 
 
 class Forged(Exception):
@@ -44,3 +47,26 @@ def read(token: str) -> Hint:
         client_id=str(claims["aud"]),
         application=Application.objects.filter(client_id=claims["aud"]).first(),
     )
+
+
+def kept(token: str) -> str:
+    """Return what a request that waits keeps of a hint: whom it names, and never the token."""
+    try:
+        return f"{_KEPT}{read(token).subject}"
+    except Forged:
+        return _KEPT
+
+
+def subject_of(hint: str, *, is_kept: bool) -> str:
+    """Return whom a hint names; ``is_kept`` says that it may be one that ``kept`` made.
+
+    Raises:
+        Forged: nobody. What was kept by another release is the token itself.
+
+    """
+    if is_kept and hint.startswith(_KEPT):
+        subject = hint.removeprefix(_KEPT)
+        if not subject:
+            raise Forged
+        return subject
+    return read(hint).subject

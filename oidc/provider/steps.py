@@ -40,7 +40,7 @@ def next_step(asked: Authorization, session: Session | None, parked: Authorizati
 def _shown_step(asked: Authorization, session: Session, parked: AuthorizationRequest | None) -> Step:
     """Return the first step that is missing of a request that pages may be shown for."""
     signed_in = bool(parked and parked.signed_in_at)
-    if step := _step_for_somebody_else(asked, session, signed_in=signed_in):
+    if step := _step_for_somebody_else(asked, session, signed_in=signed_in, is_parked=parked is not None):
         return step
     if not signed_in and _must_sign_in_again(session, asked):
         return Step.SIGN_IN
@@ -59,14 +59,16 @@ def _silent_step(asked: Authorization, session: Session) -> Step:
     """
     if _must_consent(session, asked, None):
         return Step.CONSENT
-    if step := _step_for_somebody_else(asked, session, signed_in=False):
+    if step := _step_for_somebody_else(asked, session, signed_in=False, is_parked=False):
         return step
     if _must_sign_in_again(session, asked):
         return Step.SIGN_IN
     return Step.CONFIRM if is_unproven(asked) else Step.ISSUE
 
 
-def _step_for_somebody_else(asked: Authorization, session: Session, *, signed_in: bool) -> Step | None:
+def _step_for_somebody_else(
+    asked: Authorization, session: Session, *, signed_in: bool, is_parked: bool
+) -> Step | None:
     """Return what to do when other people are meant than the one who is here.
 
     OpenID Connect Core 3.1.2.2: the server MUST NOT reply for a different user, even one with
@@ -75,17 +77,18 @@ def _step_for_somebody_else(asked: Authorization, session: Session, *, signed_in
     subjects = asked.claims.subjects
     if subjects is not None and str(session.user_id) not in subjects:
         return Step.REFUSE if signed_in else Step.SIGN_IN
-    return _step_for_hint(asked.id_token_hint, session, signed_in=signed_in) if asked.id_token_hint else None
+    hint = asked.id_token_hint
+    return _step_for_hint(hint, session, signed_in=signed_in, is_kept=is_parked) if hint else None
 
 
-def _step_for_hint(token: str, session: Session, *, signed_in: bool) -> Step | None:
+def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_kept: bool) -> Step | None:
     """Return what a hint at another person asks for; nothing when it is the one who is here.
 
     OpenID Connect Core 3.1.2.1: when somebody else signs in, the answer is an error. A text
     that is no ID token of ours names nobody: then the person is asked once, and believed.
     """
     try:
-        hinted = hints.read(token).subject
+        hinted = hints.subject_of(hint, is_kept=is_kept)
     except hints.Forged:
         return None if signed_in else Step.SIGN_IN
     if hinted == str(session.user_id):

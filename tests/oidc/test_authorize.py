@@ -1373,6 +1373,25 @@ class TestIdTokenHint:
         is_refused(browser.get(onward), client, "login_required")
         assert parked(acme) == 0
 
+    @pytest.mark.parametrize("kept", ["as today", "by release 0.1.0"])
+    def test_case_A20_the_request_that_waits_keeps_whom_the_hint_names_and_not_the_token(self, acme, kept):
+        client, wanted = acme.application(), acme.user()
+        hint = client.tokens_for(wanted)["id_token"]
+        browser, other = signed_in(acme)
+        interaction = asks_for("sign-in", browser.authorize(client, id_token_hint=hint), acme)
+        with acme.active():
+            [waiting] = AuthorizationRequest.objects.filter(pk=interaction)
+            assert hint not in waiting.query
+            assert str(wanted.pk) in waiting.query
+            if kept == "by release 0.1.0":
+                waiting.query = re.sub("subject:[0-9a-f-]+", hint, waiting.query)
+                assert hint in waiting.query
+                waiting.save()
+
+        onward = browser.sign_in(other, interaction=interaction).json()["result"]["redirect_to"]
+
+        is_refused(browser.get(onward), client, "login_required")
+
     @pytest.mark.parametrize(
         "kind", ["garbage", "foreign", "unsigned", "access token", "long", "of a rival", "dots"]
     )
