@@ -285,7 +285,7 @@ LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=
 LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # of each connector
 # By tenant, in an hour: each costs money, and a list of numbers is easily had.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
-# By application of the members API, in an hour: existing users whom it joins to an organization.
+# By application of the members API, in an hour: answers that tell or change something of existing users.
 LIMIT_MEMBER_JOINS = env.integer("LIMIT_MEMBER_JOINS", 60, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)

@@ -54,12 +54,19 @@ class UnknownIds(Invalid):
         super().__init__(field, f"unknown, or not of a kind that fits here: {shown}")
 
 
+class Taken(Invalid):
+    """A value that must be unique in the tenant is somebody else's."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field, "already exists")
+
+
 @contextmanager
 def refusing_duplicates(row: Versioned) -> Iterator[None]:
     """Turn the database's refusal of a second row into one that names the field.
 
     Raises:
-        Invalid: a value that must be unique in the tenant is taken.
+        Taken: a value that must be unique in the tenant is somebody else's.
 
     """
     try:
@@ -68,7 +75,7 @@ def refusing_duplicates(row: Versioned) -> Iterator[None]:
     except IntegrityError:
         for constraint in row._meta.constraints:
             if isinstance(constraint, UniqueConstraint) and _is_taken(row, constraint):
-                raise Invalid(_public_name(constraint), "already exists") from None
+                raise Taken(_public_name(constraint)) from None
         raise
 
 
@@ -88,7 +95,7 @@ def create(row: Versioned, *, event: Event, **facts: Any) -> None:
     """Insert a row.
 
     Raises:
-        Invalid: a value that must be unique is taken.
+        Taken: a value that must be unique is somebody else's.
 
     """
     with refusing_duplicates(row):
@@ -115,7 +122,7 @@ def change(  # noqa: PLR0913 - what is changed, and what the log has of it
     Raises:
         Stale: the row has another version by now.
         Gone: there is no such row any more.
-        Invalid: a value that must be unique is taken.
+        Taken: a value that must be unique is somebody else's.
 
     """
     was = was or {name: getattr(row, name) for name in fields}

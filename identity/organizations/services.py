@@ -14,8 +14,6 @@ from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import UnknownIds
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -24,7 +22,6 @@ from identity.organizations.models import (
     OrganizationRolePermission,
     OrganizationRoleScope,
 )
-from identity.users import services as users
 from identity.users.models import User
 
 PERMISSIONS: Final = Assignment(
@@ -181,47 +178,6 @@ def set_member_roles(
     """
     if not assignments.replace(assignment, member.pk, given, expected=expected, **_membership_facts(member)):
         raise NoSuchMember
-
-
-@transaction.atomic
-def enroll(
-    organization: Organization,
-    *,
-    phone: str,
-    name: str = "",
-    email: str = "",
-    application_id: UUID | None = None,
-) -> Membership:
-    """Join the user of a phone number, who is created when nobody has it. Safe to repeat.
-
-    An existing user keeps name and email as they are. Of several calls at once all return
-    the same membership. ``application_id`` is the application that asks: it joins a limited number of
-    existing users an hour.
-
-    Raises:
-        NoSuchOrganization: it was deleted at this moment.
-        Invalid: the phone breaks a rule, or a new user's email is somebody else's.
-        limits.TooMany: the application joined too many existing users within the hour.
-
-    """
-    # One at a time joins an organization, here and in ``add_members``.
-    held = Organization.objects.select_for_update(no_key=True).filter(pk=organization.pk)
-    if held.values_list("pk").first() is None:
-        raise NoSuchOrganization
-    user, is_new = users.find_or_create_by_phone(phone=phone, name=name, email=email)
-    member, joined = Membership.objects.get_or_create(organization=organization, user=user)
-    if joined:
-        if application_id and not is_new:
-            limits.take((rules.MEMBER_JOINS, str(application_id)))
-        records.touch(Organization, organization.pk, None)
-        log.record(
-            Event.ORGANIZATION_MEMBER_CREATE,
-            id=organization.pk,
-            user_ids=[str(user.pk)],
-            by="phone",
-            existing_user=not is_new,
-        )
-    return member
 
 
 def remove(organization: Organization, *, expected: frozenset[int] | None) -> None:

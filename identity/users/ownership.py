@@ -130,18 +130,23 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
     )
 
 
-def release(kinds: Iterable[Kind], *, to: User) -> None:
-    """Take identifiers that ``to`` has proven away from accounts that hold them unproven.
+def release(kinds: Iterable[Kind], *, to: User) -> bool:
+    """Take identifiers that ``to`` has proven away from accounts that hold them unproven; tell if any did.
 
     Both accounts get an audit entry with the same ``transfer_id``, and the person who loses an
     identifier a notice at the other address, if that one is proven. Holders who have proven it keep it:
     storing ``to`` is then refused.
     """
     wanted = {kind: getattr(to, f"{kind}_key") for kind in kinds if getattr(to, kind)}
-    for holder in holders(wanted, besides=to.pk):
-        for kind, key in wanted.items():
-            if getattr(holder, f"{kind}_key") == key and not holder.has_proven(kind):
-                _transfer(kind, holder, to)
+    lost = [
+        (kind, holder)
+        for holder in holders(wanted, besides=to.pk)
+        for kind, key in wanted.items()
+        if getattr(holder, f"{kind}_key") == key and not holder.has_proven(kind)
+    ]
+    for kind, holder in lost:
+        _transfer(kind, holder, to)
+    return bool(lost)
 
 
 def release_to_many(people: list[User]) -> None:

@@ -1,6 +1,7 @@
 """What is done to users."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -153,9 +154,23 @@ def change(
         ownership.take_over(user, vouched, verified=False)
 
 
+@dataclass(frozen=True, slots=True)
+class UserOfPhone:
+    """The user of a phone; if the user is new, ``was_taken`` says that another account lost the phone."""
+
+    user: User
+    is_new: bool
+    was_taken: bool = False
+
+    @property
+    def concerns_others(self) -> bool:
+        """Whether finding the user told or changed something of people who were there before."""
+        return self.was_taken or not self.is_new
+
+
 @transaction.atomic
-def find_or_create_by_phone(*, phone: str, name: str, email: str) -> tuple[User, bool]:
-    """Return the user of a phone, and whether the user is new. Of several calls at once, one creates.
+def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserOfPhone:
+    """Return the user of a phone. Of several calls at once, one creates.
 
     That is who has proven the phone, or whom only an earlier call made. An account that holds the phone
     otherwise loses it to a new user. Nothing of a new user is proven.
@@ -171,17 +186,17 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> tuple[User,
     _set_proven(user, ())
     known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
-        return known, False
+        return UserOfPhone(known, is_new=False)
     try:
         with transaction.atomic():
-            ownership.release([Kind.PHONE], to=user)
+            was_taken = ownership.release([Kind.PHONE], to=user)
             records.create(user, event=Event.USER_CREATE, phone=user.phone)
     except Invalid:
         known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
         if known is None:
             raise
-        return known, False
-    return user, True
+        return UserOfPhone(known, is_new=False)
+    return UserOfPhone(user, is_new=True, was_taken=was_taken)
 
 
 def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:

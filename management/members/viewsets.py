@@ -15,8 +15,8 @@ from identity.core.listing import Listed, Listing
 from identity.core.serializers import IdsSerializer
 from identity.core.tenant_statements import uuid
 from identity.core.viewsets import Row, etag, expected_versions
+from identity.organizations import enrolment, totals
 from identity.organizations import services as organizations
-from identity.organizations import totals
 from identity.organizations.models import MemberCount, Membership, Organization
 from identity.users import identifiers
 from management.members import errors
@@ -173,14 +173,15 @@ class MemberViewSet(MemberGroup):
         """Join the user of a phone number, who is created when nobody has proven it.
 
         The answer shows an existing user's name, username and email, whichever organizations the user
-        is in. An application joins 60 existing users an hour, then it is told 429. A phone that somebody
-        entered without proving it is taken from that account.
+        is in. A phone that somebody entered without proving it is taken from that account. An application
+        joins 60 existing users an hour. A phone that is taken and an email that already exists count, too.
+        Beyond that every phone that is not a member's is 429.
         """
         caller: Any = request.user  # a Machine: see ManagesMembers
         sent = EnrolSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         try:
-            member = organizations.enroll(
+            member = enrolment.enroll(
                 self.organization(), **sent.validated_data, application_id=caller.application.pk
             )
         except organizations.NoSuchOrganization:

@@ -172,7 +172,7 @@ class TestRowsOfTheReleaseBefore:
 
     def people(self, world: World) -> dict[str, User]:
         with world.active():
-            member, _ = users.find_or_create_by_phone(phone=new_phone(), name="", email=new_email())
+            member = users.find_or_create_by_phone(phone=new_phone(), name="", email=new_email()).user
             imported = importing.prepared({"email": new_email()}, source="old", foreign_id="1")
             importing.add([imported])
         verified = registered(world, username="verified", email=new_email())

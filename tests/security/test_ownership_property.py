@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from identity.core.errors import Invalid
 from identity.limits.models import Counter
-from identity.organizations import services as organizations
+from identity.organizations import enrolment
 from identity.organizations.models import Organization
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -210,7 +210,7 @@ class Ownership(RuleBasedStateMachine):
         phone = self.mine[Kind.PHONE] if is_mine else self.theirs
         with self.world.active():
             try:
-                organizations.enroll(
+                enrolment.enroll(
                     self.organization, phone=phone, email=self.mine[Kind.EMAIL] if with_email else ""
                 )
             except Invalid:
