@@ -26,18 +26,30 @@ _ONCE = {
         "audit/test_origin.py",
         "browser/test_accessibility.py",
         "browser/test_first_start.py",
-        "docs/test_links.py",
-        "docs/test_quotations.py",
-        "docs/test_resource_server.py",
+        "browser/test_strength_meter.py",
+        "docs/",
+        "identity/test_hashing_aside.py",
         "identity/test_identifiers.py",
         "identity/test_imported_hashes.py",
+        "identity/test_passwords.py",
+        "interaction/test_account.py",
+        "interaction/test_breached_passwords.py",
+        "interaction/test_captcha.py",
         "interaction/test_connector_providers.py",
         "interaction/test_languages.py",
+        "interaction/test_message_templates.py",
+        "interaction/test_messages.py",
+        "interaction/test_notices.py",
         "interaction/test_outbound.py",
+        "interaction/test_pages.py",
         "interaction/test_password_policy.py",
+        "interaction/test_sign_in_api.py",
         "interaction/test_social_providers.py",
+        "management/test_admin_editors.py",
+        "management/test_admin_previews.py",
         "management/test_openapi.py",
         "management/test_seed_conformance.py",
+        "management/test_two_step.py",
         "oidc/test_claims_parameter.py",
         "oidc/test_client_authentication.py",
         "oidc/test_discovery.py",
@@ -45,7 +57,16 @@ _ONCE = {
         "oidc/test_redirect_uris.py",
         "oidc/test_token_endpoint.py",
         "oidc/test_tokens.py",
+        "oidc/test_userinfo.py",
         "operations/test_rotate_keys.py",
+        "security/attacks/test_console_comparison.py",
+        "security/attacks/test_console_log.py",
+        "security/attacks/test_console_tenants.py",
+        "security/attacks/test_hashes",
+        "security/attacks/test_social_ssrf.py",
+        "security/test_advisories.py",
+        "security/test_case_table.py",
+        "security/test_limits_by_route.py",
         "test_house.py",
         "test_migrations.py",
         "test_standards.py",
@@ -55,31 +76,56 @@ _ONCE = {
         "browser/test_admin_site.py",
         "browser/test_code_journeys.py",
         "browser/test_journeys.py",
+        "browser/test_operators_day.py",
         "browser/test_social.py",
         "config/",
         "conformance/",
+        "identity/test_tenancy.py",
+        "interaction/test_limits.py",
         "interaction/test_social.py",
+        "management/test_access.py",
         "management/test_admin_site.py",
         "management/test_administrators.py",
         "management/test_bad_input.py",
         "management/test_import_users.py",
         "management/test_seed_demo.py",
+        "oidc/test_authorize.py",
         "operations/test_doctor.py",
         "operations/test_health.py",
         "operations/test_metrics.py",
         "operations/test_shared_cache.py",
         "operations/test_tracing.py",
+        "security/attacks/test_console_administrators.py",
+        "security/attacks/test_console_queries.py",
+        "security/attacks/test_deployment.py",
+        "security/attacks/test_limits_addresses.py",
+        "security/attacks/test_limits_administrators.py",
+        "security/attacks/test_limits_codes.py",
+        "security/attacks/test_limits_connectors.py",
+        "security/attacks/test_limits_known_browsers.py",
     ),
 }
 
+# What looks at the rows of all tenants takes longer with every test that ran before it.
+_FIRST = (
+    "operations/test_doctor.py",
+    "operations/test_rotate_keys.py",
+)
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the run on the other engine, beside this one, tells already."""
+    """Put first what slows down later, and leave out what the run on the other engine tests."""
+    first = _paths(config, _FIRST)
+    items.sort(key=lambda item: not str(item.path).startswith(first))
     if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_THOROUGH" in os.environ:
         return
     (other,) = set(_ENGINES) - {config.getoption("engine")}
-    of_the_other = tuple(f"{config.rootpath}/tests/{name}" for name in _ONCE[other])
+    of_the_other = _paths(config, _ONCE[other])
     left_out = {item for item in items if str(item.path).startswith(of_the_other)}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
+
+
+def _paths(config: pytest.Config, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{config.rootpath}/tests/{name}" for name in names)
