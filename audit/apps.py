@@ -13,5 +13,5 @@ class AuditConfig(AppConfig):
         """Create the triggers after every migrate, and check that they are there."""
         from audit import checks, count_triggers, triggers  # noqa: F401, PLC0415 - models are ready only now
 
-        post_migrate.connect(triggers.after_migrate, sender=self)
-        post_migrate.connect(count_triggers.after_migrate, sender=self)
+        post_migrate.connect(triggers.APPEND_ONLY.after_migrate, sender=self)
+        post_migrate.connect(count_triggers.LATE_ENTRIES.after_migrate, sender=self)

@@ -18,7 +18,7 @@ def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: obj
             id="audit.E001",
         )
         for alias in databases or []
-        if (names := triggers.missing(connections[alias]))
+        if (names := triggers.APPEND_ONLY.missing(connections[alias]))
     ]
 
 
@@ -32,5 +32,5 @@ def entries_are_counted(*, databases: Sequence[str] | None = None, **_: object) 
             id="audit.W002",
         )
         for alias in databases or []
-        if (names := count_triggers.missing(connections[alias]))
+        if (names := count_triggers.LATE_ENTRIES.missing(connections[alias]))
     ]

@@ -1,12 +1,13 @@
 """Triggers that note what comes to the log, and goes from it, before the moment up to which it is counted."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 
-from audit.triggers import fix_search_path
+from database.triggers import Triggers, fix_search_path
 
 _COUNTED: Final = "audit_counted"
 _STRETCH: Final = "audit_stretch"
@@ -65,18 +66,31 @@ _SQLITE: Final = [
 ]
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
-    """Create the triggers. What was counted is forgotten: what came and went without them is not known."""
-    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        on = " ON audit_entry" if connection.vendor == "postgresql" else ""
-        for name in _EARLIER:
-            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on}")
+class _LateEntries(Triggers):
+    table = _STRETCH
+    carriers = ("audit_entry",)
+
+    def names(self, vendor: str) -> AbstractSet[str]:
+        return _NAMES
+
+    def install(self, connection: BaseDatabaseWrapper) -> None:
+        """Create the triggers. Forget what was counted: what came and went without them is not known."""
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            on = " ON audit_entry" if connection.vendor == "postgresql" else ""
+            for name in _EARLIER:
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}{on}")
+            if connection.vendor == "postgresql":
+                _replace_functions(cursor)
+            for statement in [_TRIGGERS_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
+                cursor.execute(statement)
+            for table in (_COUNTED, _STRETCH):
+                cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+
+    def update(self, connection: BaseDatabaseWrapper) -> None:
+        """Replace the functions, which need no lock on the tables."""
         if connection.vendor == "postgresql":
-            _replace_functions(cursor)
-        for statement in [_TRIGGERS_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
-            cursor.execute(statement)
-        for table in (_COUNTED, _STRETCH):
-            cursor.execute(f"DELETE FROM {table}")  # noqa: S608
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                _replace_functions(cursor)
 
 
 def _replace_functions(cursor: CursorWrapper) -> None:
@@ -86,25 +100,4 @@ def _replace_functions(cursor: CursorWrapper) -> None:
         fix_search_path(cursor, function, security="DEFINER")
 
 
-def missing(connection: BaseDatabaseWrapper) -> set[str]:
-    """Return the names of the triggers that are not there; nothing without the table."""
-    if _STRETCH not in connection.introspection.table_names():
-        return set()
-    query = (
-        "SELECT tgname FROM pg_trigger WHERE tgrelid = 'audit_entry'::regclass AND tgenabled <> 'D'"
-        if connection.vendor == "postgresql"
-        else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        return set(_NAMES) - {name for (name,) in cursor.fetchall()}
-
-
-def after_migrate(*, using: str, **_: object) -> None:
-    """Create what is not there: SQLite drops triggers when it rebuilds a table."""
-    connection = connections[using]
-    if missing(connection):
-        install(connection)
-    elif connection.vendor == "postgresql" and _STRETCH in connection.introspection.table_names():
-        with transaction.atomic(using=using), connection.cursor() as cursor:
-            _replace_functions(cursor)
+LATE_ENTRIES: Final = _LateEntries()

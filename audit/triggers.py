@@ -1,12 +1,13 @@
 """Triggers that refuse to change the log, whoever asks, on both engines."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
-from django.db import connections, transaction
+from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 
 from audit.models import LEAST_DAYS
+from database.triggers import Triggers, fix_search_path
 
 _TABLE: Final = "audit_entry"
 
@@ -58,51 +59,29 @@ _EXPECTED: Final = {
 }
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
-    """Create the triggers, as this release has them, in place of those that are there."""
-    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            for name in _EXPECTED["sqlite"]:
-                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
-            for statement in _SQLITE:
-                cursor.execute(statement)
-            return
-        cursor.execute(_FUNCTION)
-        fix_search_path(cursor, f"{_TABLE}_append_only")
-        # Whoever changes triggers of a table holds up its writers, and that is everybody.
-        if missing(connection):
-            cursor.execute(_ON_POSTGRESQL)
+class _AppendOnly(Triggers):
+    table = _TABLE
+    carriers = (_TABLE,)
+
+    def names(self, vendor: str) -> AbstractSet[str]:
+        return _EXPECTED[vendor]
+
+    def install(self, connection: BaseDatabaseWrapper) -> None:
+        """Create the triggers, as this release has them, in place of those that are there."""
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            if connection.vendor == "sqlite":
+                for name in _EXPECTED["sqlite"]:
+                    cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+                for statement in _SQLITE:
+                    cursor.execute(statement)
+                return
+            cursor.execute(_FUNCTION)
+            fix_search_path(cursor, f"{_TABLE}_append_only")
+            # Whoever changes triggers of a table holds up its writers, and that is everybody.
+            if self.missing(connection):
+                cursor.execute(_ON_POSTGRESQL)
+
+    update = install
 
 
-def fix_search_path(cursor: CursorWrapper, function: str, *, security: str = "INVOKER") -> None:
-    """Let a trigger function see the tables of its own schema, and no temporary table in their place.
-
-    With ``security="DEFINER"`` the function has the rights of its owner, and nobody else can attach it.
-    """
-    cursor.execute("SELECT quote_ident(current_schema())")
-    (schema,) = cursor.fetchone()
-    cursor.execute(
-        f"ALTER FUNCTION {function}() SECURITY {security} SET search_path = pg_catalog, {schema}, pg_temp"
-    )
-    cursor.execute(f"REVOKE EXECUTE ON FUNCTION {function}() FROM PUBLIC")
-
-
-def missing(connection: BaseDatabaseWrapper) -> set[str]:
-    """Return the names of the triggers that are not there; nothing without the table."""
-    if _TABLE not in connection.introspection.table_names():
-        return set()
-    query = (
-        "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND tgenabled <> 'D'"
-        if connection.vendor == "postgresql"
-        else "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s"
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(query, [_TABLE])
-        return _EXPECTED[connection.vendor] - {name for (name,) in cursor.fetchall()}
-
-
-def after_migrate(*, using: str, **_: object) -> None:
-    """Create the triggers again: SQLite drops them when it rebuilds the table."""
-    connection = connections[using]
-    if _TABLE in connection.introspection.table_names():
-        install(connection)
+APPEND_ONLY: Final = _AppendOnly()

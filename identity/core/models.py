@@ -69,7 +69,7 @@ class EditableModel(TenantModel, Versioned):
 
 
 class KeptCount(models.Model):
-    """A part of a number that triggers keep, who also delete it: the sum is what counts. See ``totals``."""
+    """A part of a number of rows that triggers keep and delete: see ``database.row_counts``."""
 
     tenant = models.ForeignKey(
         "tenants.Tenant",

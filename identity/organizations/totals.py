@@ -3,11 +3,11 @@
 from typing import Final
 from uuid import UUID
 
+from database.row_counts import RowCount
 from identity.core.tenant_statements import Tuples, uuid
-from identity.core.totals import Total
 from identity.organizations.models import MemberCount
 
-MEMBERS: Final = Total(
+MEMBERS: Final = RowCount(
     "organizations_membership",
     "organizations_membercount",
     "members",

@@ -5,11 +5,11 @@ from typing import Final
 from django.db.models import Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from database.row_counts import RowCount
 from identity.core.tenant_statements import Tuples
-from identity.core.totals import Total
 from identity.users.models import UserCount
 
-USERS: Final = Total("users_user", "users_usercount", "users", "tenants_tenant", {"tenant_id": "id"})
+USERS: Final = RowCount("users_user", "users_usercount", "users", "tenants_tenant", {"tenant_id": "id"})
 
 _parts: Final = Tuples(lambda: UserCount.objects.values_list("users"))
 

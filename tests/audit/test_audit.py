@@ -613,7 +613,7 @@ class TestTriggers:
     @pytest.fixture(autouse=True)
     def _always_there_again(self, address):
         yield
-        triggers.install(connection)
+        triggers.APPEND_ONLY.install(connection)
 
     def drop(self, name):
         table = " ON audit_entry" if connection.vendor == "postgresql" else ""
@@ -621,10 +621,10 @@ class TestTriggers:
             cursor.execute(f"DROP TRIGGER {name}{table}")
 
     def names(self):
-        return sorted(triggers._EXPECTED[connection.vendor])
+        return sorted(triggers.APPEND_ONLY.names(connection.vendor))
 
     def test_the_check_is_content_while_they_are_there(self):
-        assert triggers.missing(connection) == set()
+        assert triggers.APPEND_ONLY.missing(connection) == set()
 
         call_command("check", databases=["default"])
 
@@ -634,16 +634,16 @@ class TestTriggers:
 
             with pytest.raises(SystemCheckError, match=f"audit.E001.*{name}"):
                 call_command("check", databases=["default"])
-            triggers.install(connection)
+            triggers.APPEND_ONLY.install(connection)
 
     def test_migrate_makes_them_again(self, entry):
         for name in self.names():
             self.drop(name)
-        assert triggers.missing(connection) == set(self.names())
+        assert triggers.APPEND_ONLY.missing(connection) == set(self.names())
 
         call_command("migrate", verbosity=0, interactive=False)
 
-        assert triggers.missing(connection) == set()
+        assert triggers.APPEND_ONLY.missing(connection) == set()
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
             Entry._base_manager.filter(pk=entry.pk).update(key="x")
 
@@ -652,7 +652,7 @@ class TestTriggers:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE audit_entry DISABLE TRIGGER audit_entry_no_change")
         try:
-            assert triggers.missing(connection) == {"audit_entry_no_change"}
+            assert triggers.APPEND_ONLY.missing(connection) == {"audit_entry_no_change"}
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("ALTER TABLE audit_entry ENABLE TRIGGER audit_entry_no_change")

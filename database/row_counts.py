@@ -12,6 +12,8 @@ from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's na
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from database.triggers import Triggers
+
 _POSTGRESQL: Final = """
 CREATE OR REPLACE FUNCTION {kept}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -66,8 +68,8 @@ _ENDINGS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)  # signals hold their receivers weakly
-class Total:
+@dataclass(frozen=True)
+class RowCount(Triggers):
     """How many rows of ``counted`` there are for each row of ``parent``: the sum of ``kept.number``.
 
     ``by`` are the columns that name the parent in both tables, and what the parent itself calls them.
@@ -79,6 +81,20 @@ class Total:
     parent: str
     by: Mapping[str, str]
 
+    @property
+    def table(self) -> str:
+        """The table of the numbers."""
+        return self.kept
+
+    @property
+    def carriers(self) -> tuple[str, ...]:
+        """The table whose rows are counted, and that of their parents."""
+        return self.counted, self.parent
+
+    def names(self, vendor: str) -> set[str]:
+        """Return the names of the triggers that keep the number on this engine."""
+        return {f"{self._name}_{ending}" for ending in _ENDINGS[vendor]}
+
     def install(self, connection: BaseDatabaseWrapper) -> None:
         """Create the triggers, and count what there is: nobody writes between the one and the other."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
@@ -86,21 +102,6 @@ class Total:
                 cursor.execute(self._filled(statement))
             cursor.execute(self._filled("DELETE FROM {kept}"))
             cursor.execute(self._filled(_COUNT))
-
-    def missing(self, connection: BaseDatabaseWrapper) -> set[str]:
-        """Return the names of the triggers that are not there; nothing without the table."""
-        if self.kept not in connection.introspection.table_names():
-            return set()
-        query = (
-            f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D'"  # noqa: S608 - our own names
-            f" AND tgrelid IN ('{self.counted}'::regclass, '{self.parent}'::regclass)"
-            if connection.vendor == "postgresql"
-            else "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        )
-        with connection.cursor() as cursor:
-            cursor.execute(query)
-            there = {name for (name,) in cursor.fetchall()}
-        return self.triggers(connection) - there
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
         """Return, for a system check, which databases lack triggers, so that the number may be wrong."""
@@ -113,16 +114,6 @@ class Total:
             for alias in databases or []
             if (names := self.missing(connections[alias]))
         ]
-
-    def triggers(self, connection: BaseDatabaseWrapper) -> set[str]:
-        """Return the names of the triggers that keep the number on this engine."""
-        return {f"{self._name}_{ending}" for ending in _ENDINGS[connection.vendor]}
-
-    def after_migrate(self, *, using: str, **_: object) -> None:
-        """Create what is not there: SQLite drops triggers when it rebuilds a table."""
-        connection = connections[using]
-        if self.missing(connection):
-            self.install(connection)
 
     @property
     def _name(self) -> str:

@@ -1,0 +1,71 @@
+"""Triggers of the product: created after every migrate, and looked for by system checks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Set as AbstractSet
+
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+
+
+class Triggers(ABC):
+    """Triggers that belong together."""
+
+    @property
+    @abstractmethod
+    def table(self) -> str:
+        """The table without which there is nothing to create."""
+
+    @property
+    @abstractmethod
+    def carriers(self) -> tuple[str, ...]:
+        """The tables that the triggers are on."""
+
+    @abstractmethod
+    def names(self, vendor: str) -> AbstractSet[str]:
+        """Return the names of the triggers on this engine."""
+
+    @abstractmethod
+    def install(self, connection: BaseDatabaseWrapper) -> None:
+        """Create the triggers."""
+
+    def update(self, connection: BaseDatabaseWrapper) -> None:  # noqa: B027 - most change nothing
+        """Bring triggers that are all there to what this release has."""
+
+    def missing(self, connection: BaseDatabaseWrapper) -> set[str]:
+        """Return the names of the triggers that are not there; nothing without the table."""
+        if not self._has_table(connection):
+            return set()
+        each = ", ".join(["%s"] * len(self.carriers))
+        query = (
+            f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid::regclass::text IN ({each})"  # noqa: S608
+            if connection.vendor == "postgresql"
+            else f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({each})"  # noqa: S608
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(query, self.carriers)
+            return set(self.names(connection.vendor)) - {name for (name,) in cursor.fetchall()}
+
+    def after_migrate(self, *, using: str, **_: object) -> None:
+        """Create the triggers if one is missing: SQLite drops them when it rebuilds a table."""
+        connection = connections[using]
+        if self.missing(connection):
+            self.install(connection)
+        elif self._has_table(connection):
+            self.update(connection)
+
+    def _has_table(self, connection: BaseDatabaseWrapper) -> bool:
+        return self.table in connection.introspection.table_names()
+
+
+def fix_search_path(cursor: CursorWrapper, function: str, *, security: str = "INVOKER") -> None:
+    """Let a trigger function see the tables of its own schema, and no temporary table in their place.
+
+    With ``security="DEFINER"`` the function has the rights of its owner, and nobody else can attach it.
+    """
+    cursor.execute("SELECT quote_ident(current_schema())")
+    (schema,) = cursor.fetchone()
+    cursor.execute(
+        f"ALTER FUNCTION {function}() SECURITY {security} SET search_path = pg_catalog, {schema}, pg_temp"
+    )
+    cursor.execute(f"REVOKE EXECUTE ON FUNCTION {function}() FROM PUBLIC")
