@@ -21,11 +21,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # What the database has little or no part in. Where both engines are tested side by side, each takes a half of
 # it: once is enough, and `make verify` has it on both. What a stricter engine would find is PostgreSQL's.
-_ONCE = {
+ONCE = {
     "sqlite": (
         "audit/test_origin.py",
         "browser/test_accessibility.py",
+        "browser/test_admin_site.py",
         "browser/test_first_start.py",
+        "browser/test_operators_day.py",
         "browser/test_strength_meter.py",
         "docs/",
         "identity/test_hashing_aside.py",
@@ -73,10 +75,8 @@ _ONCE = {
     ),
     "postgres": (
         "browser/test_account.py",
-        "browser/test_admin_site.py",
         "browser/test_code_journeys.py",
         "browser/test_journeys.py",
-        "browser/test_operators_day.py",
         "browser/test_social.py",
         "config/",
         "conformance/",
@@ -120,7 +120,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_THOROUGH" in os.environ:
         return
     (other,) = set(_ENGINES) - {config.getoption("engine")}
-    of_the_other = _paths(config, _ONCE[other])
+    of_the_other = _paths(config, ONCE[other])
     left_out = {item for item in items if str(item.path).startswith(of_the_other)}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])

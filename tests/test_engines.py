@@ -1,0 +1,34 @@
+"""Each test runs on some engine: a file that is left to one engine is not skipped there."""
+
+import re
+
+import pytest
+from django.conf import settings
+
+from tests.support.engine import ONCE
+
+_TESTS = settings.BASE_DIR / "tests"
+# How a whole file says which engine it does not run on.
+_SKIPS = {
+    "postgres": re.compile(r'environ.get\("TEST_ENGINE"\) == "postgres"'),
+    "sqlite": re.compile(
+        r'^pytestmark = pytest.mark.skipif\(\s+connection.vendor != "postgresql"', re.MULTILINE
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ONCE)
+def test_no_file_is_left_to_an_engine_that_skips_it(engine):
+    left = [path for name in ONCE[engine] for path in _TESTS.glob(f"{name}*") for path in _files(path)]
+
+    assert left
+    assert [path.name for path in left if _SKIPS[engine].search(path.read_text())] == []
+
+
+@pytest.mark.parametrize("engine", ONCE)
+def test_every_name_is_one_of_a_file(engine):
+    assert [name for name in ONCE[engine] if not any(_TESTS.glob(f"{name}*"))] == []
+
+
+def _files(path):
+    return path.rglob("test_*.py") if path.is_dir() else [path]
