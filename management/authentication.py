@@ -11,9 +11,9 @@ from audit import context
 from management import permissions
 from management.administrators import tokens
 from management.administrators.models import Administrator
-from oidc.provider import machine
+from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.machine import Machine, NotAMachine
+from oidc.provider.client_principal import Machine, NotAMachine
 
 _REFUSAL: Final = "the token is invalid or expired: sign in again"
 
@@ -58,7 +58,7 @@ def _caller(token: str, request: Request) -> Caller:
         except tokens.InvalidToken:
             raise AuthenticationFailed(_REFUSAL) from None
     try:
-        return machine.machine(token, partial(permissions.questions, request))
+        return client_principal.machine(token, partial(permissions.questions, request))
     except InvalidBearer:
         raise AuthenticationFailed(_REFUSAL) from None
     except NotAMachine:

@@ -13,7 +13,7 @@ from identity.core.tenant_statements import text
 from identity.resources import services as resources
 from management.administrators.models import Administrator
 from oidc.applications import bindings
-from oidc.provider.machine import Asking, Claims, Machine
+from oidc.provider.client_principal import Asking, Claims, Machine
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module by way of its settings

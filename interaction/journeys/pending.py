@@ -14,8 +14,9 @@ from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import authorization, parameters
-from oidc.provider.authorization import Authorization
+from oidc.provider import parameters
+from oidc.provider.authorization import request as authorization
+from oidc.provider.authorization.request import Authorization
 
 
 class Expired(ServiceError):

@@ -18,9 +18,9 @@ from identity.resources import services as resources
 from management.members.errors import OrganizationGone
 from oidc.applications import bindings
 from oidc.applications.models import Application
-from oidc.provider import machine
+from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.machine import Asking, Claims, Machine, NotAMachine
+from oidc.provider.client_principal import Asking, Claims, Machine, NotAMachine
 
 _ENOUGH: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
 _NOTHING: Final = Asking()
@@ -51,7 +51,7 @@ class MachineAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
         try:
-            caller = machine.machine(token.strip(), _questions)
+            caller = client_principal.machine(token.strip(), _questions)
         except InvalidBearer as error:
             raise AuthenticationFailed(str(error)) from None
         except NotAMachine:

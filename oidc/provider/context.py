@@ -12,8 +12,8 @@ from identity.core import tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider.claims_request import ClaimsRequest
-from oidc.provider.grantable import Target
 from oidc.provider.scopes import OPENID
+from oidc.provider.target import Target
 
 
 @dataclass(frozen=True, slots=True)

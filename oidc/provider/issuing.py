@@ -19,8 +19,9 @@ from oidc.grants import codes, families
 from oidc.grants.families import Outcome
 from oidc.grants.models import AuthorizationCode
 from oidc.keys import signing, usage
-from oidc.provider import claims_request, consented, grantable, remembered, scopes
+from oidc.provider import claims_request, consented, scopes, target
 from oidc.provider.context import GrantContext, SignIn
+from oidc.provider.token import client_cache
 
 _VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
 
@@ -64,7 +65,7 @@ def for_refresh(request: Request) -> None:
         request,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(word for word in wanted if word in original),
-        target=grantable.for_user(
+        target=target.for_user(
             request,
             family.user,
             asked.split(),
@@ -86,20 +87,20 @@ def for_refresh(request: Request) -> None:
 
 def for_client_credentials(request: Request) -> None:
     """Grant an application what it may have in its own name."""
-    target = grantable.for_machine(
+    granted = target.for_machine(
         request,
         (request.scope or "").split(),
         resource=_parameter(request, "resource"),
         organization_id=_parameter(request, "organization_id"),
     )
-    request.grant = _context(request, scopes=(), target=target)
+    request.grant = _context(request, scopes=(), target=granted)
     entry = _entry(Event.TOKEN_EXCHANGE, request)
     if request.remembered is None:
         log.write(entry)
-        remembered.remember(request.client)
+        client_cache.remember(request.client)
     else:
-        remembered.write(entry, request.client)
-    request.scopes = list(target.scopes)
+        client_cache.write(entry, request.client)
+    request.scopes = list(granted.scopes)
 
 
 def _context_of_code(request: Request, code: AuthorizationCode) -> GrantContext:
@@ -109,7 +110,7 @@ def _context_of_code(request: Request, code: AuthorizationCode) -> GrantContext:
     return _context(
         request,
         scopes=granted,
-        target=grantable.for_user(
+        target=target.for_user(
             request,
             code.user,
             code.scope.split(),
@@ -148,7 +149,7 @@ def _verifier_fits(request: Request) -> bool:
 
 def _context(request: Request, **facts: object) -> GrantContext:
     application: Application = request.client
-    key_id = application.active_key_id  # type: ignore[attr-defined]  # annotated by clients.find
+    key_id = application.active_key_id  # type: ignore[attr-defined]  # annotated by client_authentication.find
     signing.load(key_id)
     return GrantContext(application=application, key_id=key_id, **facts)  # type: ignore[arg-type]
 

@@ -13,7 +13,8 @@ from oauthlib.openid.connect.core.grant_types import AuthorizationCodeGrant, Ref
 
 from oidc.applications.models import Application
 from oidc.grants import families
-from oidc.provider import authorization_checks, issuing, tokens
+from oidc.provider import issuing, tokens
+from oidc.provider.authorization import checks
 from oidc.provider.validator import Validator
 
 
@@ -34,7 +35,7 @@ def _code() -> AuthorizationCodeGrant:
     grant = AuthorizationCodeGrant(_validator)
     # OAuth 2.1 section 4.1.1: S256 only; without a method oauthlib assumes "plain".
     grant.proxy_target._code_challenge_methods = {"S256": code_challenge_method_s256}  # noqa: SLF001
-    grant.custom_validators.pre_auth.append(authorization_checks.check)
+    grant.custom_validators.pre_auth.append(checks.check)
     grant.custom_validators.post_token.append(issuing.for_code)
     return grant
 

@@ -11,8 +11,8 @@ from oidc.applications import redirect_uris
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import grantable, hints
-from oidc.provider.authorization import Authorization
+from oidc.provider import id_token_hint, target
+from oidc.provider.authorization.request import Authorization
 
 
 class Step(Enum):
@@ -88,8 +88,8 @@ def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_kept: boo
     that is no ID token of ours names nobody: then the person is asked once, and believed.
     """
     try:
-        hinted = hints.subject_of(hint, is_kept=is_kept)
-    except hints.Forged:
+        hinted = id_token_hint.subject_of(hint, is_kept=is_kept)
+    except id_token_hint.Forged:
         return None if signed_in else Step.SIGN_IN
     if hinted == str(session.user_id):
         return None
@@ -143,7 +143,7 @@ def is_unproven(asked: Authorization) -> bool:
 
 def get_wanted(user: User, asked: Authorization) -> ConsentRequest:
     """Return all that the user would agree to: of identity, for single claims, and what roles add."""
-    return grantable.asked_of(
+    return target.asked_of(
         user,
         _identity(asked),
         list(asked.words),

@@ -11,7 +11,7 @@ from oauthlib.common import Request
 
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
-from oidc.provider import clients, scopes, tokens
+from oidc.provider import client_authentication, scopes, tokens
 
 
 class Unused:
@@ -41,7 +41,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
 
     def authenticate_client(self, request: Request, *_: object, **__: object) -> bool:
         """Authenticate by Basic or body."""
-        return clients.authenticate(request)
+        return client_authentication.authenticate(request)
 
     def authenticate_client_id(self, *_: object, **__: object) -> bool:
         """Never trust a bare client id."""
@@ -51,7 +51,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
         """Find the application at the authorization endpoint."""
         known: Application | None = request.known
         is_it = known is not None and known.client_id == client_id
-        request.client = known if is_it else clients.find(client_id)
+        request.client = known if is_it else client_authentication.find(client_id)
         return request.client is not None
 
     def validate_grant_type(

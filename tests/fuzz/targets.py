@@ -22,7 +22,7 @@ from management.parsers import StrictJSONParser
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.keys import jws
-from oidc.provider import clients, parameters
+from oidc.provider import client_authentication, parameters
 
 REGISTERED: Final = [
     "https://rp.example/callback",
@@ -60,15 +60,15 @@ def basic_header(data: bytes) -> None:
     """What Basic decodes comes back when it is encoded and decoded again."""
     for header in (data.decode("latin-1"), "Basic " + base64.b64encode(data).decode()):
         try:
-            found = clients._basic(header)
+            found = client_authentication._basic(header)
         except InvalidClientError:
             continue
         pair = f"{quote_plus(found.client_id)}:{quote_plus(found.secret)}"
-        again = clients._basic("Basic " + base64.b64encode(pair.encode()).decode())
+        again = client_authentication._basic("Basic " + base64.b64encode(pair.encode()).decode())
         assert (again.client_id, again.secret) == (found.client_id, found.secret)
     client_id, colon, secret = data.partition(b":")
     if colon and data.isascii():
-        found = clients._basic("Basic " + base64.b64encode(data).decode())
+        found = client_authentication._basic("Basic " + base64.b64encode(data).decode())
         expected = unquote_plus(client_id.decode()), unquote_plus(secret.decode())
         assert (found.client_id, found.secret) == expected
 

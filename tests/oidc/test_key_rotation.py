@@ -14,7 +14,7 @@ from identity.core import records
 from oidc.keys import services as keys
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
-from oidc.provider import clients
+from oidc.provider import client_authentication as clients
 from tests.support import management
 from tests.support.independent import claims_of, header_of, key_set, kids, verified
 from tests.support.management import refusal_of, result_of

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oidc.applications import services as applications
-from oidc.provider import clients
+from oidc.provider import client_authentication as clients
 from tests.support import cast, wire
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -24,7 +24,7 @@ from identity.organizations.models import (
 )
 from identity.resources.models import Resource, Scope
 from identity.roles.models import Role, RoleScope, UserRole
-from oidc.provider import grantable
+from oidc.provider import target
 from oidc.provider.scopes import IDENTITY_SCOPES
 from tests.support.cast import RelyingParty, query_of
 from tests.support.forms import form
@@ -285,7 +285,7 @@ def test_the_machine_finds_AV03_when_consents_have_no_target(here, monkeypatch):
         targets = [*consented.resources.values(), *consented.organizations.values()]
         return frozenset(name for target in targets for name in target.scopes)
 
-    monkeypatch.setattr(grantable, "_agreed", any_target)
-    monkeypatch.setattr(grantable, "_consent_id", lambda consented, _: consented and consented.id)
+    monkeypatch.setattr(target, "_agreed", any_target)
+    monkeypatch.setattr(target, "_consent_id", lambda consented, _: consented and consented.id)
 
     assert_finds_a_bug(lambda: Consents(here), examples=20, steps=30)

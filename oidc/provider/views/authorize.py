@@ -21,8 +21,9 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import authorization, parameters, steps
-from oidc.provider.authorization import Authorization, Refused, Unanswerable
+from oidc.provider import parameters, steps
+from oidc.provider.authorization import request as authorization
+from oidc.provider.authorization.request import Authorization, Refused, Unanswerable
 from oidc.provider.steps import Step
 
 _LONGEST_QUERY: Final = 16_384

@@ -19,8 +19,8 @@ from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
-from oidc.provider import hints, parameters
-from oidc.provider.hints import Hint
+from oidc.provider import id_token_hint, parameters
+from oidc.provider.id_token_hint import Hint
 from oidc.provider.parameters import Parameters
 from oidc.provider.views.authorize import redirect
 
@@ -42,8 +42,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
         # The browser keeps SameSite=Lax cookies from a cross-site POST, but not from a GET.
         return redirect(f"{reverse('oidc:end-session')}?{urlencode(sent.only(frozenset(_NAMES)))}")
     try:
-        hint = hints.read(sent["id_token_hint"]) if sent["id_token_hint"] else None
-    except hints.Forged:
+        hint = id_token_hint.read(sent["id_token_hint"]) if sent["id_token_hint"] else None
+    except id_token_hint.Forged:
         return _refused(request, "The id_token_hint is not an ID token of ours.")
     if hint is not None and sent["client_id"] not in {"", hint.client_id}:
         # RP-Initiated Logout section 2: the OP MUST verify that both name the same client.

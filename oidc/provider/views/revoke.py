@@ -15,7 +15,7 @@ from identity.limits import services as limits
 from oidc.applications.models import Application
 from oidc.grants import families, revoked
 from oidc.keys.jws import InvalidToken
-from oidc.provider import client_failures, clients, errors, tokens
+from oidc.provider import client_authentication, client_failures, errors, tokens
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
 
@@ -59,7 +59,7 @@ def _client(sent: Parameters, header: str | None) -> Application:
     headers = {} if header is None else {"Authorization": header}
     pairs = sent.only(frozenset({"client_id", "client_secret"}))
     oauth = Request("/oidc/revoke", "POST", body=pairs, headers=headers)
-    if not clients.authenticate(oauth):
+    if not client_authentication.authenticate(oauth):
         raise InvalidClientError(request=oauth)
     application: Application = oauth.client
     return application

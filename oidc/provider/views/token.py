@@ -15,7 +15,7 @@ from oidc.keys.models import SigningKey
 from oidc.provider import client_failures, errors, server
 from oidc.provider.cors import cross_origin
 from oidc.provider.parameters import Parameters, Refused, form
-from oidc.provider.remembered import Outdated
+from oidc.provider.token.client_cache import Outdated
 
 _NAMES: Final = frozenset(
     (

@@ -138,7 +138,7 @@ def for_machine(request: Request, named: list[str], *, resource: str, organizati
     application: Application = request.client
     if organization_id:
         return _in_organization(request, named, resource, organization_id)
-    if not resource and not application.has_roles:  # type: ignore[attr-defined]  # by clients.find
+    if not resource and not application.has_roles:  # type: ignore[attr-defined]  # by client_authentication.find
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
     granted = bindings.scopes_of(application.pk)
     if resource:

@@ -14,7 +14,7 @@ from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole
 from oidc.grants import codes, families
 from oidc.keys.models import SigningKey
-from oidc.provider import remembered
+from oidc.provider.token import client_cache
 
 _LONGEST_HEADER: Final = 4096
 
@@ -62,7 +62,7 @@ def _application(request: Request, client_id: str) -> Application | None:
     """
     request.code_row = request.family = request.presented = None
     if getattr(request, "is_optimistic", False) and request.grant_type == "client_credentials":
-        request.remembered = remembered.find(client_id)
+        request.remembered = client_cache.find(client_id)
         if request.remembered is not None:
             return request.remembered  # type: ignore[no-any-return]  # oauthlib is untyped
     grant = _grant(request, client_id) if _is_well_formed(client_id) else None

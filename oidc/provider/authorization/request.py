@@ -9,7 +9,7 @@ from oauthlib.oauth2 import FatalClientError, InvalidRequestError, OAuth2Error
 
 from identity.core import tenancy
 from oidc.applications.models import Application
-from oidc.provider import claims_request, hints, parameters, scopes, server
+from oidc.provider import claims_request, id_token_hint, parameters, scopes, server
 from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.parameters import Parameters
 
@@ -112,7 +112,9 @@ def kept(query: str) -> str:
     it has no more than whom it names: a copy of the database holds nobody's tokens.
     """
     pairs = parameters.decoded(query).only(_NAMES)
-    brief = [(name, hints.kept(text) if name == "id_token_hint" and text else text) for name, text in pairs]
+    brief = [
+        (name, id_token_hint.kept(text) if name == "id_token_hint" and text else text) for name, text in pairs
+    ]
     return urlencode(brief, quote_via=quote, safe=_UNRESERVED)
 
 

@@ -42,12 +42,12 @@ _without_roles: Final = InsertIf(log.INSERT, _unchanged_and_without_roles)
 
 
 def find(client_id: str) -> Application | None:
-    """Return an application as ``clients.find`` returned it some time ago."""
+    """Return an application as ``client_authentication.find`` returned it some time ago."""
     return _known.get((tenancy.active_id(), client_id))
 
 
 def remember(application: Application) -> None:
-    """Keep an application that ``clients.find`` returned."""
+    """Keep an application that ``client_authentication.find`` returned."""
     if len(_known) >= _MOST:
         _known.clear()
     _known[tenancy.active_id(), application.client_id] = application
