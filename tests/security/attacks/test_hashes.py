@@ -17,6 +17,7 @@ from tests.identity.test_imported_hashes import FOREIGN
 from tests.support import second
 from tests.support.cast import PASSWORD, World
 from tests.support.management import refusal_of, superuser
+from tests.support.threads import THOROUGH
 
 SIGN_IN = "/api/interaction/sign-in"
 SALT = "MDEyMzQ1Njc4OWFiY2RlZg"
@@ -41,6 +42,7 @@ UNVERIFIABLE = {
     "scrypt, N for its r": f"$scrypt$ln=16,r=1,p=1${SALT}${CHECKSUM}",
     "pbkdf2 of Django, a checksum": "pbkdf2_sha256$1000$salt$MDEyMw==",
 }
+measures_time = pytest.mark.skipif(not THOROUGH, reason="measures time: only with GATEHOUSE_THOROUGH=1")
 
 
 def imported(world: World, stored: str, number: int = 1) -> list[User]:
@@ -67,6 +69,7 @@ def seconds(world: World, identifier: str, status: int = 401) -> float:
 class TestTime:
     """V12: everybody imported was recognisable by the time of a wrong password."""
 
+    @measures_time
     def test_attack_AV12_an_imported_user_takes_as_long_as_nobody(self, acme):
         [user] = imported(acme, bcrypt_of(12))
         known, unknown = [], []
@@ -156,6 +159,7 @@ class TestCost:
         with acme.active():
             assert hash_formats.is_ours(User.objects.get(pk=user.pk).password)
 
+    @measures_time
     def test_attack_AP04_sign_ins_of_another_tenant_do_not_wait_for_costly_hashes(self, acme, rival):
         [costly] = imported(acme, bcrypt_of(14))
         ordinary = rival.user()
