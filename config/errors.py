@@ -15,7 +15,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from audit import context
-from identity.core.error_page import error_page
+from identity.http.error_page import error_page
 from identity.users import passwords
 from management.envelope import plain_refusal
 from oidc.provider.errors import oauth_error

@@ -133,7 +133,7 @@ MIDDLEWARE = [
     "config.wrong_method.WrongMethodMiddleware",
     "config.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
-    "identity.core.origin_check.OriginCheckMiddleware",
+    "identity.http.origin_check.OriginCheckMiddleware",
     # Of the operators' site: below /admin alone.
     "management.site.middleware.SessionMiddleware",
     "management.site.middleware.AuthenticationMiddleware",
@@ -151,7 +151,7 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SILENCED_SYSTEM_CHECKS = [
     "security.W001",  # config.headers sets what SecurityMiddleware would, and more
     "security.W002",  # as W001
-    "security.W003",  # identity.core.origin_check extends the middleware that it looks for
+    "security.W003",  # identity.http.origin_check extends the middleware that it looks for
     "models.W040",  # SQLite leaves out of an index what PostgreSQL keeps beside its key
     *([] if _SECURE else ["security.W016"]),  # a Secure cookie would never come back over http
 ]

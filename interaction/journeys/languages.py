@@ -6,7 +6,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.utils import translation
 
-from identity.core.languages import best_of
+from identity.http.languages import best_of
 from interaction.journeys.pending import Pending
 
 PARAMETER: Final = "ui_locales"

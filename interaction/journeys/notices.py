@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.utils import translation
 
-from identity.core.languages import best_of
+from identity.http.languages import best_of
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.identifiers import Kind

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from config import door, errors
-from identity.core.error_page import error_page
+from identity.http.error_page import error_page
 from identity.users import passwords
 from tests.config.test_errors import has_shape
 from tests.support.cast import PASSWORD

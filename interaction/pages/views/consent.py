@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
+from identity.http.responses import gone, redirect, survives_deletion
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
 from interaction.journeys.pending import Pending
@@ -9,7 +10,6 @@ from interaction.pages import words
 from interaction.pages.views import shared
 from oidc.grants import descriptions, requests
 from oidc.grants.consents import ConsentRequest
-from oidc.provider.views.authorize import gone, redirect, survives_deletion
 
 
 @shared.step

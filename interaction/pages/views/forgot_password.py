@@ -3,8 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from identity.core.error_page import Link, error_page
 from identity.core.errors import Invalid, ServiceError
+from identity.http.error_page import Link, error_page
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.users import door
 from interaction.experience import policy
@@ -17,7 +18,6 @@ from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep, Entered
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
-from oidc.provider.views.authorize import redirect
 
 
 @door.hashes(field="new_password")

@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from identity.core.error_page import Link, error_page
 from identity.core.errors import ServiceError
+from identity.http.error_page import Link, error_page
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.users import door, identifiers
 from identity.users.identifiers import Kind
@@ -23,7 +24,6 @@ from interaction.pages.views import code_step, shared, sign_in
 from interaction.pages.views.code_step import CodeStep, Entered
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
-from oidc.provider.views.authorize import redirect
 
 _WITHOUT: Final = "without"
 _AUTOCOMPLETE: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}

@@ -13,6 +13,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
+from identity.http.responses import gone
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.connectors import captcha
@@ -22,7 +23,6 @@ from interaction.journeys import pending as waiting
 from interaction.journeys.pending import Pending
 from interaction.pages import language, refusals
 from oidc.grants import requests
-from oidc.provider.views.authorize import gone
 
 Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.users import door
 from identity.users.identifiers import Kind
@@ -19,7 +20,6 @@ from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import Entered
 from interaction.social import offered as social
 from interaction.verification.models import Purpose
-from oidc.provider.views.authorize import redirect
 
 
 @door.hashes()

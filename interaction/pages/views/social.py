@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from identity.core.error_page import Link, error_page
 from identity.core.errors import ServiceError
+from identity.http.error_page import Link, error_page
+from identity.http.responses import gone, redirect, survives_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as waiting
 from interaction.journeys import same_origin
@@ -19,7 +20,6 @@ from interaction.journeys import social as journey
 from interaction.journeys.pending import Pending
 from interaction.pages.views import shared
 from interaction.social.models import SocialAttempt
-from oidc.provider.views.authorize import gone, redirect, survives_deletion
 
 
 @require_GET  # no HEAD: it begins something

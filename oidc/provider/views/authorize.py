@@ -1,12 +1,9 @@
 """GET and POST /oidc/authorize, and GET /oidc/authorize/{id}, where a parked request goes on."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,7 +11,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
-from identity.core.error_page import error_page
+from identity.http.error_page import error_page
+from identity.http.responses import gone, redirect, survives_deletion
 from identity.limits import services as limits
 from identity.organizations import grants as memberships
 from identity.sessions import cookies
@@ -29,7 +27,6 @@ from oidc.provider.steps import Step
 _LONGEST_QUERY: Final = 16_384
 _LONGEST_LINE: Final = 8_000  # what every server takes as a request line (RFC 9112 section 3)
 _QUERY_CHARACTERS: Final = "!$%&'()*+,-./:;=?@_~"  # RFC 3986 section 3.4; a percent sign stays one
-View = Callable[..., HttpResponse]
 
 _PAGES: Final = {
     Step.SIGN_IN: "pages:sign-in",
@@ -37,19 +34,6 @@ _PAGES: Final = {
     Step.CONSENT: "pages:consent",
     Step.CONFIRM: "pages:continue",
 }
-
-
-def survives_deletion(view: View) -> View:
-    """Tell the person to start again when application, user or session vanish at this very moment."""
-
-    @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(request, *args, **kwargs)
-        except IntegrityError:
-            return gone(request)
-
-    return wrapped
 
 
 @csrf_exempt  # an authorization request comes from another site by nature, and changes nothing
@@ -96,28 +80,6 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if step in _PAGES:
         return redirect(_page(step, parked.pk))
     return _answer(request, asked, session, step, parked)
-
-
-def redirect(location: str) -> HttpResponse:
-    """Send the browser on, to any scheme that was registered. 303: never with the method POST.
-
-    RFC 9700 section 4.12: a 307 would hand the credentials of a form to the next site.
-    """
-    response = HttpResponse(status=303)
-    response["Location"] = location
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def gone(request: HttpRequest) -> HttpResponse:
-    """Tell that a sign-in is over or belongs to another browser."""
-    return error_page(
-        request,
-        400,
-        title=_("This sign-in has expired"),
-        message=_("It was finished, waited too long, or was started in another browser."),
-        next_step=_("Go back to the application and sign in again."),
-    )
 
 
 def _query(request: HttpRequest) -> str:

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from identity.core import languages
-from identity.core.error_page import error_page
-from identity.core.origin_check import OriginCheckMiddleware
+from identity.http import languages
+from identity.http.error_page import error_page
+from identity.http.origin_check import OriginCheckMiddleware
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -22,7 +23,6 @@ from oidc.applications.models import Application
 from oidc.provider import id_token_hint, parameters
 from oidc.provider.id_token_hint import Hint
 from oidc.provider.parameters import Parameters
-from oidc.provider.views.authorize import redirect
 
 _TARGET: Final = "post_logout_redirect_uri"
 _NAMES: Final = ("id_token_hint", "logout_hint", "client_id", _TARGET, "state", "ui_locales")

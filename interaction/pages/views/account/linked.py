@@ -5,12 +5,12 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import linked as linking
 from interaction.pages import words
 from interaction.pages.views.account import shared
-from oidc.provider.views.authorize import redirect
 
 # Where the page's form may lead besides https: to providers on the developer's own machine.
 _FORM_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.experience import services as experience
@@ -12,7 +13,6 @@ from interaction.journeys.account import linked as linking
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
-from oidc.provider.views.authorize import redirect
 
 
 @require_safe

@@ -10,15 +10,15 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from audit import context
-from identity.core.error_page import Link, error_page
 from identity.core.errors import ServiceError
+from identity.http.error_page import Link, error_page
+from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
 from interaction.pages import refusals
 from interaction.pages.account_forms import AccountForm
 from interaction.pages.views import shared
-from oidc.provider.views.authorize import redirect
 
 T = TypeVar("T")
 View = Callable[[HttpRequest, Session], HttpResponse]
