@@ -32,15 +32,16 @@ check: $(VENV)/development ## Check style, types, import order, settings and mig
 audit: $(SECURITY)/ready ## Ask whether a dependency of production has a known weakness
 	@$(BIN)/python .ci/audit_dependencies.py $(SECURITY)/bin/pip-audit
 
-verify: check audit ## Check, then run every test with the long rounds: many minutes
+verify: check audit ## Check, then run every test with the long rounds: up to an hour
 	@GATEHOUSE_THOROUGH=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
 
-verify-long: $(VENV)/development $(SECURITY)/ready ## Before a release: fuzzing and state machines for hours; SECONDS=300 says how long each
+verify-long: $(VENV)/development $(SECURITY)/ready ## Before a release: fuzzing, state machines and both engines for hours; SECONDS=300 says how long each
 	@for target in $(FUZZED); do \
 	    echo "── $$target"; \
 	    $(SECURITY)/bin/python -m tests.fuzz.run $$target --seconds $(or $(SECONDS),1800) || exit 1; \
 	done
-	@GATEHOUSE_PROPERTY_SECONDS=$(or $(SECONDS),1800) tests/run tests/properties
+	@GATEHOUSE_PROPERTY_SECONDS=$(or $(SECONDS),1800) tests/run tests/properties tests/security/test_ownership_property.py tests/security/test_consent_property.py
+	@GATEHOUSE_BOTH_ENGINES=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
 	@$(BIN)/python bench/soak.py
 
 bench: $(VENV)/development $(if $(shell command -v npm),$(PEER)) ## Measure requests per second, latency and CPU beside another provider and the machine's limits

@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # What the database has little or no part in. Where both engines are tested side by side, each takes a half of
-# it: once is enough, and `make verify` has it on both. What a stricter engine would find is PostgreSQL's.
+# it: once is enough, and `make verify-long` has it on both. What a stricter engine would find is PostgreSQL's.
 ONCE = {
     "sqlite": (
         "audit/test_origin.py",
@@ -117,7 +117,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put first what slows down later, and leave out what the run on the other engine tests."""
     first = _paths(config, _FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
-    if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_THOROUGH" in os.environ:
+    if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_BOTH_ENGINES" in os.environ:
         return
     (other,) = set(_ENGINES) - {config.getoption("engine")}
     of_the_other = _paths(config, ONCE[other])
