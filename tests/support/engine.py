@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # What the database has little or no part in. Where both engines are tested side by side, each takes a half of
-# it: once is enough, and `make verify-long` has it on both. What a stricter engine would find is PostgreSQL's.
+# it. `make verify-long` has it on both. What a stricter engine would find is PostgreSQL's.
 ONCE = {
     "sqlite": (
         "audit/test_origin.py",
