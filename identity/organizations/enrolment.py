@@ -13,6 +13,8 @@ from identity.organizations.models import Membership, Organization
 from identity.organizations.services import NoSuchOrganization
 from identity.users import identifiers
 from identity.users import services as users
+from identity.users.identifiers import Kind
+from identity.users.models import User
 
 
 def enroll(
@@ -57,7 +59,11 @@ def _enrolled(
             return known
         _count(application_id)
     found = users.find_or_create_by_phone(phone=phone, name=name, email=email)
-    member, joined = Membership.objects.get_or_create(organization=organization, user=found.user)
+    member, joined = Membership.objects.get_or_create(
+        organization=organization,
+        user=found.user,
+        defaults={"rests_on_phone": not found.is_new and _means_phone_alone(found.user, email)},
+    )
     if joined:
         if found.concerns_others:
             _count(application_id)
@@ -70,6 +76,11 @@ def _enrolled(
             existing_user=not found.is_new,
         )
     return member
+
+
+def _means_phone_alone(user: User, email: str) -> bool:
+    """Tell whether who joins a user by phone does not mean the email, by which somebody else could come."""
+    return bool(user.email) and user.email.lower() != email.lower() and not user.has_proven(Kind.PHONE)
 
 
 def _count(application_id: UUID | None) -> None:

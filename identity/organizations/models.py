@@ -35,6 +35,8 @@ class Membership(EditableModel):
     )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     is_admin = models.BooleanField(default=False)
+    # Joined by a phone that nobody had proven, while the account had another email: it ends with the phone.
+    rests_on_phone = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager()
 

@@ -22,6 +22,7 @@ from identity.organizations.models import (
     OrganizationRolePermission,
     OrganizationRoleScope,
 )
+from identity.users.identifiers import Kind
 from identity.users.models import User
 
 PERMISSIONS: Final = Assignment(
@@ -143,6 +144,21 @@ def remove_member(
         raise MemberIsAdmin
     log.record(Event.ORGANIZATION_MEMBER_DELETE, id=member.organization_id, user_ids=[str(member.user_id)])
     current.delete()
+
+
+def end_resting_on(user: User, kind: Kind) -> None:
+    """Take a user whose account lost an identifier out of the organizations that meant it alone."""
+    if kind is not Kind.PHONE or user.self_registered:
+        return  # whom the members API finds by a phone that is not proven did not register
+    members = Membership.objects.filter(user=user, rests_on_phone=True)
+    for member in members:
+        log.record(
+            Event.ORGANIZATION_MEMBER_DELETE,
+            id=member.organization_id,
+            user_ids=[str(user.pk)],
+            reason="phone_lost",
+        )
+    members.delete()
 
 
 def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int] | None) -> None:

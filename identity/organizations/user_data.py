@@ -2,11 +2,13 @@
 
 from typing import Final
 
+from identity.organizations import services
 from identity.users.user_data import UserData
 
 USER_DATA: Final = [
     UserData(
         model="organizations.Membership",
         reason="an administrator, or an application of the organization, made the account a member",
+        end_resting_on=services.end_resting_on,
     ),
 ]

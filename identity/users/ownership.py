@@ -63,12 +63,16 @@ def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
     return user if user.has_proven(kind) or not _is_owned(user) else None
 
 
-def find_unclaimed(kind: Kind, key: str) -> User | None:
-    """Return the user of an identifier if proven, or if only the members API made the account."""
+def hold_unclaimed(kind: Kind, key: str) -> User | None:
+    """Return the user of an identifier if proven, or if only the members API made the account.
+
+    Nobody takes the account over until the transaction ends.
+    """
     user = _by_key[kind].first(key=key)
-    if user is None or user.has_proven(kind):
-        return user
-    return None if user.self_registered or _is_owned(user) else user
+    if user is None or (not user.has_proven(kind) and (user.self_registered or _is_owned(user))):
+        return None
+    held = User.objects.select_for_update(no_key=True).filter(pk=user.pk, **{f"{kind}_key": key})
+    return user if held.values_list("pk").first() else None
 
 
 def accept_proof(user: User, kind: Kind, key: str) -> None:
@@ -120,6 +124,7 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
         fields |= {f"{kind}_proven": True} | ({f"{kind}_verified": True} if verified else {})
     for kind in removed:
         fields |= _emptied(user, kind)
+        user_data.end_resting_on(user, kind)
     _store(user, fields)
     log.record(
         Event.USER_OWNER_CHANGE,
@@ -189,6 +194,7 @@ def _transfer(kind: Kind, holder: User, to: User) -> None:
     # One id in both entries, and neither account's id in the other's: people can read their own entries.
     transfer_id = str(ids.new())
     _store(holder, _emptied(holder, kind))
+    user_data.end_resting_on(holder, kind)
     facts = {"kind": kind.value, "transfer_id": transfer_id}
     log.record(Event.IDENTIFIER_REMOVE, user_id=holder.pk, id=holder.pk, **facts)
     log.record(Event.IDENTIFIER_TAKE, user_id=to.pk, id=to.pk, **facts)

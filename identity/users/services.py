@@ -184,7 +184,7 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserOfPhone
     if not user.phone or user.phone_key is None:
         raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
     _set_proven(user, ())
-    known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
+    known = ownership.hold_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
         return UserOfPhone(known, is_new=False)
     try:
@@ -192,7 +192,7 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserOfPhone
             was_taken = ownership.release([Kind.PHONE], to=user)
             records.create(user, event=Event.USER_CREATE, phone=user.phone)
     except Invalid:
-        known = ownership.find_unclaimed(Kind.PHONE, user.phone_key)
+        known = ownership.hold_unclaimed(Kind.PHONE, user.phone_key)
         if known is None:
             raise
         return UserOfPhone(known, is_new=False)

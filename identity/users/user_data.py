@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.models import Exists, Q
 from django.utils.module_loading import import_string
 
+from identity.users.identifiers import Kind
 from identity.users.models import User
 
 
@@ -20,13 +21,16 @@ class UserData:
     """A kind of row that points to a user.
 
     ``end`` removes or ends the rows of a user whose account gets a new owner; without it they stay,
-    and ``reason`` says why. ``evidence`` is a condition on ``OuterRef("pk")``, the user: such a row
-    shows that the account has an owner, as a proven identifier does.
+    and ``reason`` says why. ``end_resting_on`` ends those that rest on an email or phone alone, when the
+    account loses it to a new owner or to another account. ``evidence`` is a condition on
+    ``OuterRef("pk")``, the user: such a row shows that the account has an owner, as a proven identifier
+    does.
     """
 
     model: str
     reason: str
     end: Callable[[User], None] | None = None
+    end_resting_on: Callable[[User, Kind], None] | None = None
     evidence: Callable[[], Exists] | None = None
 
 
@@ -34,6 +38,13 @@ class UserData:
 def declared() -> tuple[UserData, ...]:
     """Return all kinds, in the order in which they end."""
     return tuple(kind for path in settings.USER_DATA for kind in import_string(path))
+
+
+def end_resting_on(user: User, kind: Kind) -> None:
+    """End what rests on an identifier that a user's account has lost."""
+    for data in declared():
+        if data.end_resting_on is not None:
+            data.end_resting_on(user, kind)
 
 
 def other_evidence() -> Q:

@@ -8,8 +8,9 @@ import pytest
 from identity.users.models import User
 from tests.support import codes, management
 from tests.support.cast import World
-from tests.support.codes import new_phone
+from tests.support.codes import new_email, new_phone
 from tests.support.management import Caller, result_of
+from tests.support.threads import at_once, rounds
 
 LIMIT = 60
 
@@ -33,6 +34,12 @@ class Enroller:
     def members(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = result_of(self.caller.get(self.path, page_size=100))["result"]
         return found
+
+
+def came_by_code(world: World, address: str) -> None:
+    browser = world.browser()
+    answer = codes.enter(browser, address, codes.sent(browser, address))
+    assert answer.status_code == 200, answer.text
 
 
 @pytest.fixture
@@ -82,3 +89,80 @@ class TestWhoExists:
         answers = [mine.post(phone=new_phone()).status_code for _ in range(LIMIT + 5)]
 
         assert answers == [200] * (LIMIT + 5)
+
+
+class TestPreparedAccounts:
+    """My application makes an account of your phone and my email, before your organization joins you."""
+
+    @pytest.fixture
+    def hospital(self, acme: World) -> Enroller:
+        return Enroller(acme, "Hospital")
+
+    def test_attack_my_email_lets_me_into_the_organization_that_joined_your_phone(self, acme, mine, hospital):
+        phone, email = new_phone(), new_email()
+        result_of(mine.post(phone=phone, email=email))
+        member = result_of(hospital.post(phone=phone, name="Nurse"))
+        result_of(mine.caller.delete(f"{mine.path}/{member['id']}"))
+
+        came_by_code(acme, email)
+
+        assert hospital.members() == []
+
+    def test_attack_i_wait_until_you_have_proven_your_phone_elsewhere(self, acme, mine, hospital):
+        phone, email = new_phone(), new_email()
+        result_of(mine.post(phone=phone, email=email))
+        result_of(hospital.post(phone=phone))
+        codes.experience(acme, sign_up={"identifiers": ["phone"], "password": False})
+        browser = acme.browser()
+        codes.proven(browser, phone, "register")
+        assert browser.post(codes.REGISTER, json={"phone": phone}).status_code == 200
+
+        came_by_code(acme, email)
+
+        assert hospital.members() == []
+
+    @pytest.mark.parametrize("turn", range(rounds(5)))
+    def test_attack_i_prove_my_email_at_the_moment_you_are_joined(self, acme, mine, hospital, turn):
+        phone, email = new_phone(), new_email()
+        result_of(mine.post(phone=phone, email=email))
+        attacker = acme.browser()
+        code = codes.sent(attacker, email)
+
+        def work(index: int) -> int:
+            answer = codes.enter(attacker, email, code) if index else hospital.post(phone=phone)
+            return int(answer.status_code)
+
+        assert at_once(2, work) == [200, 200]
+
+        assert email not in [one["primary_email"] for one in hospital.members()]
+
+    def test_whose_phone_it_is_keeps_both(self, acme, mine, hospital):
+        phone = new_phone()
+        result_of(mine.post(phone=phone, email=new_email()))
+        result_of(hospital.post(phone=phone))
+
+        came_by_code(acme, phone)
+
+        assert [one["primary_phone"] for one in hospital.members()] == [phone]
+        assert [one["primary_email"] for one in mine.members()] == [None]
+
+    def test_who_is_meant_by_the_email_keeps_what_named_it(self, acme, mine, hospital):
+        phone, email = new_phone(), new_email()
+        result_of(mine.post(phone=phone, email=email))
+        result_of(hospital.post(phone=phone, email=email.upper()))
+
+        came_by_code(acme, email)
+
+        assert [one["primary_email"] for one in hospital.members() + mine.members()] == [email] * 2
+
+    def test_the_log_says_why_somebody_is_no_member_any_more(self, acme, mine, hospital):
+        phone, email = new_phone(), new_email()
+        result_of(mine.post(phone=phone, email=email))
+        result_of(hospital.post(phone=phone))
+        came_by_code(acme, email)
+
+        logs = management.superuser(acme).get("/logs", key="OrganizationMember.Delete")
+
+        [entry] = result_of(logs)["data"]
+        assert entry["payload"]["id"] == hospital.organization
+        assert entry["payload"]["reason"] == "phone_lost"
