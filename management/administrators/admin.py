@@ -62,26 +62,44 @@ class StandingForm(forms.Form):
     )
 
 
-class NewAdministratorForm(StandingForm, PasswordForm):
-    """An administrator to be."""
+class ChangeForm(StandingForm, ProofForm):
+    """What changes of an administrator, and proof of who changes what one may do."""
+
+    current_password = forms.CharField(
+        label="Your own password", required=False, strip=False, max_length=256,
+        help_text="Needed to change what the administrator may do.",
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
+
+    field_order = (*StandingForm.base_fields, *ProofForm.base_fields)
+
+
+class NewAdministratorForm(StandingForm, PasswordForm, ProofForm):
+    """An administrator to be, and proof of who makes one."""
 
     username = forms.CharField(max_length=128)
 
-    field_order = ("username", "password", "email", "phone", "role", "is_superuser", "tenants")
+    field_order = ("username", "password", *ChangeForm.field_order)
 
 
 def _standing(order: Order) -> dict[str, Any]:
-    return {**order.fields, "tenants": order.fields["tenants"].split()}
+    sent = {name: value for name, value in order.fields.items() if name not in ProofForm.base_fields}
+    return {**sent, "tenants": order.fields["tenants"].split()}
+
+
+def _proof(order: Order) -> dict[str, Any]:
+    return {name: order.fields[name] for name in ProofForm.base_fields}
 
 
 def _create(order: Order) -> str:
-    made = services.create(**checked(AdministratorWriteSerializer, _standing(order)))
+    fields = checked(AdministratorWriteSerializer, _standing(order))
+    made = services.create(**fields, **_proof(order), by=order.by)
     return f"The administrator {made.username} is created."
 
 
 def _change(order: Order) -> str:
     fields = checked(AdministratorWriteSerializer, _standing(order), order.row)
-    services.change(order.row, fields, expected=order.expected)
+    services.change(order.row, {**fields, **_proof(order)}, expected=order.expected, by=order.by)
     return "The administrator is changed."
 
 
@@ -135,7 +153,7 @@ class AdministratorAdmin(Pages):
     operations = (
         Operation(
             "change", "Edit", "Another standing ends the browser sessions of the administrator.",
-            _change, form=StandingForm, initial=_initial,
+            _change, form=ChangeForm, initial=_initial,
         ),
         Operation(
             "password", "Set a password", "Ends the sessions and tokens of the administrator.",

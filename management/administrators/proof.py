@@ -16,11 +16,12 @@ class ProofNeeded(ServiceError):
     reason = "proof_needed"
 
     def __init__(self) -> None:
-        minutes = settings.ADMIN_PROOF_SECONDS // 60
-        super().__init__(
-            "current_password: send your own password (and current_code, the code of your authenticator, "
-            f"where you have one), or sign in again: your token is older than {minutes} minutes"
+        self.field = "current_password"
+        self.rule = (
+            "send your own password (and current_code, the code of your authenticator, where you have one), "
+            f"or take a token that is not older than {settings.ADMIN_PROOF_SECONDS // 60} minutes"
         )
+        super().__init__(f"{self.field}: {self.rule}")
 
 
 class NotProven(ServiceError):

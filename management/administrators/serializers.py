@@ -54,7 +54,9 @@ class AdministratorWriteSerializer(Record):
     role = serializers.ChoiceField(choices=Role.choices, required=False)
     tenants = serializers.ListField(child=Line(max_length=63), required=False, max_length=10_000)
     current_password = Password(
-        required=False, help_text="Your own: needed with a new password, unless you have just signed in"
+        required=False,
+        help_text="Your own: needed to make an administrator, and with a new password or another standing, "
+        "unless you have just signed in",
     )
     current_code = Line(
         required=False,

@@ -32,13 +32,21 @@ def create(  # noqa: PLR0913 - one parameter a field
     is_superuser: bool = False,
     role: str = Role.ADMINISTRATOR,
     tenants: list[str] | None = None,
+    by: Administrator | None = None,
+    current_password: str = "",
+    current_code: str = "",
 ) -> Administrator:
     """Create an administrator; ``tenants`` are slugs.
 
+    Who makes one, ``by``, proves who they are: ``current_password`` and ``current_code`` are the own ones.
+
     Raises:
         Invalid: the username is taken, a slug is unknown, or a field breaks a rule.
+        proof.ProofNeeded, proof.NotProven: who makes an administrator has to prove who they are.
 
     """
+    if by is not None:
+        proof.check(by, password=current_password, code=current_code)
     administrator = Administrator(
         username=identifiers.username(username),
         username_key=identifiers.fold(username),
@@ -72,19 +80,19 @@ def change(
 ) -> None:
     """Change an administrator. A new password ends the tokens issued so far.
 
-    Who sets a password for somebody, ``by``, proves who they are: ``current_password`` and
-    ``current_code`` are the own ones.
+    Who sets a password for somebody or changes what they may do, ``by``, proves who they are:
+    ``current_password`` and ``current_code`` are the own ones.
 
     Raises:
         Invalid: a slug is unknown, or a field breaks a rule.
         LastSuperuser: it would leave nobody who manages everything.
         records.Stale: the administrator was changed since the caller read it.
-        proof.ProofNeeded, proof.NotProven: who sets the password has to prove who they are.
+        proof.ProofNeeded, proof.NotProven: who sets password or standing has to prove who they are.
 
     """
     proven = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
     fields = {name: value for name, value in fields.items() if name not in proven}
-    if "password" in fields and by is not None:
+    if by is not None and ("password" in fields or _changes_standing(administrator, fields)):
         proof.check(by, password=proven.get("current_password", ""), code=proven.get("current_code", ""))
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
@@ -112,6 +120,15 @@ def change(
         )
         if managed is not None:
             administrator.tenants.set(managed)
+
+
+def _changes_standing(administrator: Administrator, fields: dict[str, Any]) -> bool:
+    """Tell whether these fields let somebody do more or less than so far."""
+    standing = {"is_superuser": administrator.is_superuser, "role": administrator.role}
+    if any(fields.get(name, now) != now for name, now in standing.items()):
+        return True
+    slugs = administrator.tenants.values_list("slug", flat=True)
+    return "tenants" in fields and set(fields["tenants"]) != set(slugs)
 
 
 def _change_facts(

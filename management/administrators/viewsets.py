@@ -1,6 +1,6 @@
 """/administrators, at the root."""
 
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,8 +10,6 @@ from management.administrators import services
 from management.administrators.models import Administrator
 from management.administrators.serializers import AdministratorWriteSerializer
 from management.pagination import EnvelopePagination
-
-_PROOF: Final = frozenset({"current_password", "current_code"})
 
 
 class AdministratorViewSet(CrudViewSet):
@@ -39,7 +37,7 @@ class AdministratorViewSet(CrudViewSet):
 
     def perform_create(self, fields: Row) -> int:
         """Create an administrator."""
-        return services.create(**{k: v for k, v in fields.items() if k not in _PROOF}).pk
+        return services.create(**fields, by=cast("Administrator", self.request.user)).pk
 
     def perform_update(self, row: Administrator, fields: Row, expected: frozenset[int] | None) -> None:
         """Change an administrator."""

@@ -555,11 +555,12 @@ class TestOperations:
     def test_administrators_are_made_changed_and_deleted(self, acme, operator):
         path, name = "administrators/administrator", f"new-{operator.who.pk}"
 
-        typed = {"username": name, "password": PASSWORD, "role": "support"}
+        typed = {"username": name, "password": PASSWORD, "role": "support", "current_password": PASSWORD}
         refused = operate(operator, path, None, "create", **typed, tenants="nowhere")
         operate(operator, path, None, "create", **typed, tenants=acme.tenant.slug)
         made = Administrator.objects.get(username=name)
-        operate(operator, path, made, "change", email="new@acme.example", role="auditor", tenants="")
+        wanted = {"email": "new@acme.example", "role": "auditor", "tenants": ""}
+        operate(operator, path, made, "change", **wanted, current_password=PASSWORD)
 
         assert refused.status_code == 400
         assert "unknown: nowhere" in refused.text

@@ -5,6 +5,7 @@ Paths are those below ``/api/v1``: ``admin.get("/users")``.
 
 import atexit
 import secrets
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -92,15 +93,20 @@ class Caller:
         return row
 
 
-@cache
 def _signed_in(username: str, password: str, base: str) -> str:
+    """A token that is proof enough of who signed in: an old one does not make administrators."""
+    return _signed_in_lately(username, password, base, int(time.monotonic() // 1200))
+
+
+@cache
+def _signed_in_lately(username: str, password: str, base: str, _: int) -> str:
     answer = connection().post(f"{base}/api/admin/sign-in", json={"username": username, "password": password})
     token: str = result_of(answer)["access_token"]
     return token
 
 
 def superuser(world: World) -> Caller:
-    """The administrator of everything, who signs in once a run."""
+    """The administrator of everything, who signs in seldom."""
     return Caller(world, _signed_in(settings.ADMIN_USERNAME, settings.ADMIN_PASSWORD, settings.BASE_URL))
 
 

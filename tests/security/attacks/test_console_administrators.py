@@ -1,5 +1,6 @@
 """Administrators: who looks like whom, what proves them, what a role may do (AP16, AP17, AP18, N18)."""
 
+import json
 import secrets
 import time
 
@@ -181,6 +182,46 @@ class TestProof:
         assert unchanged.second_step_since is not None
         assert unchanged.check_password(PASSWORD)
         assert done.status_code == 302
+
+    def test_attack_AP18_an_old_token_makes_no_administrator_and_gives_nobody_more(
+        self, root, monkeypatch, acme
+    ):
+        """Whoever could would have an administrator with a password of their own to prove things by."""
+        monkeypatch.setattr(configured, "ADMIN_PROOF_SECONDS", 0)
+        who = management.new_administrator()
+        here = Client(headers={"Authorization": f"Bearer {root.token}"})  # in this process, with its settings
+        path, name = f"/api/v1/administrators/{who.pk}", f"thief-{who.pk}"
+        own = {"current_password": configured.ADMIN_PASSWORD}
+        new = {"username": name, "password": PASSWORD, "is_superuser": True}
+        standings = ({"is_superuser": True}, {"role": "auditor"}, {"tenants": [acme.tenant.slug]})
+
+        def send(method, address, body):
+            return here.generic(method, address, json.dumps(body), "application/json").status_code
+
+        assert send("POST", "/api/v1/administrators", new) == 403
+        assert not Administrator.objects.filter(username=name).exists()
+        assert [send("PATCH", path, standing) for standing in standings] == [403] * 3
+        assert send("PATCH", path, {"is_superuser": False, "role": "administrator", "tenants": []}) == 200
+        assert send("POST", "/api/v1/administrators", new | own) == 200
+        assert [send("PATCH", path, standing | own) for standing in standings] == [200] * 3
+
+    def test_attack_AP18_nor_does_a_session_alone(self, acme):
+        operator, who = operators.at(acme), management.new_administrator()
+        path, name = "/admin/administrators/administrator/", f"thief-{who.pk}"
+        new = {"username": name, "password": PASSWORD, "role": "administrator", "is_superuser": "on"}
+        change = {"role": "administrator", "is_superuser": "on"}
+
+        answers = [
+            operator.submit(f"{path}do/create/", **new),
+            operator.submit(f"{path}do/create/", **new, current_password="a guess"),
+            operator.submit(f"{path}{who.pk}/do/change/", **change),
+            operator.submit(f"{path}{who.pk}/do/change/", **change, current_password="a guess"),
+            operator.submit(f"{path}{who.pk}/do/change/", role="administrator", email="a@acme.example"),
+        ]
+
+        assert [answer.status_code for answer in answers] == [400, 403, 403, 403, 302]
+        assert not Administrator.objects.filter(username=name).exists()
+        assert not Administrator.objects.get(pk=who.pk).is_superuser
 
     def test_the_proof_needs_the_code_of_whoever_has_one(self, address):
         with_code = administrator()

@@ -99,7 +99,7 @@ def send(route: Route, estate: Estate) -> tuple[Any, Any]:
     caller = management.superuser(estate.world)
     if route.group == "members":
         caller = management.member_manager(estate.world, estate["organizations"])
-    if body and "password" in body and route.path.startswith("/administrators") and route.method == "PATCH":
+    if body and "password" in body and route.path.startswith("/administrators"):
         body = {**body, "current_password": settings.ADMIN_PASSWORD}
     options = {"json": body} if body is not None else {}
     return body, lambda: caller.request(route.method, path, **options)
