@@ -7,19 +7,17 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import Media
-from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from audit import context, exports, moments
 from audit.administrative import hidden_from
-from audit.bounded import BoundedPaginator
 from audit.events import Event
-from audit.list_queries import DeclaredQueries
 from audit.models import Entry
 from audit.typed import keys_of
-from database import ids
+from identity.core.admin import Pages
 
 
 class ResultFilter(admin.SimpleListFilter):
@@ -144,7 +142,7 @@ class IdentifierFilter(IdFilter):
 
 
 @admin.register(Entry)
-class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
+class AuditLog(Pages):
     """The entries of the tenant, newest first."""
 
     media = Media()  # nothing is edited or chosen here: no script for forms
@@ -154,17 +152,9 @@ class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  
     list_display = ("moment", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, UserFilter, IdentifierFilter, ApplicationFilter, KeyFilter)
-    ordering = ("-created_at", "-id")
     sortable_by = ()
-    list_per_page = 50
-    list_max_show_all = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    actions = None
     change_list_template = "admin/entries.html"
-    change_form_template = "admin/row.html"
-    fields = readonly_fields = (
+    shown = (
         "id", "moment", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
         "reference", "payload_text",
     )  # fmt: skip
@@ -173,31 +163,6 @@ class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  
         """Return the entries of the tenant of this request."""
         entries = Entry.objects.filter(tenant_id=context.current().tenant_id).visible_to(request.user)
         return entries.order_by(*self.ordering)
-
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return an entry of the tenant.
-
-        Raises:
-            Http404: the tenant has none of this id.
-
-        """
-        pk = ids.parse(object_id)
-        entry = None if pk is None else self.get_queryset(request).filter(pk=pk).first()
-        if entry is None:
-            raise Http404
-        return entry
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell that nothing is written here."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell that nothing is changed."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell that nothing is deleted."""
-        return False
 
     def get_urls(self) -> list[URLPattern]:
         """Return list, entry and export."""
@@ -212,21 +177,11 @@ class EntryAdmin(DeclaredQueries, admin.ModelAdmin):  # type: ignore[type-arg]  
         """Show the list, and where to take it along."""
         query = request.GET.urlencode()
         export = reverse("admin:audit_entry_export") + (f"?{query}" if query else "")
-        return super().changelist_view(
-            request, {"title": self.title, "export": export, **(extra_context or {})}
-        )
+        return super().changelist_view(request, {"export": export, **(extra_context or {})})
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        """Show an entry."""
-        entry = self.get_object(request, object_id)
-        extra = {"heading": self.title, "title": entry.key, "subtitle": None}
-        return super().change_view(request, object_id, form_url, extra | (extra_context or {}))
+    def name_of(self, row: Any) -> str:
+        """Return what an entry is called: its event."""
+        return str(row.key)
 
     def export(self, request: HttpRequest) -> StreamingHttpResponse:
         """Answer with what the list shows, as a table."""
