@@ -54,7 +54,9 @@ class EnvelopePagination(BasePagination):
         self._read(request)
         if isinstance(queryset, Listed) and self._start < _FAR:
             beginning, total = queryset.beginning(self._start, self._start + self.page_size)
-            self.total = count(queryset) if total is None else total
+            if total is None:  # no row says it: the list has none, or ends before the page
+                total = count(queryset) if self._start else 0
+            self.total = total
             return beginning
         total = count(queryset)
         if total is None:

@@ -113,7 +113,7 @@ class TenantViewSet(GenericViewSet[Any]):
     def page_of(self, rows: QuerySet[Any, Row] | Listed) -> Response:
         """Answer with a page of rows."""
         page = self.paginate_queryset(rows)  # type: ignore[arg-type]  # our pagination reads both
-        if not page:
+        if not page and not self.paginator.total:  # type: ignore[union-attr]  # of our pagination
             self.require_parent()
         return self.get_paginated_response([self.shape(row) for row in page or []])
 

@@ -177,7 +177,9 @@ class Consent(TenantModel):
 class ConsentTarget(TenantModel):
     """What a user lets an application have at one API resource, or in one organization.
 
-    The database deletes it with its consent, resource or organization (see the migration).
+    The database deletes it with its consent, resource or organization (see the migration), for nodes of
+    0.1.0. Django does so itself, with a statement more for each of these: a later migration that rebuilds
+    the table on SQLite may lose what the database does.
     """
 
     consent = models.ForeignKey(Consent, on_delete=models.CASCADE, related_name="targets")
