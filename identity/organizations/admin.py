@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from audit.moments import text
 from database import ids
-from identity.core import plain
-from identity.core.admin import Pages, beside, link
 from identity.core.errors import Invalid
-from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.operator_kit import crud
+from identity.operator_kit.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages, beside, link
+from identity.operator_kit.timestamps import text
 from identity.organizations import forms, services
 from identity.organizations.models import (
     MemberCount,
@@ -88,7 +88,7 @@ class OrganizationAdmin(Pages):
     operations = (
         Operation(
             "change", "Edit", "What applications and people are shown of it.",
-            lambda order: plain.change(OrganizationSerializer, order), form=forms.OrganizationForm,
+            lambda order: crud.change(OrganizationSerializer, order), form=forms.OrganizationForm,
             initial=_initial(forms.OrganizationForm),
         ),
         Operation(
@@ -100,7 +100,7 @@ class OrganizationAdmin(Pages):
         ),
         Operation(
             "create", "New organization", "It has no members at first.",
-            lambda order: plain.create(Organization, OrganizationSerializer, order),
+            lambda order: crud.create(Organization, OrganizationSerializer, order),
             form=forms.OrganizationForm, row_needed=False,
         ),
     )  # fmt: skip
@@ -147,24 +147,24 @@ class OrganizationRoleAdmin(Pages):
     operations = (
         Operation(
             "change", "Edit", "Tokens of organizations name roles: applications may look for this name.",
-            lambda order: plain.change(OrganizationRoleSerializer, order), form=forms.NameForm,
+            lambda order: crud.change(OrganizationRoleSerializer, order), form=forms.NameForm,
             initial=_initial(forms.NameForm),
         ),
         Operation(
             "permissions", "Choose permissions", "What is not ticked is taken away.",
-            lambda order: plain.assign(services.PERMISSIONS, order, "permission_ids"),
+            lambda order: crud.assign(services.PERMISSIONS, order, "permission_ids"),
             form=forms.PermissionsForm,
-            initial=lambda role: {"permission_ids": plain.assigned(services.PERMISSIONS, role)},
+            initial=lambda role: {"permission_ids": crud.assigned(services.PERMISSIONS, role)},
         ),
         Operation(
             "scopes", "Choose scopes", "What is not ticked is taken away.",
-            lambda order: plain.assign(services.RESOURCE_SCOPES, order, "scope_ids"), form=ScopesForm,
-            initial=lambda role: {"scope_ids": plain.assigned(services.RESOURCE_SCOPES, role)},
+            lambda order: crud.assign(services.RESOURCE_SCOPES, order, "scope_ids"), form=ScopesForm,
+            initial=lambda role: {"scope_ids": crud.assigned(services.RESOURCE_SCOPES, role)},
         ),
-        Operation("delete", "Delete", "Whoever had it has it no more.", plain.remove, grave=True),
+        Operation("delete", "Delete", "Whoever had it has it no more.", crud.remove, grave=True),
         Operation(
             "create", "New organization role", "A template: members of any organization can have it.",
-            lambda order: plain.create(OrganizationRole, OrganizationRoleSerializer, order),
+            lambda order: crud.create(OrganizationRole, OrganizationRoleSerializer, order),
             form=forms.NewRoleForm, row_needed=False,
         ),
     )  # fmt: skip
@@ -192,13 +192,13 @@ class OrganizationPermissionAdmin(Pages):
     operations = (
         Operation(
             "change", "Edit", "In tokens its name is a scope.",
-            lambda order: plain.change(OrganizationPermissionSerializer, order), form=forms.NameForm,
+            lambda order: crud.change(OrganizationPermissionSerializer, order), form=forms.NameForm,
             initial=_initial(forms.NameForm),
         ),
-        Operation("delete", "Delete", "Roles lose it.", plain.remove, grave=True),
+        Operation("delete", "Delete", "Roles lose it.", crud.remove, grave=True),
         Operation(
             "create", "New organization permission", "Nobody has it until a role does.",
-            lambda order: plain.create(OrganizationPermission, OrganizationPermissionSerializer, order),
+            lambda order: crud.create(OrganizationPermission, OrganizationPermissionSerializer, order),
             form=forms.NameForm, row_needed=False,
         ),
     )  # fmt: skip
@@ -219,7 +219,7 @@ class MembershipAdmin(Pages):
         Operation(
             "roles", "Choose roles", "In this organization, and in no other.", _set_roles,
             form=forms.MemberRolesForm,
-            initial=lambda member: {"organization_role_ids": plain.assigned(services.MEMBER_ROLES, member)},
+            initial=lambda member: {"organization_role_ids": crud.assigned(services.MEMBER_ROLES, member)},
         ),
         Operation(
             "change", "Edit", "Administrators of an organization manage its members, in applications.",

@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
-from identity.core.admin import Pages, link
-from identity.core.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.operator_kit.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages, link
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer

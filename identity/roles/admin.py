@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
-from identity.core import plain
-from identity.core.admin import Pages, beside, link
-from identity.core.offering import upon
-from identity.core.operations import SHOWN, Operation, Order, Panel, checked
+from identity.operator_kit import crud
+from identity.operator_kit.offering import upon
+from identity.operator_kit.operations import SHOWN, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages, beside, link
 from identity.resources.choices import ScopesForm
 from identity.resources.models import Scope
 from identity.roles import services
@@ -74,8 +74,8 @@ class RoleAdmin(Pages):
         Operation(
             "scopes", "Choose scopes",
             "What is not ticked is taken away. Tokens that are out keep what they have until they expire.",
-            lambda order: plain.assign(services.SCOPES, order, "scope_ids"), form=ScopesForm,
-            initial=lambda role: {"scope_ids": plain.assigned(services.SCOPES, role)},
+            lambda order: crud.assign(services.SCOPES, order, "scope_ids"), form=ScopesForm,
+            initial=lambda role: {"scope_ids": crud.assigned(services.SCOPES, role)},
         ),
         Operation(
             "delete", "Delete", "Whoever had it has it no more.", _remove,
@@ -83,7 +83,7 @@ class RoleAdmin(Pages):
         ),
         Operation(
             "create", "New role", "It holds nothing at first.",
-            lambda order: plain.create(Role, RoleSerializer, order), form=NewRoleForm, row_needed=False,
+            lambda order: crud.create(Role, RoleSerializer, order), form=NewRoleForm, row_needed=False,
         ),
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ upon(
     User,
     Operation(
         "roles", "Choose roles", "What is not ticked is taken away. Tokens that are out keep what they have.",
-        lambda order: plain.assign(services.OF_USER, order, "role_ids"), form=RolesForm,
-        initial=lambda user: {"role_ids": plain.assigned(services.OF_USER, user)}, needs="roles.change_role",
+        lambda order: crud.assign(services.OF_USER, order, "role_ids"), form=RolesForm,
+        initial=lambda user: {"role_ids": crud.assigned(services.OF_USER, user)}, needs="roles.change_role",
     ),
 )  # fmt: skip

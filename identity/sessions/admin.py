@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.moments import text
-from identity.core.admin import Pages, beside, link
-from identity.core.offering import upon
-from identity.core.operations import SHOWN, Operation, Order, Panel
+from identity.operator_kit.offering import upon
+from identity.operator_kit.operations import SHOWN, Operation, Order, Panel
+from identity.operator_kit.pages import Pages, beside, link
+from identity.operator_kit.timestamps import text
 from identity.sessions import services
 from identity.sessions.models import Session
 from identity.users import identifiers

@@ -5,9 +5,9 @@ from django.contrib import admin
 
 from audit import retention
 from identity.core import tenancy
-from identity.core.admin import Pages
 from identity.core.errors import Invalid
-from identity.core.operations import Operation, Order, checked
+from identity.operator_kit.operations import Operation, Order, checked
+from identity.operator_kit.pages import Pages
 from identity.tenants import services
 from identity.tenants.models import Tenant
 from identity.tenants.serializers import TenantSerializer

@@ -7,8 +7,8 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from identity.core.admin import Pages
-from identity.core.operations import Operation, Order, checked
+from identity.operator_kit.operations import Operation, Order, checked
+from identity.operator_kit.pages import Pages
 from identity.users import credentials, failed_sign_ins, identifiers, services  # noqa: F401 - a panel
 from identity.users.models import User
 from identity.users.serializers import UserSerializer

@@ -2,10 +2,10 @@
 
 from audit.administrative import ADMINISTRATIVE
 from audit.models import Entry
-from audit.moments import text
 from identity.core import tenancy
-from identity.core.admin import beside, link
-from identity.core.operations import SHOWN, Panel
+from identity.operator_kit.operations import SHOWN, Panel
+from identity.operator_kit.pages import beside, link
+from identity.operator_kit.timestamps import text
 from identity.users import typed
 from identity.users.models import User
 

@@ -5,8 +5,8 @@ from functools import partial
 
 from django.contrib import admin
 
-from identity.core.admin import Pages
-from identity.core.operations import Done, Onward, Operation, Order, checked
+from identity.operator_kit.operations import Done, Onward, Operation, Order, checked
+from identity.operator_kit.pages import Pages
 from interaction.connectors import callbacks, forms, masking, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from identity.core import tenancy
-from identity.core.admin import Pages
-from identity.core.operations import Draft, Onward, Operation, Order, Panel, checked
+from identity.operator_kit.operations import Draft, Onward, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages
 from interaction.experience import drafts, forms, services
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer

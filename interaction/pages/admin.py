@@ -16,7 +16,7 @@ from django.utils import translation
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.core.previewing import drawing
+from identity.operator_kit.previewing import drawing
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from interaction.connectors.messages import Message

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.core.admin import Pages
-from identity.core.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Order
+from identity.operator_kit.pages import Pages
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 

@@ -7,8 +7,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.core.admin import Pages, link
-from identity.core.operations import SHOWN, Operation, Order, Panel, checked
+from identity.operator_kit.operations import SHOWN, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages, link
 from management.administrators import proof, second_step, services
 from management.administrators.models import Administrator, Role
 from management.administrators.serializers import AdministratorWriteSerializer

@@ -12,12 +12,13 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from audit import context, exports, moments
+from audit import context, exports
 from audit.administrative import hidden_from
 from audit.events import Event
 from audit.models import Entry
 from audit.typed import keys_of
-from identity.core.admin import Pages
+from identity.operator_kit import timestamps
+from identity.operator_kit.pages import Pages
 
 
 class ResultFilter(admin.SimpleListFilter):
@@ -195,7 +196,7 @@ class AuditLog(Pages):
     @admin.display(description="When (UTC)")
     def moment(self, entry: Entry) -> str:
         """When it happened."""
-        return moments.text(entry.created_at)
+        return timestamps.text(entry.created_at)
 
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.core.operations import Operation
+from identity.operator_kit.operations import Operation
 from management.administrators import second_step, services, signing_in
 from management.administrators.models import Administrator
 

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from identity.core import shown_once
 from identity.core.errors import ServiceError
-from identity.core.operations import Operation
+from identity.operator_kit import shown_once
+from identity.operator_kit.operations import Operation
 from management.administrators import second_step, signing_in
 from management.administrators.models import Administrator
 from management.site import pairing

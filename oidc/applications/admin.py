@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
-from audit.moments import text
-from identity.core import plain
-from identity.core.admin import Pages, beside, link
-from identity.core.operations import SHOWN, Once, Operation, Order, Panel, checked
+from identity.operator_kit import crud
+from identity.operator_kit.operations import SHOWN, Once, Operation, Order, Panel, checked
+from identity.operator_kit.pages import Pages, beside, link
+from identity.operator_kit.timestamps import text
 from identity.organizations.models import Organization
 from identity.roles.models import Role
 from oidc.applications import bindings, services
@@ -126,8 +126,8 @@ class ApplicationAdmin(Pages):
         Operation(
             "roles", "Choose roles",
             "What it may get tokens for. What is not ticked is taken away, from the next request on.",
-            lambda order: plain.assign(bindings.ROLES, order, "role_ids"), form=RolesForm,
-            initial=lambda row: {"role_ids": plain.assigned(bindings.ROLES, row)},
+            lambda order: crud.assign(bindings.ROLES, order, "role_ids"), form=RolesForm,
+            initial=lambda row: {"role_ids": crud.assigned(bindings.ROLES, row)},
             possible=lambda row: row.type == Application.Type.MACHINE,
         ),
         Operation(

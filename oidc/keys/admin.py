@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.core.admin import Pages
-from identity.core.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Order
+from identity.operator_kit.pages import Pages
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 

@@ -7,7 +7,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.test import Client
 
 from audit.models import Entry
-from identity.core import bulk
+from identity.operator_kit import bulk
 from identity.sessions import services as sessions
 from identity.users.models import User
 from tests.support import operators

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from identity.core.errors import ServiceError
-from identity.core.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Order
 
 MOST: Final = 500  # each is a transaction of its own, and the page has to end
 _NAMED: Final = 20

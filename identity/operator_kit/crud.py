@@ -8,7 +8,7 @@ from audit.events import Event
 from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.models import EditableModel
-from identity.core.operations import Done, Order, checked
+from identity.operator_kit.operations import Done, Order, checked
 
 
 def create(model: type[EditableModel], serializer: type[BaseSerializer[Any]], order: Order) -> Done:

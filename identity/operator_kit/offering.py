@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 
-from identity.core.operations import Operation
+from identity.operator_kit.operations import Operation
 
 _operations: dict[type, list[Operation]] = {}
 

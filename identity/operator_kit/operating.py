@@ -11,11 +11,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from identity.core import problems, shown_once, tenancy
+from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.core.operations import Done, Once, Onward, Operation, Order, Outcome
-from identity.core.previewing import Previewing
 from identity.core.records import Stale
+from identity.operator_kit import form_errors, shown_once
+from identity.operator_kit.operations import Done, Once, Onward, Operation, Order, Outcome
+from identity.operator_kit.previewing import Previewing
 
 
 def address_of(row: Model) -> str:
@@ -125,7 +126,7 @@ class Operating(Previewing):
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
                 return 200, operation.run(order)
         except (ServiceError, ValidationError) as refusal:
-            return problems.tell(form, refusal), None
+            return form_errors.tell(form, refusal), None
 
     def _after(self, row: Any) -> str:
         """Return where to go on: to the row, or to the list when it is gone."""

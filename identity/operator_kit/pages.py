@@ -16,14 +16,13 @@ from django.forms import Media
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 
-from audit import moments
-from audit.bounded import BoundedPaginator
-from audit.list_queries import DeclaredQueries
-from audit.moments import Column
 from database import ids
-from identity.core import bulk
-from identity.core.operating import Operating, address_of
-from identity.core.operations import Cell, Panel
+from identity.operator_kit import bulk, timestamps
+from identity.operator_kit.bounded_paginator import BoundedPaginator
+from identity.operator_kit.list_queries import DeclaredQueries
+from identity.operator_kit.operating import Operating, address_of
+from identity.operator_kit.operations import Cell, Panel
+from identity.operator_kit.timestamps import Column
 
 Panels = Callable[[Any], list[Panel]]
 
@@ -65,15 +64,15 @@ class Pages(Operating, DeclaredQueries, ModelAdmin):  # type: ignore[type-arg]  
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
         """Return what is shown."""
-        return moments.readable(self.model, self.shown)
+        return timestamps.readable(self.model, self.shown)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[Any, ...]:
         """Return the same: nothing is written by way of Django's forms."""
-        return moments.readable(self.model, self.shown)
+        return timestamps.readable(self.model, self.shown)
 
     def get_list_display(self, request: HttpRequest) -> tuple[Column, ...]:
         """Return the columns of the list."""
-        return moments.readable(self.model, self.list_display)
+        return timestamps.readable(self.model, self.list_display)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the operations that can be done to many rows at once."""

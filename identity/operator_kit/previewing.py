@@ -10,10 +10,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from identity.core import problems
 from identity.core.errors import ServiceError
-from identity.core.offering import Offering
-from identity.core.operations import Draft, Operation, Order
+from identity.operator_kit import form_errors
+from identity.operator_kit.offering import Offering
+from identity.operator_kit.operations import Draft, Operation, Order
 
 Draw = Callable[[Any], HttpResponse]
 
@@ -86,5 +86,5 @@ def _drawn(request: HttpRequest, row: Any, draft: Draft, draw: Draw, form: Any) 
         try:
             return draw(draft.of(Order(row, form.cleaned_data, None, request.user)))
         except (ServiceError, ValidationError) as refusal:
-            status = problems.tell(form, refusal)
+            status = form_errors.tell(form, refusal)
     return render(request, "admin/not_drawn.html", {"form": form}, status=status)
