@@ -102,15 +102,15 @@ USER_DATA = [
 # What sends notices to people: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"  # for audit.typed
-# What was made with ENCRYPTION_KEYS: see identity.core.sealed.
-SEALED = [
-    "oidc.keys.sealed.SEALED",
-    "oidc.applications.sealed.SEALED",
-    "oidc.grants.sealed.SEALED",
-    "interaction.connectors.sealed.SEALED",
-    "interaction.verification.sealed.SEALED",
-    "interaction.social.sealed.SEALED",
-    "management.administrators.sealed.SEALED",
+# What was made with ENCRYPTION_KEYS: see identity.encryption.columns.
+ENCRYPTED_COLUMNS = [
+    "oidc.keys.encrypted_columns.ENCRYPTED_COLUMNS",
+    "oidc.applications.encrypted_columns.ENCRYPTED_COLUMNS",
+    "oidc.grants.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.connectors.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.verification.encrypted_columns.ENCRYPTED_COLUMNS",
+    "interaction.social.encrypted_columns.ENCRYPTED_COLUMNS",
+    "management.administrators.encrypted_columns.ENCRYPTED_COLUMNS",
 ]
 
 # ── HTTP ──────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ from typing import Final
 
 from django.conf import settings
 
-from identity.core import keyring
+from identity.encryption import keyring
 
 # For how many seconds a lock holds: with each further failure for twice as long, an hour at most.
 SPANS: Final = (60, 120, 240, 480, 960, 1920, 3600)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 from django.http import HttpRequest
 
-from identity.core import keyring
+from identity.encryption import keyring
 
 _KEY: Final = "shown_once"
 _PURPOSE: Final = "what operators are shown once"

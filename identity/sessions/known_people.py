@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from identity.core import keyring, tenancy
+from identity.core import tenancy
+from identity.encryption import keyring
 from identity.users.identifiers import Kind
 from identity.users.models import User
 

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Count, Q
 
-from identity.core import keyring, tenancy
+from identity.core import tenancy
+from identity.encryption import keyring
 from identity.users import hash_formats, totals
 from identity.users.models import User
 

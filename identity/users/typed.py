@@ -5,7 +5,8 @@ from typing import Final
 from django.conf import settings
 
 from audit.typed import Typed
-from identity.core import keyring, tenancy
+from identity.core import tenancy
+from identity.encryption import keyring
 from identity.users import identifiers
 
 _PURPOSE: Final = "identifiers in the audit log"

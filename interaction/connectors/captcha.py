@@ -10,8 +10,8 @@ from typing import Final
 from django.conf import settings
 
 from audit import context
-from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
+from identity.encryption import keyring
 from interaction.connectors import configs
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector

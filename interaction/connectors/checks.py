@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core import keyring
 from identity.core.examination import examined, named
+from identity.encryption import keyring
 from interaction.connectors import callbacks
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import orjson
 
-from identity.core import keyring
+from identity.encryption import keyring
 
 PURPOSE: Final = "connector configurations"
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
-from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
+from identity.encryption import keyring
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import UNKNOWN_AUTH_TIME, Session

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from identity.core import keyring
+from identity.encryption import keyring
 from identity.sessions.models import Session
 from interaction.connectors.client import Secrets
 from interaction.connectors.models import Connector

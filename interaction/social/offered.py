@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from identity.core import keyring
 from identity.core.errors import ServiceError
+from identity.encryption import keyring
 from interaction.connectors import callbacks, configs
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry

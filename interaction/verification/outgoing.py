@@ -17,8 +17,9 @@ from django.db.models import F
 from audit import log
 from audit.events import Event
 from database.clock import DatabaseNow, seconds_ahead
-from identity.core import expiry, keyring, records, tenancy
+from identity.core import expiry, records, tenancy
 from identity.core.errors import ServiceError
+from identity.encryption import keyring
 from interaction.connectors import delivery
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message

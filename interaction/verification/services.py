@@ -11,8 +11,8 @@ from audit.log import Attempt
 from audit.typed import Typed
 from database import ids
 from database.clock import DatabaseNow, seconds_ahead
-from identity.core import keyring
 from identity.core.errors import Invalid, ServiceError
+from identity.encryption import keyring
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers, ownership, typed

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
-from identity.core import keyring, tenancy
+from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.encryption import keyring
 from identity.limits import rules
 from identity.limits import services as limits
 from management.administrators import totp

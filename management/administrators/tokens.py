@@ -12,8 +12,9 @@ from jwcrypto.common import JWException, base64url_decode, json_decode
 from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
-from identity.core import keyring, tenancy
+from identity.core import tenancy
 from identity.core.tenant_statements import Select, number, text
+from identity.encryption import keyring
 from management.administrators import second_step
 from management.administrators.models import Administrator
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core import keyring, sealed
 from identity.core.examination import examined, named
+from identity.encryption import columns, keyring
 
 
 @examined
@@ -14,8 +14,8 @@ def encryption_keys() -> Iterator[CheckMessage]:
     """Ask of each key but the first how much was made with it, and whether one is gone too early."""
     older: list[str] = []
     lost: list[str] = []
-    for kind in sealed.declared():
-        for key, number in sealed.by_key(kind).items():
+    for kind in columns.declared():
+        for key, number in columns.by_key(kind).items():
             if key not in settings.ENCRYPTION_KEYS:
                 lost.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
             elif key != keyring.current():

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest
 
-from identity.core import keyring
+from identity.encryption import keyring
 from management.administrators import second_step, totp
 from management.administrators.models import Administrator
 

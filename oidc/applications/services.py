@@ -6,8 +6,9 @@ from typing import Any, Final
 from django.db import transaction
 
 from audit.events import Event
-from identity.core import keyring, records
+from identity.core import records
 from identity.core.errors import Invalid
+from identity.encryption import keyring
 from oidc.applications import redirect_uris as uris
 from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
 

@@ -23,8 +23,8 @@ from audit.events import Event
 from audit.models import Entry
 from database import ids
 from database.statements import Chain, Insert
-from identity.core import keyring
 from identity.core.tenant_statements import Select, Update, number, text, uuid
+from identity.encryption import keyring
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily

@@ -19,7 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
 from jwcrypto.jwk import JWK
 
 from database import ids
-from identity.core import keyring, tenancy
+from identity.core import tenancy
+from identity.encryption import keyring
 from oidc.keys import jws
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey

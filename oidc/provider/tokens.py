@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from identity.core import keyring
+from identity.encryption import keyring
 from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.users.models import User
 from oidc.keys import jws, signing

@@ -6,9 +6,10 @@ import orjson
 import pytest
 
 from audit.models import Entry
-from identity.core import keyring, tenancy
+from identity.core import tenancy
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Stale
+from identity.encryption import keyring
 from interaction.connectors import configs, delivery, masking, services
 from interaction.connectors.messages import email_test, sms_test
 from interaction.connectors.models import Connector

@@ -20,8 +20,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from audit.models import Entry
-from identity.core import keyring, tenancy
+from identity.core import tenancy
 from identity.core.errors import Invalid
+from identity.encryption import keyring
 from management import bootstrap
 from management.administrators import services as administrators
 from management.administrators import tokens

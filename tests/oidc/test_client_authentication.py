@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from audit.models import Entry
-from identity.core import keyring
+from identity.encryption import keyring
 from oidc.applications import services as applications
 from oidc.applications.models import Application
 from tests.support import wire
@@ -361,7 +361,7 @@ class TestSecret:
     @pytest.mark.parametrize("secret", ["right", "wrong", "shorter"])
     def test_case_C19_is_compared_in_constant_time(self, acme, machine, secret):
         sent = {"right": machine.secret, "wrong": "x" * 43, "shorter": machine.secret[:5]}[secret]
-        with mock.patch("identity.core.keyring.hmac", wraps=hmac) as spy:
+        with mock.patch("identity.encryption.keyring.hmac", wraps=hmac) as spy:
             answer = Client().post(
                 f"/t/{acme.tenant.slug}/oidc/token",
                 f"grant_type=client_credentials&client_id={machine.client_id}&client_secret={sent}",

@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.models import Entry
-from identity.core import keyring, records, tenancy
+from identity.core import records, tenancy
+from identity.encryption import keyring
 from oidc.keys import services as keys
 from oidc.keys import signing
 from oidc.keys.models import SigningKey

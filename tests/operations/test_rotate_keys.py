@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from audit.models import Entry
-from identity.core import keyring, sealed, tenancy
+from identity.core import tenancy
+from identity.encryption import columns, keyring
 from interaction.connectors import services as connectors
 from interaction.connectors.messages import sms_test
 from interaction.connectors.models import Connector
@@ -124,7 +125,7 @@ def undone(acme) -> Iterator[None]:
     """
     with transaction.atomic():
         with tenancy.using(tenancy.EVERYWHERE):
-            for kind in sealed.declared():
+            for kind in columns.declared():
                 rows = kind.rows()
                 of_a_tenant = any(field.name == "tenant" for field in rows.model._meta.fields)
                 (rows.exclude(tenant=acme.tenant) if of_a_tenant else rows).delete()
@@ -151,7 +152,7 @@ def stored(acme, undone) -> dict[str, Any]:
 
 
 def left() -> dict[str, int]:
-    return {kind.name: sealed.under_older_keys(kind) for kind in sealed.declared()}
+    return {kind.name: columns.under_older_keys(kind) for kind in columns.declared()}
 
 
 def done(report: Any) -> dict[str, int]:

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from identity.core import sealed, tenancy
+from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.encryption import columns
 from identity.tenants.models import Tenant
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
@@ -79,14 +80,14 @@ def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
 def _reseal(*, dry_run: bool) -> list[Step]:
     """Seal anew what can be; ``left`` hangs on older keys still, ``moves`` says when that moves by itself."""
     told = []
-    for kind in sealed.declared():
-        batches = [] if dry_run or not kind.purpose else list(sealed.reseal(kind))
+    for kind in columns.declared():
+        batches = [] if dry_run or not kind.purpose else list(columns.reencrypt(kind))
         told.append(
             {
                 "kind": kind.name,
                 "done": sum(batch.done for batch in batches),
                 "closed": sum(batch.closed for batch in batches),
-                "left": sealed.under_older_keys(kind),
+                "left": columns.under_older_keys(kind),
                 "moves": kind.moves,
             }
         )

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from identity.core import keyring, sealed, tenancy
+from identity.core import tenancy
+from identity.encryption import columns, keyring
 from tests.management.test_two_step import PAGE, again, codes_on, key_on
 from tests.support import authenticator, cast, codes, management, operators, social, third_parties
 from tests.support.cast import query_of
@@ -319,11 +320,13 @@ def test_attack_nothing_that_is_stored_opens_anything(journeys: Journeys) -> Non
         assert client.redeem(text).status_code == client.refresh(text).status_code == 400
 
 
-_SEALED = [kind for kind in sealed.declared() if kind.purpose]
+_SEALED = [kind for kind in columns.declared() if kind.purpose]
 
 
 @pytest.mark.parametrize("kind", _SEALED, ids=lambda kind: kind.name)
-def test_attack_what_is_sealed_opens_in_its_own_row_alone(journeys: Journeys, kind: sealed.Sealed) -> None:
+def test_attack_what_is_sealed_opens_in_its_own_row_alone(
+    journeys: Journeys, kind: columns.EncryptedColumn
+) -> None:
     """Who can write to the database, too, moves a sealed value to another row, or to another tenant."""
     with tenancy.using(tenancy.EVERYWHERE):
         rows = list(kind.rows().order_by("-pk")[:5])

@@ -5,7 +5,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from database.clock import DatabaseNow
-from identity.core.sealed import Sealed
+from identity.encryption.columns import EncryptedColumn
 from oidc.grants.models import RefreshFamily
 
 
@@ -14,8 +14,8 @@ def _families() -> QuerySet[RefreshFamily]:
     return RefreshFamily.objects.filter(ended_at=None, idle_expires_at__gt=now, expires_at__gt=now)
 
 
-SEALED: Final = [
-    Sealed(
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn(
         "refresh_families",
         _families,
         "key_id",

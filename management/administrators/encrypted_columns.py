@@ -4,7 +4,7 @@ from typing import Final
 
 from django.db.models import QuerySet
 
-from identity.core.sealed import Sealed
+from identity.encryption.columns import EncryptedColumn
 from management.administrators import second_step
 from management.administrators.models import Administrator, RecoveryCode
 
@@ -13,15 +13,15 @@ def _with_second_step() -> QuerySet[Administrator]:
     return Administrator.objects.filter(second_step_since__isnull=False)
 
 
-SEALED: Final = [
-    Sealed(
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn(
         "second_steps",
         _with_second_step,
         "sealed_totp_secret",
         second_step.PURPOSE,
         bound_to=second_step.binding,
     ),
-    Sealed(
+    EncryptedColumn(
         "recovery_codes",
         RecoveryCode.objects.all,
         "digest",

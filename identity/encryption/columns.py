@@ -1,6 +1,6 @@
 """What the ring of ``ENCRYPTION_KEYS`` protects: how much of it hangs on which key, and making it anew.
 
-``settings.SEALED`` names the declarations by dotted path. Every such value begins with the
+``settings.ENCRYPTED_COLUMNS`` names the declarations by dotted path. Every such value begins with the
 id of the key that it was made with.
 """
 
@@ -17,7 +17,8 @@ from django.utils.module_loading import import_string
 
 from audit import log
 from audit.events import Event
-from identity.core import keyring, tenancy
+from identity.core import tenancy
+from identity.encryption import keyring
 
 _ID_LENGTH: Final = 8
 _BATCH: Final = 100
@@ -28,7 +29,7 @@ def _tenant_and_row(row: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class EncryptedColumn:
     """A column of protected values, by a name for operators.
 
     With a ``purpose`` it holds what ``keyring.seal`` made, bound to tenant and row unless
@@ -45,31 +46,31 @@ class Sealed:
 
 
 @dataclass(frozen=True, slots=True)
-class Resealed:
+class Reencrypted:
     """How many values of a batch were sealed anew, and how many no key of the ring opens."""
 
     done: int
     closed: int
 
 
-def declared() -> list[Sealed]:
+def declared() -> list[EncryptedColumn]:
     """Return all kinds there are."""
-    return [kind for path in settings.SEALED for kind in import_string(path)]
+    return [kind for path in settings.ENCRYPTED_COLUMNS for kind in import_string(path)]
 
 
-def by_key(kind: Sealed) -> dict[str, int]:
+def by_key(kind: EncryptedColumn) -> dict[str, int]:
     """Return how many values of a kind were made with which key, by key id; of all tenants."""
     with tenancy.using(tenancy.EVERYWHERE):
         rows = kind.rows().order_by().annotate(ring_key=Substr(kind.column, 1, _ID_LENGTH))
         return dict(rows.values_list("ring_key").annotate(Count("pk")))
 
 
-def under_older_keys(kind: Sealed) -> int:
+def under_older_keys(kind: EncryptedColumn) -> int:
     """Return how many values of a kind were made with another key than the first of the ring."""
     return sum(number for key, number in by_key(kind).items() if key != keyring.current())
 
 
-def reseal(kind: Sealed) -> Iterator[Resealed]:
+def reencrypt(kind: EncryptedColumn) -> Iterator[Reencrypted]:
     """Seal anew, with the first key of the ring, what another one sealed; yield batch by batch.
 
     Each batch is a transaction of its own, with its audit entry. Done again, it does nothing.
@@ -78,14 +79,14 @@ def reseal(kind: Sealed) -> Iterator[Resealed]:
     while True:
         with tenancy.using(tenancy.EVERYWHERE), transaction.atomic():
             rows = _under_older_keys(kind, after)
-            result = _reseal_each(kind, rows)
+            result = _reencrypt_each(kind, rows)
         yield result
         if len(rows) < _BATCH:
             return
         after = rows[-1].pk
 
 
-def _under_older_keys(kind: Sealed, after: UUID | None) -> list[Any]:
+def _under_older_keys(kind: EncryptedColumn, after: UUID | None) -> list[Any]:
     rows = kind.rows().exclude(**{f"{kind.column}__startswith": f"{keyring.current()}."})
     if after is not None:
         rows = rows.filter(pk__gt=after)
@@ -93,7 +94,7 @@ def _under_older_keys(kind: Sealed, after: UUID | None) -> list[Any]:
     return list(rows.select_for_update(no_key=True).order_by("pk")[:_BATCH])
 
 
-def _reseal_each(kind: Sealed, rows: list[Any]) -> Resealed:
+def _reencrypt_each(kind: EncryptedColumn, rows: list[Any]) -> Reencrypted:
     done = 0
     for row in rows:
         bound_to = kind.bound_to(row)
@@ -105,4 +106,4 @@ def _reseal_each(kind: Sealed, rows: list[Any]) -> Resealed:
         done += kind.rows().filter(pk=row.pk).update(**{kind.column: anew})
     if done:
         log.record(Event.SECRET_RESEAL, kind=kind.name, count=done, key_id=keyring.current())
-    return Resealed(done, len(rows) - done)
+    return Reencrypted(done, len(rows) - done)

@@ -2,8 +2,10 @@
 
 from typing import Final
 
-from identity.core.sealed import Sealed
+from identity.encryption.columns import EncryptedColumn
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 
-SEALED: Final = [Sealed("outgoing_messages", OutgoingMessage.objects.all, "sealed", outgoing.PURPOSE)]
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn("outgoing_messages", OutgoingMessage.objects.all, "sealed", outgoing.PURPOSE)
+]

@@ -2,8 +2,10 @@
 
 from typing import Final
 
-from identity.core.sealed import Sealed
+from identity.encryption.columns import EncryptedColumn
 from interaction.connectors import sealing
 from interaction.connectors.models import Connector
 
-SEALED: Final = [Sealed("connectors", Connector.objects.all, "sealed_config", sealing.PURPOSE)]
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn("connectors", Connector.objects.all, "sealed_config", sealing.PURPOSE)
+]

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from identity.core.sealed import Sealed
+from identity.encryption.columns import EncryptedColumn
 from oidc.applications.models import Application
 
-SEALED: Final = [
-    Sealed(
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn(
         "client_secrets",
         Application.objects.all,
         "secret_digest",

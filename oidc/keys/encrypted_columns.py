@@ -1,0 +1,11 @@
+"""Private halves of signing keys, as they lie in the database."""
+
+from typing import Final
+
+from identity.encryption.columns import EncryptedColumn
+from oidc.keys import signing
+from oidc.keys.models import SigningKey
+
+ENCRYPTED_COLUMNS: Final = [
+    EncryptedColumn("signing_keys", SigningKey.objects.all, "sealed_private_key", signing.PURPOSE)
+]
