@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from audit.viewsets import EntryViewSet
-from identity.core.viewsets import CrudViewSet
 from identity.organizations.viewsets import (
     MemberRoles,
     MemberViewSet,
@@ -18,6 +17,7 @@ from identity.organizations.viewsets import (
     UserOrganizations,
 )
 from identity.resources.viewsets import ResourceViewSet, ScopeViewSet
+from identity.rest.viewsets import CrudViewSet
 from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRoles
 from identity.tenants.viewsets import TenantsViewSet
 from identity.users.viewsets import UserViewSet

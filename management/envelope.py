@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpResponse
 from rest_framework.renderers import BaseRenderer
 
-from identity.core.serializers import timestamp
+from identity.rest.fields import timestamp
 
 SUCCESS: Final = "success"
 

@@ -10,7 +10,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core.listing import Listed
+from identity.rest.listing import Listed
 
 T = TypeVar("T")
 

@@ -2,9 +2,10 @@
 
 from rest_framework import serializers
 
-from identity.core.serializers import Description, Flag, JSONObject, Name, Record, Timestamp, Url
 from identity.organizations.models import OrganizationRole
 from identity.resources.serializers import ScopeName
+from identity.rest.fields import Description, Flag, JSONObject, Name, Timestamp, Url
+from identity.rest.serializers import Record
 
 
 class OrganizationSerializer(Record):

@@ -9,18 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
-from identity.core.listing import Listed, Listing
-from identity.core.serializers import IdsSerializer
 from identity.core.tenant_statements import uuid
-from identity.core.viewsets import (
-    AssignmentView,
-    CrudViewSet,
-    ListMixin,
-    Row,
-    TenantViewSet,
-    etag,
-    expected_versions,
-)
 from identity.organizations import services, totals
 from identity.organizations.models import (
     MemberCount,
@@ -38,6 +27,11 @@ from identity.organizations.serializers import (
     OrganizationSerializer,
 )
 from identity.resources.serializers import BriefScopeSerializer
+from identity.rest.assignment_view import AssignmentView
+from identity.rest.etags import etag, expected_versions
+from identity.rest.listing import Listed, Listing
+from identity.rest.serializers import IdsSerializer
+from identity.rest.viewsets import CrudViewSet, ListMixin, Row, TenantViewSet
 from identity.users.models import User
 
 

@@ -5,8 +5,9 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.core import tenancy
-from identity.core.serializers import Description, Flag, Line, Name, Record, WholeNumber
 from identity.resources.models import LONGEST_TTL
+from identity.rest.fields import Description, Flag, Line, Name, WholeNumber
+from identity.rest.serializers import Record
 
 _ORGANIZATIONS: Final = "urn:service:organization:"
 _SHORTEST_TTL: Final = 60

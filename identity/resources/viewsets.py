@@ -9,10 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
-from identity.core.viewsets import CrudViewSet, Row, by_id, exactly
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer
+from identity.rest.filters import by_id, exactly
+from identity.rest.viewsets import CrudViewSet, Row
 
 
 class ResourceViewSet(CrudViewSet):

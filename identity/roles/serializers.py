@@ -2,7 +2,8 @@
 
 from rest_framework import serializers
 
-from identity.core.serializers import Description, Name, Record
+from identity.rest.fields import Description, Name
+from identity.rest.serializers import Record
 from identity.roles.models import Role
 
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from identity.core.viewsets import AssignmentView, CrudViewSet, Row, exactly
+from identity.rest.assignment_view import AssignmentView
+from identity.rest.filters import exactly
+from identity.rest.viewsets import CrudViewSet, Row
 from identity.roles import services
 from identity.roles.models import Role
 from identity.roles.serializers import RoleScopeSerializer, RoleSerializer, RoleUserSerializer

@@ -6,7 +6,8 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from audit.models import LEAST_DAYS
-from identity.core.serializers import Line, Name, Record, WholeNumber
+from identity.rest.fields import Line, Name, WholeNumber
+from identity.rest.serializers import Record
 
 _LONGEST_RETENTION: Final = 36_500
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")

@@ -3,7 +3,7 @@
 from django.db.models import OuterRef, Subquery
 
 from audit.models import Retention
-from identity.core.viewsets import CrudViewSet, Row
+from identity.rest.viewsets import CrudViewSet, Row
 from identity.tenants import services
 from identity.tenants.models import Tenant
 from identity.tenants.serializers import TenantSerializer

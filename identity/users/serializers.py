@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, JSONObject, Line, Record, Text, Timestamp, Url
+from identity.rest.fields import Flag, JSONObject, Line, Text, Timestamp, Url
+from identity.rest.serializers import Record
 
 _TWO_NAMES: Final = {"primary_email": "email", "primary_phone": "phone"}
 

@@ -9,8 +9,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core.listing import Listed
-from identity.core.viewsets import CrudViewSet, Row, by_id, expected_versions
+from identity.rest.etags import expected_versions
+from identity.rest.filters import by_id
+from identity.rest.listing import Listed
+from identity.rest.viewsets import CrudViewSet, Row
 from identity.users import credentials, identifiers, services, totals
 from identity.users.models import User
 from identity.users.serializers import (

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.core.serializers import Line, Text
+from identity.rest.fields import Line, Text
 from identity.users.identifiers import Kind
 from interaction.experience.serializers import ExperienceSerializer
 from interaction.verification.models import Purpose

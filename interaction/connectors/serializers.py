@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, JSONObject, Line, Name, Record
+from identity.rest.fields import Flag, JSONObject, Line, Name
+from identity.rest.serializers import Record
 from interaction.connectors.models import Connector
 
 

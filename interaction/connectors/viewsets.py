@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from identity.core import tenancy
-from identity.core.viewsets import CrudViewSet, Row
+from identity.rest.viewsets import CrudViewSet, Row
 from interaction.connectors import callbacks, masking, sealing, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry

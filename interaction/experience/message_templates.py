@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 from rest_framework import serializers
 
-from identity.core.serializers import Description, Line
+from identity.rest.fields import Description, Line
 from identity.users.notices import Notice
 
 CODES: Final = ("sign_in", "register", "forgot_password", "change")

@@ -6,7 +6,8 @@ from typing import Any, Final
 import phonenumbers
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, Line, Record, Url, WholeNumber
+from identity.rest.fields import Flag, Line, Url, WholeNumber
+from identity.rest.serializers import Record
 from identity.users.identifiers import Kind
 from interaction.experience import breached_passwords
 from interaction.experience.message_templates import MessageTemplatesSerializer

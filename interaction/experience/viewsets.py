@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from identity.core.viewsets import etag, expected_versions
+from identity.rest.etags import etag, expected_versions
 from interaction.experience import services
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer

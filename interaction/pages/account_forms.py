@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from identity.core.errors import ServiceError
-from identity.core.serializers import Line, Url
+from identity.rest.fields import Line, Url
 from identity.sessions.models import Session
 
 _PASSWORD = {"required": _("Enter your password.")}

@@ -2,7 +2,8 @@
 
 from rest_framework import serializers
 
-from identity.core.serializers import Flag, Line, Record, Text, Timestamp
+from identity.rest.fields import Flag, Line, Text, Timestamp
+from identity.rest.serializers import Record
 from identity.tenants.models import Tenant
 from identity.users.serializers import Password
 from management.administrators.models import Administrator, Role

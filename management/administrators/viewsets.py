@@ -5,7 +5,7 @@ from typing import Any, cast
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.core.viewsets import CrudViewSet, Row
+from identity.rest.viewsets import CrudViewSet, Row
 from management.administrators import services
 from management.administrators.models import Administrator
 from management.administrators.serializers import AdministratorWriteSerializer

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from identity.core.serializers import FlagText, Line, Timestamp
+from identity.rest.fields import FlagText, Line, Timestamp
 
 
 class EnrolSerializer(serializers.Serializer[Any]):

@@ -11,13 +11,14 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from database import ids
-from identity.core.listing import Listed, Listing
-from identity.core.serializers import IdsSerializer
 from identity.core.tenant_statements import uuid
-from identity.core.viewsets import Row, etag, expected_versions
 from identity.organizations import enrolment, totals
 from identity.organizations import services as organizations
 from identity.organizations.models import MemberCount, Membership, Organization
+from identity.rest.etags import etag, expected_versions
+from identity.rest.listing import Listed, Listing
+from identity.rest.serializers import IdsSerializer
+from identity.rest.viewsets import Row
 from identity.users import identifiers
 from management.members import errors
 from management.members.authentication import MachineAuthentication, ManagesMembers

@@ -8,13 +8,15 @@ from drf_spectacular.plumbing import get_doc
 from rest_framework import serializers
 from rest_framework.serializers import ListSerializer, Serializer
 
-from identity.core import viewsets as kit
-from identity.core.serializers import IdsSerializer
+from identity.rest import assignment_view, viewsets
+from identity.rest.assignment_view import AssignmentView
+from identity.rest.serializers import IdsSerializer
 from management.openapi import answers, security, words
 from management.openapi.answers import JSON, Schema
 from management.openapi.fields import FieldSchema
 from management.openapi.routes import route_name
 
+_KIT: Final = {assignment_view.__name__, viewsets.__name__}
 _WITH_BODY: Final = {"POST", "PUT", "PATCH"}
 _IF_MATCH: Final[Schema] = {
     "name": "If-Match",
@@ -64,7 +66,7 @@ class OperationSchema(FieldSchema):
         subject = _sentence(get_doc(type(self.view)))
         if self._is_many():
             return f"List {_inside(subject)}"
-        if self.action == "put" and isinstance(self.view, kit.AssignmentView):
+        if self.action == "put" and isinstance(self.view, AssignmentView):
             return f"Replace {_inside(subject)}"
         if self._is_of_kit() and self.action in words.SUMMARY_VERBS:
             return words.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.thing))
@@ -196,7 +198,7 @@ class OperationSchema(FieldSchema):
         return serializer
 
     def _is_many(self) -> bool:
-        if isinstance(self.view, kit.AssignmentView):
+        if isinstance(self.view, AssignmentView):
             return self.action == "get"
         if "gives" in self._declared() and isinstance(
             self.view.gives[self.action], serializers.ListSerializer
@@ -213,7 +215,7 @@ class OperationSchema(FieldSchema):
     def _is_of_kit(self) -> bool:
         """Tell whether the kit does it, or a method that stands in for the kit's."""
         method = getattr(type(self.view), self.action)
-        if method.__module__ == kit.__name__:
+        if method.__module__ in _KIT:
             return True
         return hasattr(self.view, "thing") and self.action == "retrieve"
 

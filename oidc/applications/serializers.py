@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from identity.core.serializers import Description, Flag, Line, Name, Record
+from identity.rest.fields import Description, Flag, Line, Name
+from identity.rest.serializers import Record
 from oidc.applications.models import Application
 
 

@@ -10,10 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
-from identity.core.serializers import IdsSerializer
-from identity.core.viewsets import AssignmentView, CrudViewSet, Row, TenantViewSet, expected_versions
 from identity.organizations.models import Organization
 from identity.organizations.serializers import NamedSerializer
+from identity.rest.assignment_view import AssignmentView
+from identity.rest.etags import expected_versions
+from identity.rest.serializers import IdsSerializer
+from identity.rest.viewsets import CrudViewSet, Row, TenantViewSet
 from identity.roles.serializers import RoleSerializer
 from oidc.applications import bindings, services
 from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication

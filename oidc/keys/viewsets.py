@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from identity.core.records import Stale
-from identity.core.serializers import Timestamp
-from identity.core.viewsets import Row, TenantViewSet, expected_versions
+from identity.rest.etags import expected_versions
+from identity.rest.fields import Timestamp
+from identity.rest.viewsets import Row, TenantViewSet
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 

@@ -11,7 +11,8 @@ from database import ids
 from database.id_lists import among, among_selected
 from identity.core import tenancy
 from identity.core.links import insert_links
-from identity.core.serializers import Ids, IdsSerializer, Line
+from identity.rest.fields import Ids, Line
+from identity.rest.serializers import IdsSerializer
 from identity.roles.models import Role, UserRole
 from identity.users.models import User
 from tests.support.cast import World

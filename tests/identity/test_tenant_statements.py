@@ -17,7 +17,6 @@ from audit.events import Event
 from audit.models import Entry
 from database.statements import Chain, Insert, all_or_nothing
 from identity.core import tenancy
-from identity.core.listing import HowMany, Listed, Listing
 from identity.core.tenant_statements import (
     Delete,
     InsertIf,
@@ -30,6 +29,7 @@ from identity.core.tenant_statements import (
     text,
     uuid,
 )
+from identity.rest.listing import HowMany, Listed, Listing
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 from django.conf import settings
 
-from identity.core.serializers import timestamp
+from identity.rest.fields import timestamp
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.connectors.providers.base import Config, Field, Type

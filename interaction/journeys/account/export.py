@@ -5,8 +5,8 @@ from typing import Any, Final
 from audit import log
 from audit.events import Event
 from audit.models import Entry
-from identity.core.serializers import timestamp
 from identity.organizations.models import Membership
+from identity.rest.fields import timestamp
 from identity.roles.models import Role, UserRole
 from identity.sessions.models import Session
 from identity.users.models import User

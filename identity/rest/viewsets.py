@@ -1,63 +1,30 @@
-"""The kit that endpoints are declared with: CRUD and assignment over the active tenant's rows.
+"""The kit that endpoints are declared with: rows of the active tenant, to list, read and edit.
 
 Input goes through serializers, which also describe answers for the API's documentation.
 Answers are rows of plain values in the order of ``columns``, which is many times cheaper
 than building an object a row.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, ClassVar, Final
-from uuid import UUID
+from typing import Any, ClassVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
-from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from audit.events import Event
 from database import ids
-from identity.core import assignments, records
-from identity.core.assignments import Assignment
-from identity.core.listing import HowMany, Listed, Listing
+from identity.core import records
 from identity.core.models import EditableModel
-from identity.core.serializers import IdsSerializer
-from identity.core.tenant_statements import Tuples, uuid
+from identity.rest.etags import etag, expected_versions
+from identity.rest.filters import Filter
+from identity.rest.listing import HowMany, Listed, Listing
 
 Row = dict[str, Any]
-Filter = Callable[[str], Q]
-
-# A weak tag never matches here (RFC 9110 section 13.1.1).
-_ETAG: Final = re.compile(r'(?<!W/)"([0-9a-z-]{1,36})-([0-9]{1,9})"')
-
-
-def exactly(column: str) -> Filter:
-    """Filter by the value of a column."""
-    return lambda value: Q(**{column: value})
-
-
-def by_id(value: str) -> Q:
-    """Filter by id; what is no id matches nothing."""
-    pk = ids.parse(value)
-    return Q(pk=pk) if pk else Q(pk__in=[])
-
-
-def etag(pk: object, version: int) -> str:
-    """Return the strong validator of a row's version (RFC 9110 section 8.8.1)."""
-    return f'"{pk}-{version}"'
-
-
-def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
-    """Return the versions that ``If-Match`` names of a row; nothing when any will do."""
-    header = request.META.get("HTTP_IF_MATCH")
-    if header is None or header.strip() == "*":
-        return None
-    named = (_ETAG.fullmatch(tag.strip()) for tag in header.split(","))
-    return frozenset(int(tag[2]) for tag in named if tag and tag[1] == str(pk))
 
 
 class TenantViewSet(GenericViewSet[Any]):
@@ -246,72 +213,3 @@ class CrudViewSet(ReadViewSet):
     def event(self, verb: str) -> Event:
         """Return the audit key of what is done to this kind of row."""
         return Event(f"{self.model.__name__}.{verb}")
-
-
-class AssignmentView(APIView):
-    """GET the items of a parent; PUT replaces the whole set."""
-
-    assignment: Assignment
-    columns: tuple[str, ...]
-    parent_thing: str
-    serializer_class: type[BaseSerializer[Any]]
-    tagged: ClassVar[frozenset[str]] = frozenset({"get"})
-    guarded: ClassVar[frozenset[str]] = frozenset({"put"})
-
-    def get(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with the items, newest first."""
-        parent, version = self.parent()
-        rows = self._items().all(parent_id=parent)
-        return Response([self.shape(row) for row in rows], headers={"ETag": etag(parent, version)})
-
-    @classmethod
-    @cache
-    def _items(cls) -> Tuples:
-        return Tuples(lambda: cls.assignment.of(uuid("parent_id")).values_list(*cls.columns))
-
-    @classmethod
-    @cache
-    def _versions(cls) -> Tuples:
-        parents = cls.assignment.parents._default_manager
-        return Tuples(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
-
-    def put(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Replace the set by the ids that were sent."""
-        parent = self.parent_id()
-        sent = IdsSerializer(data=request.data, ids_field=self.assignment.ids_field)
-        sent.is_valid(raise_exception=True)
-        self.replace(parent, sent.ids, expected_versions(request, parent))
-        return Response(None)
-
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace the set. Services stand in for it."""
-        if not assignments.replace(self.assignment, parent, given, expected=expected):
-            raise NotFound(f"{self.parent_thing} not found")
-
-    def parent(self) -> tuple[UUID, int]:
-        """Return the parent's id and version.
-
-        Raises:
-            NotFound: there is none.
-
-        """
-        parent = self.parent_id()
-        for (version,) in self._versions().all(parent_id=parent):
-            return parent, version
-        raise NotFound(f"{self.parent_thing} not found")
-
-    def shape(self, row: tuple[Any, ...]) -> Row:
-        """Return an item, of which these are the columns, as the answer shows it."""
-        return dict(zip(self.columns, row, strict=True))
-
-    def parent_id(self) -> UUID:
-        """Return the parent's id.
-
-        Raises:
-            NotFound: the path has no id there.
-
-        """
-        parent = ids.parse(self.kwargs["pk"])
-        if parent is None:
-            raise NotFound(f"{self.parent_thing} not found")
-        return parent

@@ -164,32 +164,6 @@ def _floats(value: object) -> Iterator[float]:
             yield part
 
 
-class Record(serializers.Serializer[Any]):
-    """A row that administrators edit. Unknown fields are ignored.
-
-    ``create_only`` are fields that a PATCH may repeat but not change, ``not_patched`` those
-    that have no meaning in one.
-    """
-
-    id = serializers.UUIDField(read_only=True)
-    created_at = Timestamp(read_only=True)
-    updated_at = Timestamp(read_only=True)
-
-    create_only: ClassVar[tuple[str, ...]] = ()
-    not_patched: ClassVar[tuple[str, ...]] = ()
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to change what is fixed for ever; sending the stored value is no change."""
-        if self.instance is None:
-            return attrs
-        for name in self.not_patched:
-            attrs.pop(name, None)
-        for name in self.create_only:
-            if name in attrs and attrs.pop(name) != getattr(self.instance, name):
-                raise serializers.ValidationError({name: "cannot be changed"})
-        return attrs
-
-
 _LONGEST_ID: Final = 64
 
 
@@ -205,18 +179,3 @@ class Ids(serializers.ListField):
             return list(data)
         checked: list[Any] = super().run_child_validation(data)
         return checked
-
-
-class IdsSerializer(serializers.Serializer[Any]):
-    """A list of ids under the name that the endpoint gives it."""
-
-    def __init__(self, *args: Any, ids_field: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.ids_field = ids_field
-        self.fields[ids_field] = Ids()
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids as they were sent."""
-        given: list[str] = self.validated_data[self.ids_field]
-        return given
