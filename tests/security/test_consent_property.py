@@ -234,7 +234,11 @@ class Consents(RuleBasedStateMachine):
 
     def _note(self, accepted: Accepted, page: str, asked: Asked) -> None:
         """Remember what stands on a page; each API and organization has a part of its own there."""
-        accepted.identity |= set(asked.identity.split())
+        identity = set(asked.scope.split()).intersection(IDENTITY_SCOPES)
+        if "email" in identity:
+            first = page.split('<section class="scopes"')[1]
+            assert "email address" in first.lower(), "the page does not show the email"
+        accepted.identity |= identity
         for name in filter(None, (asked.api, asked.club)):
             [part] = [part for part in page.split('<section class="scopes"')[2:] if f">{name}<" in part]
             shown = {word for word in NAMES if f"<span>{word}</span>" in part}
