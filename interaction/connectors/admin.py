@@ -1,4 +1,4 @@
-"""Connectors, for operators. Secrets are typed in and stay hidden."""
+"""The console's pages of connectors. Secrets can be entered and are never shown."""
 
 import json
 from functools import partial
@@ -19,16 +19,16 @@ def _choose(order: Order) -> Onward:
 
 
 def _create(provider: Provider, order: Order) -> Done:
-    config = forms.sent(None, provider, dict(order.fields))
-    given = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
-    made = services.create(**checked(ConnectorSerializer, given))
-    if uri := callbacks.redirect_uri_of(made):
-        return Done(f"The connector is created. Register {uri} with the provider, then test it.", made)
-    return Done("The connector is created. Test it, and enable it when it works.", made)
+    config = forms.submitted_config(None, provider, dict(order.fields))
+    fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
+    connector = services.create(**checked(ConnectorSerializer, fields))
+    if uri := callbacks.redirect_uri_of(connector):
+        return Done(f"The connector is created. Register {uri} with the provider, then test it.", connector)
+    return Done("The connector is created. Test it, and enable it when it works.", connector)
 
 
 def _change(order: Order) -> str:
-    config = forms.sent(order.row, registry.find(order.row.connector_id), dict(order.fields))
+    config = forms.submitted_config(order.row, registry.find(order.row.connector_id), dict(order.fields))
     fields = checked(ConnectorSerializer, {"config": config}, order.row)
     services.change(order.row, fields, expected=order.expected)
     return "The configuration is changed. Test it."
@@ -46,13 +46,13 @@ def _disable(order: Order) -> str:
 
 def _use_own_callback(order: Order) -> str:
     services.change(order.row, {"has_own_callback": True}, expected=order.expected)
-    return "The connector uses a callback of its own. Test signing in with it."
+    return "The connector uses its own callback. Test signing in with it."
 
 
 def _test(order: Order) -> str:
-    own = order.by.email if order.row.type == Connector.Type.EMAIL else order.by.phone
-    said = services.test(order.row, to=order.fields["to"] or own)
-    return f"It works: {said}."
+    own_address = order.by.email if order.row.type == Connector.Type.EMAIL else order.by.phone
+    result = services.test(order.row, to=order.fields["to"] or own_address)
+    return f"It works: {result}."
 
 
 def _remove(order: Order) -> str:
@@ -74,13 +74,13 @@ class ConnectorAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "change", "Edit", "The connector works with the new configuration at once, if it is enabled.",
+            "change", "Edit", "An enabled connector uses the new configuration at once.",
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
             initial=forms.initial,
         ),
         Operation(
             "enable", "Enable",
-            "The newest enabled connector of a type carries messages; social ones get a button.",
+            "Messages go through the newest enabled connector of their type. Social connectors get a button.",
             _enable, possible=lambda connector: not connector.enabled,
         ),
         Operation(
@@ -89,25 +89,27 @@ class ConnectorAdmin(Pages):
         ),
         Operation(
             "own-callback", "Use its own callback",
-            "First register the redirect URI that ends with this connector's ID with the provider, beside "
-            "the one so far. Then no other provider's answers arrive where this one's do.",
+            "First register a further redirect URI with the provider: the one that ends with this "
+            "connector's ID. Then only this provider sends its answers there.",
             _use_own_callback,
-            possible=lambda one: one.type == Connector.Type.SOCIAL and not one.has_own_callback,
+            possible=lambda connector: (
+                connector.type == Connector.Type.SOCIAL and not connector.has_own_callback
+            ),
         ),
         Operation(
             "test", "Test",
-            "A test message is sent, or the provider is asked whether it takes this configuration.",
+            "A test message is sent, or the provider is asked whether it accepts this configuration.",
             _test, form=forms.TestForm,
         ),
-        Operation("delete", "Delete", "Its configuration is gone for good.", _remove, grave=True),
+        Operation("delete", "Delete", "Its configuration cannot be restored.", _remove, grave=True),
         Operation(
-            "create", "New connector", "First the provider, then what it wants to know.", _choose,
+            "create", "New connector", "First choose the provider, then configure it.", _choose,
             form=forms.ProviderForm, row_needed=False,
         ),
         *(
             Operation(
                 f"create-{provider.connector_id}", f"New connector: {provider.name}",
-                "It is disabled at first, so that it can be tested.", partial(_create, provider),
+                "It starts disabled, so that you can test it first.", partial(_create, provider),
                 form=forms.config_form(provider, is_new=True), row_needed=False, hidden=True,
             )
             for provider in registry.PROVIDERS
@@ -116,17 +118,17 @@ class ConnectorAdmin(Pages):
 
     @admin.display(description="Provider")
     def provider(self, connector: Connector) -> str:
-        """What the provider is called."""
+        """The provider's name."""
         provider = registry.find(connector.connector_id)
         return provider.name if provider else "not built in"
 
     @admin.display(description="Redirect URI to register")
     def redirect_uri(self, connector: Connector) -> str:
-        """Where a social provider sends browsers back to."""
+        """The address to which a social provider redirects browsers."""
         return callbacks.redirect_uri_of(connector) or "-"
 
     @admin.display(description="Configuration")
     def configuration(self, connector: Connector) -> str:
         """The configuration, with its secrets hidden."""
-        config = masking.masked(registry.find(connector.connector_id), connector.config())
+        config = masking.mask(registry.find(connector.connector_id), connector.config())
         return json.dumps(config, indent=2, ensure_ascii=False)

@@ -1,13 +1,13 @@
-"""Connectors: who carries messages, and who else can vouch for a user."""
+"""Connectors: providers of email, SMS, CAPTCHAs and social sign-in."""
 
 from django.apps import AppConfig
 
 
 class ConnectorsConfig(AppConfig):
-    """Providers of email, SMS and social sign-in, as a tenant configured them."""
+    """Providers of email, SMS, CAPTCHAs and social sign-in, as a tenant configured them."""
 
     name = "interaction.connectors"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the doctor's checks."""
         from interaction.connectors import checks  # noqa: F401, PLC0415 - models are ready only now

@@ -1,4 +1,4 @@
-"""Where a social provider sends browsers back to: the redirect URI to register there."""
+"""The redirect URIs to register with social providers."""
 
 from uuid import UUID
 
@@ -11,12 +11,12 @@ SHARED_UNTIL = "1.0.0"
 
 
 def redirect_uri_of(connector: Connector) -> str:
-    """Return the redirect URI of a social connector; nothing for connectors of other types."""
+    """Return the redirect URI of a social connector; an empty text for connectors of other types."""
     return redirect_uri(connector.pk, type=connector.type, has_own_callback=connector.has_own_callback)
 
 
 def redirect_uri(pk: UUID, *, type: str, has_own_callback: bool) -> str:  # noqa: A002 - the column's name
-    """Return the same for a row that was read as plain values."""
+    """Return the redirect URI of a connector whose row was read as plain values."""
     if type != Connector.Type.SOCIAL:
         return ""
     shared = f"{tenancy.active().issuer}{PATH}"

@@ -1,4 +1,4 @@
-"""Having people solve a CAPTCHA where programs would make accounts or have messages sent.
+"""The CAPTCHA that keeps programs from registering and from having messages sent.
 
 A tenant asks for one while a connector of the type ``Captcha`` is enabled.
 """
@@ -20,36 +20,36 @@ from interaction.connectors.providers.base import CaptchaProvider, Config
 
 FIELD: Final = "captcha_token"
 
-# A provider that answers slowly holds the threads that wait for it: never all of them.
-_conversations = BoundedSemaphore(settings.THREADS // 2)
+# A slow provider blocks at most half of the threads.
+_slots = BoundedSemaphore(settings.THREADS // 2)
 
 
 class Unavailable(ServiceError):
-    """The provider does not say whether the CAPTCHA was solved."""
+    """The provider cannot be asked whether the CAPTCHA was solved."""
 
     status = 503
     reason = "captcha_unavailable"
-    message = "the CAPTCHA cannot be checked at this moment"
+    message = "the CAPTCHA cannot be checked right now"
 
 
 @dataclass(frozen=True, slots=True)
 class Captcha:
-    """What a tenant has people solve."""
+    """The CAPTCHA of a tenant."""
 
     provider: CaptchaProvider
     config: Config
 
     @property
     def site_key(self) -> str:
-        """The public key that the widget is shown with."""
+        """The widget's public key."""
         return str(self.config["site_key"])
 
 
 def current() -> Captcha | None:
-    """Return what the tenant asks for, by its newest enabled connector, if anything.
+    """Return the CAPTCHA of the tenant's newest enabled connector, if the tenant has one.
 
     Raises:
-        Unavailable: the connector's configuration does not open.
+        Unavailable: the connector's configuration cannot be decrypted.
 
     """
     for connector in Connector.objects.filter(type=Connector.Type.CAPTCHA, enabled=True).order_by(
@@ -58,32 +58,32 @@ def current() -> Captcha | None:
         provider = registry.find(connector.connector_id)
         if isinstance(provider, CaptchaProvider):
             try:
-                return Captcha(provider, configs.complete(provider, connector.config()))
+                return Captcha(provider, configs.with_defaults(provider, connector.config()))
             except keyring.UnknownKey:
                 raise Unavailable from None
     return None
 
 
 def check(token: str) -> None:
-    """Refuse who has not solved the CAPTCHA that the tenant asks for, if it asks for one.
+    """Verify the token of the tenant's CAPTCHA. Do nothing if the tenant has none.
 
     Raises:
         Invalid: the token is missing, wrong, or was used before.
-        Unavailable: the provider does not say.
+        Unavailable: the provider cannot be asked.
 
     """
-    asked = current()
-    if asked is None:
+    captcha = current()
+    if captcha is None:
         return
     if not token:
-        raise Invalid(FIELD, f"is required: solve the CAPTCHA of {asked.provider.name}")
-    if not _conversations.acquire(blocking=False):
+        raise Invalid(FIELD, f"is required: solve the CAPTCHA of {captcha.provider.name}")
+    if not _slots.acquire(blocking=False):
         raise Unavailable(headers={"Retry-After": "2"})
     try:
-        is_solved = asked.provider.is_solved(asked.config, token, context.current().ip)
+        is_solved = captcha.provider.is_solved(captcha.config, token, context.current().ip)
     except ProviderError:
         raise Unavailable(headers={"Retry-After": "5"}) from None
     finally:
-        _conversations.release()
+        _slots.release()
     if not is_solved:
         raise Invalid(FIELD, "is wrong, has expired or was used before: solve the CAPTCHA again")

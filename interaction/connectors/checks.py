@@ -1,4 +1,4 @@
-"""What the doctor asks about connectors."""
+"""The doctor's checks of connectors."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ from interaction.connectors.providers import registry
 
 @examined
 def connectors() -> Iterator[CheckMessage]:
-    """Ask whether their secrets can be read, and whether anything can go through them."""
-    closed: list[str] = []
+    """Report connectors that cannot be decrypted, have no provider, or share one callback."""
+    undecryptable: list[str] = []
     unknown: list[str] = []
     sharing: list[str] = []
     for connector in Connector.objects.select_related("tenant").order_by("pk"):
@@ -22,29 +22,28 @@ def connectors() -> Iterator[CheckMessage]:
         try:
             connector.config()
         except keyring.UnknownKey:
-            closed.append(label)
+            undecryptable.append(label)
         if connector.enabled and registry.find(connector.connector_id) is None:
             unknown.append(label)
         if connector.enabled and connector.type == Connector.Type.SOCIAL and not connector.has_own_callback:
             sharing.append(label)
-    if closed:
+    if undecryptable:
         yield Error(
-            f"the configuration of connectors does not open with ENCRYPTION_KEYS: {named(closed)}",
-            hint="put the key it was sealed with behind the others in ENCRYPTION_KEYS; if that is lost for "
-            "good, "
-            "delete the connector and make it again",
+            "the configuration of these connectors cannot be decrypted with ENCRYPTION_KEYS: "
+            f"{named(undecryptable)}",
+            hint="add the key that encrypted it to the end of ENCRYPTION_KEYS; if that key is lost, "
+            "delete the connector and create it again",
             id="connectors.E001",
         )
     if unknown:
         yield Warning(
-            "connectors are enabled whose provider is not built in, so nothing goes through them: "
-            f"{named(unknown)}",
-            hint="see how the provider's connector_id is spelt in docs/api.md, or disable it",
+            f"enabled connectors do nothing because their provider is not built in: {named(unknown)}",
+            hint="check the spelling of connector_id in docs/api.md, or disable the connector",
             id="connectors.W002",
         )
     if sharing:
         yield Warning(
-            "social connectors share one callback, so a malicious provider among them can get at another's "
+            "social connectors share one callback, so a malicious provider among them can obtain another's "
             f"codes: {named(sharing)}. It is served until release {callbacks.SHARED_UNTIL}",
             hint="register {issuer}/social/callback/{id of the connector} with the provider as a further "
             'redirect URI, then send PATCH /api/v1/connectors/{id} {"has_own_callback": true} or press "Use '

@@ -1,4 +1,4 @@
-"""Configurations against what their provider declares."""
+"""Configurations of connectors, checked against the fields that their provider declares."""
 
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ _TYPES: Final[dict[str, tuple[type, str]]] = {
 
 
 class ConfigRefused(ServiceError):
-    """A configuration lacks something, or holds something that cannot be; all of it is named."""
+    """A configuration breaks rules of its provider; ``problems`` names all of them by path."""
 
     reason = "invalid"
 
@@ -24,16 +24,16 @@ class ConfigRefused(ServiceError):
         super().__init__("; ".join(f"{path}: {problem}" for path, problem in problems.items()))
 
 
-def accepted(
+def validate(
     provider: Provider | None, sent: dict[str, Any], stored: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return a configuration as it is to be stored, with its masked secrets put back.
+    """Return a valid configuration, with the stored secrets in place of masks.
 
     Raises:
-        ConfigRefused: it is not one of this provider.
+        ConfigRefused: it breaks rules of the provider.
 
     """
-    config, problems = masking.restored(provider, sent, stored or {})
+    config, problems = masking.unmask(provider, sent, stored or {})
     for field in provider.fields if provider else ():
         path = f"config.{field.name}"
         if path not in problems and (problem := _problem(field, config.get(field.name))):
@@ -43,8 +43,8 @@ def accepted(
     return config
 
 
-def complete(provider: Provider, config: dict[str, Any]) -> Config:
-    """Return what a provider declares, and nothing else, with defaults for what is unset."""
+def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
+    """Return the members that a provider declares, with defaults for those that are unset."""
     unset = (None, "")
     return {
         field.name: field.default if config.get(field.name) in unset else config[field.name]
@@ -52,13 +52,13 @@ def complete(provider: Provider, config: dict[str, Any]) -> Config:
     }
 
 
-def changed(provider: Provider | None, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Name what differs, for the audit log: declared members by name, anything else as a whole."""
+def changed_members(provider: Provider | None, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Return the changed members for the audit log: declared ones by name, all others as ``config``."""
     declared = {field.name for field in provider.fields} if provider else set()
     keys = sorted(before.keys() | after.keys())
     differing = [key for key in keys if before.get(key) != after.get(key)]
-    named = [f"config.{key}" for key in differing if key in declared]
-    return named if len(named) == len(differing) > 0 else ["config", *named]
+    paths = [f"config.{key}" for key in differing if key in declared]
+    return paths if len(paths) == len(differing) > 0 else ["config", *paths]
 
 
 def _problem(field: Field, value: Any) -> str | None:

@@ -17,7 +17,7 @@ _CHANNELS: Final[dict[str, str]] = {Connector.Type.EMAIL: EMAIL, Connector.Type.
 
 
 class NoConnector(ServiceError):
-    """Nobody carries this kind of message."""
+    """No enabled connector can send this kind of message."""
 
     reason = "no_connector"
 
@@ -26,67 +26,67 @@ class NoConnector(ServiceError):
 
 
 def channels() -> set[str]:
-    """Return the channels that messages of the active tenant can be sent through."""
-    return set().union(*channels_by_tenant().values(), _always())
+    """Return the channels through which the active tenant can send messages."""
+    return set().union(*channels_by_tenant().values(), _development_channels())
 
 
 def channels_by_tenant() -> defaultdict[str, set[str]]:
-    """Return the same of each tenant that the active scope sees, in one statement."""
+    """Return the channels of each tenant that the active scope sees, in one statement."""
     enabled = Connector.objects.filter(type__in=_CHANNELS, enabled=True)
-    found: defaultdict[str, set[str]] = defaultdict(_always)
+    found: defaultdict[str, set[str]] = defaultdict(_development_channels)
     for tenant_id, type_, name in enabled.values_list("tenant_id", "type", "connector_id"):
         if isinstance(registry.find(name), Sender):
             found[tenant_id].add(_CHANNELS[type_])
     return found
 
 
-def _always() -> set[str]:
+def _development_channels() -> set[str]:
     return set(_CHANNELS.values()) if settings.DEVELOPMENT else set()
 
 
 def can_deliver(channel: str) -> bool:
-    """Tell whether messages of a channel can be sent."""
+    """Return whether the tenant can send messages through a channel."""
     return channel in channels()
 
 
 def can_deliver_text(channel: str) -> bool:
-    """Tell whether messages of a channel can say what they like, and not a code alone."""
-    carrier = _carrier(channel)
-    return carrier is not None and not getattr(carrier[0], "only_codes", False)
+    """Return whether messages of a channel can carry any text, not only a code."""
+    found = _find_sender(channel)
+    return found is not None and not getattr(found[0], "only_codes", False)
 
 
 def deliver(message: Message) -> None:
-    """Send a message through the newest enabled connector of its channel. It takes its time.
+    """Send a message through the newest enabled connector of its channel. It waits for the provider.
 
     Raises:
         NoConnector: there is none.
-        ProviderError: the provider did not take it.
+        ProviderError: the provider did not accept it.
 
     """
-    carrier = _carrier(message.channel)
-    if carrier is None:
+    found = _find_sender(message.channel)
+    if found is None:
         raise NoConnector(message.channel)
-    sender, config = carrier
-    hand_over(sender, config, message)
+    sender, config = found
+    send(sender, config, message)
 
 
-def hand_over(sender: Sender, config: Config, message: Message) -> None:
-    """Have a provider send a message, to the domain that the recipient's address means.
+def send(sender: Sender, config: Config, message: Message) -> None:
+    """Send a message through one provider, with the domain of an email address encoded by IDNA 2008.
 
     Raises:
-        ProviderError: the provider did not take it, or there is no such domain.
+        ProviderError: the provider did not accept it, or the domain is not valid.
 
     """
     if message.channel == EMAIL:
-        message = replace(message, to=email_domains.for_delivery(message.to))
+        message = replace(message, to=email_domains.delivery_address(message.to))
     sender.send(config, message)
 
 
-def _carrier(channel: str) -> tuple[Sender, Config] | None:
+def _find_sender(channel: str) -> tuple[Sender, Config] | None:
     type_ = Connector.Type.EMAIL if channel == EMAIL else Connector.Type.SMS
     for connector in Connector.objects.filter(type=type_, enabled=True).order_by("-created_at", "-pk"):
         provider = registry.find(connector.connector_id)
         if isinstance(provider, Sender):
-            return provider, configs.complete(provider, connector.config())
+            return provider, configs.with_defaults(provider, connector.config())
     outbox = registry.find(f"outbox-{channel}") if settings.DEVELOPMENT else None
     return (outbox, {}) if isinstance(outbox, Sender) else None

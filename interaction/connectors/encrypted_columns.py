@@ -1,11 +1,11 @@
-"""Configurations of connectors, as they lie in the database."""
+"""The encrypted column of connectors."""
 
 from typing import Final
 
 from identity.encryption.columns import EncryptedColumn
-from interaction.connectors import sealing
+from interaction.connectors import config_encryption
 from interaction.connectors.models import Connector
 
 ENCRYPTED_COLUMNS: Final = [
-    EncryptedColumn("connectors", Connector.objects.all, "sealed_config", sealing.PURPOSE)
+    EncryptedColumn("connectors", Connector.objects.all, "sealed_config", config_encryption.PURPOSE)
 ]

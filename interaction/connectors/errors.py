@@ -1,9 +1,8 @@
-"""What goes wrong on the other side."""
+"""Errors of providers."""
 
 
 class ProviderError(Exception):
-    """A provider did not do what it was asked to.
+    """A provider failed or refused.
 
-    The text is for administrators, in plain words of our own: never a secret, never what
-    the other side answered.
+    The text is for administrators. It never contains a secret or the provider's own answer.
     """

@@ -1,4 +1,4 @@
-"""Forms that providers' declarations make. A secret goes in and never comes out."""
+"""Forms built from the fields that providers declare. Stored secrets are never shown."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,19 +10,19 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Field, Provider
 
-_KEPT: Final = "Leave it empty to keep the one that is stored."
+_KEEP: Final = "Leave it empty to keep the stored one."
 
 
 class AnyConfigForm(forms.Form):
     """The configuration of a provider that is not built in."""
 
     config = forms.JSONField(
-        label="Configuration", help_text=f"A JSON object; {masking.MASK} keeps a secret that is stored.",
+        label="Configuration", help_text=f"A JSON object; {masking.MASK} keeps a stored secret.",
         widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
     )  # fmt: skip
 
     def clean_config(self) -> dict[str, Any]:
-        """Take an object and nothing else."""
+        """Return the configuration; refuse anything but an object."""
         config = self.cleaned_data["config"]
         if not isinstance(config, dict):
             raise forms.ValidationError("must be a JSON object")
@@ -30,50 +30,54 @@ class AnyConfigForm(forms.Form):
 
 
 class TestForm(forms.Form):
-    """Where the test goes."""
+    """The recipient of a test message."""
 
     to = forms.CharField(
-        required=False, max_length=254, help_text="An email address or a phone number; your own without one."
+        required=False,
+        max_length=254,
+        help_text="An email address or a phone number. Leave it empty to use your own.",
     )
 
 
 def _providers() -> list[Any]:
-    """Return the providers that are built in, by what they are for."""
+    """Return the built-in providers, grouped by type."""
     return [
-        (kind.label, [(one.connector_id, one.name) for one in registry.PROVIDERS if one.type == kind])
-        for kind in Connector.Type
+        (type_.label, [(item.connector_id, item.name) for item in registry.PROVIDERS if item.type == type_])
+        for type_ in Connector.Type
     ]
 
 
 class ProviderForm(forms.Form):
-    """Which provider a new connector is of."""
+    """The provider of a new connector."""
 
     connector_id = forms.ChoiceField(label="Provider", choices=_providers)
 
 
 def config_form(provider: Provider | None, *, is_new: bool = False) -> type[forms.Form]:
-    """Return the form for the configuration of a provider."""
+    """Return the form class for a provider's configuration."""
     if provider is None:
         return AnyConfigForm
-    fields = {field.name: _drawn(field, is_new=is_new) for field in provider.fields}
+    fields = {field.name: _form_field(field, is_new=is_new) for field in provider.fields}
     return type("ConfigForm", (forms.Form,), fields)
 
 
 def initial(connector: Connector) -> dict[str, Any]:
-    """Return what the form of a connector shows at first: everything but its secrets."""
+    """Return the initial values of a connector's form: everything but its secrets."""
     provider = registry.find(connector.connector_id)
-    config = masking.masked(provider, connector.config())
+    config = masking.mask(provider, connector.config())
     if provider is None:
         return {"config": config}
-    shown = [field for field in provider.fields if not field.secret]
-    return {field.name: config.get(field.name, field.default) for field in shown}
+    public = [field for field in provider.fields if not field.secret]
+    return {field.name: config.get(field.name, field.default) for field in public}
 
 
-def sent(connector: Connector | None, provider: Provider | None, typed: dict[str, Any]) -> dict[str, Any]:
-    """Return a configuration as the API takes it: what is empty is unset, a secret that is kept is masked."""
+def submitted_config(
+    connector: Connector | None, provider: Provider | None, typed: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the submitted configuration as the API takes it: without empty fields, kept secrets masked."""
     if provider is None:
         return dict(typed["config"])
-    config = masking.masked(provider, connector.config()) if connector else {}
+    config = masking.mask(provider, connector.config()) if connector else {}
     for field in provider.fields:
         value = typed[field.name]
         if value in {None, ""}:
@@ -84,17 +88,17 @@ def sent(connector: Connector | None, provider: Provider | None, typed: dict[str
     return config
 
 
-def _drawn(field: Field, *, is_new: bool) -> forms.Field:
-    helps = [field.description]
+def _form_field(field: Field, *, is_new: bool) -> forms.Field:
+    sentences = [field.description]
     if field.secret and not is_new:
-        helps.append(_KEPT)
+        sentences.append(_KEEP)
     elif not field.required and field.default not in {"", False}:
-        helps.append(f"Without it: {field.default}.")
-    # What is missing is said by the service, as in the API.
+        sentences.append(f"The default is {field.default}.")
+    # The service reports missing fields, as in the API.
     options: dict[str, Any] = {
         "required": False,
         "label": field.name.replace("_", " ").capitalize(),
-        "help_text": " ".join(f"{said.removesuffix('.')}." for said in helps),
+        "help_text": " ".join(f"{sentence.removesuffix('.')}." for sentence in sentences),
     }
     if is_new and not field.secret and not field.required:
         options["initial"] = field.default
@@ -103,7 +107,8 @@ def _drawn(field: Field, *, is_new: bool) -> forms.Field:
 
 def _text(field: Field, options: dict[str, Any]) -> forms.Field:
     if field.choices:
-        return forms.ChoiceField(choices=[("", "-"), *((one, one) for one in field.choices)], **options)
+        choices = [("", "-"), *((choice, choice) for choice in field.choices)]
+        return forms.ChoiceField(choices=choices, **options)
     if field.secret:
         widget = forms.PasswordInput({"autocomplete": "off", "spellcheck": "false"})
         return forms.CharField(strip=False, widget=widget, **options)

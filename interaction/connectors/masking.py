@@ -1,4 +1,4 @@
-"""Secrets in configurations: what counts as one, hiding them, and keeping those that come back hidden."""
+"""Masking the secrets of configurations, and putting the stored secrets back in place of masks."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,28 +15,30 @@ _DESTINATION_PARTS: Final = (
 )  # fmt: skip
 
 
-_IsMeant = Callable[[_Path, Any], bool]
+_Matches = Callable[[_Path, Any], bool]
 
 
-def masked(provider: Provider | None, config: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every secret hidden, however deep.
+def mask(provider: Provider | None, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with every secret masked, at any depth.
 
-    Nobody knows which texts of a connector without a provider are secrets: all of them are hidden.
+    Without a provider nothing says which texts are secrets, so all texts are masked.
     """
-    hidden: dict[str, Any] = _replaced(config, (), _is_secret(provider), lambda *_: MASK)
-    return hidden
+    copy: dict[str, Any] = _replace(config, (), _is_secret(provider), lambda *_: MASK)
+    return copy
 
 
-def restored(
+def unmask(
     provider: Provider | None, sent: dict[str, Any], stored: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what was sent with the stored secrets in place of masks, and what is wrong by path.
+    """Return what was sent with the stored secrets in place of masks, and the problems by path.
 
-    A stored secret stays only while everything that decides where it is sent stays: else
-    whoever may edit a connector, but does not know its secret, could have it sent to them.
+    A stored secret is kept only while the destinations that receive it stay the same. Otherwise
+    an administrator who does not know the secret could have it sent to a server of their own.
     """
-    kept = dict(_found(stored, (), _is_secret(provider)))
-    unmasked = _replaced(sent, (), _is_destination(provider), lambda path, item: _stored(kept, path, item))
+    kept = dict(_matching(stored, (), _is_secret(provider)))
+    unmasked = _replace(
+        sent, (), _is_destination(provider), lambda path, item: _stored_destination(kept, path, item)
+    )
     moved = _destinations(provider, unmasked) != _destinations(provider, stored)
     problems: dict[str, str] = {}
 
@@ -44,74 +46,74 @@ def restored(
         if value != MASK:
             return value
         if path not in kept:
-            problems[_text(path)] = f"{MASK} stands for a stored secret, and there is none: send the secret"
+            problems[_dotted(path)] = f"{MASK} stands for a stored secret, and there is none: send the secret"
         elif moved:
-            problems[_text(path)] = "send the secret again: what it is sent to has changed"
+            problems[_dotted(path)] = "send the secret again: its destination has changed"
         return kept.get(path)
 
-    config: dict[str, Any] = _replaced(sent, (), _is_secret(provider), restore)
+    config: dict[str, Any] = _replace(sent, (), _is_secret(provider), restore)
     return config, problems
 
 
-def _stored(kept: dict[_Path, Any], path: _Path, item: Any) -> Any:
-    """Return what a mask at a destination stands for, so that hiding it does not look like moving it."""
+def _stored_destination(kept: dict[_Path, Any], path: _Path, item: Any) -> Any:
+    """Return the stored value of a masked destination, so that a mask does not count as a change."""
     return kept.get(path, item) if item == MASK else item
 
 
-def _is_secret(provider: Provider | None) -> _IsMeant:
+def _is_secret(provider: Provider | None) -> _Matches:
     if provider is None:
-        return lambda path, item: isinstance(item, str) or _is_called_secret(path)
+        return lambda path, item: isinstance(item, str) or _has_name_of_secret(path)
     declared = {field.name for field in provider.fields if field.secret}
-    return lambda path, _: (len(path) == 1 and path[0] in declared) or _is_called_secret(path)
+    return lambda path, _: (len(path) == 1 and path[0] in declared) or _has_name_of_secret(path)
 
 
-def _is_called_secret(path: _Path) -> bool:
-    return isinstance(path[-1], str) and _plain(path[-1]).endswith(_SECRET_ENDINGS)
+def _has_name_of_secret(path: _Path) -> bool:
+    return isinstance(path[-1], str) and _normalized(path[-1]).endswith(_SECRET_ENDINGS)
 
 
-def _is_destination(provider: Provider | None) -> _IsMeant:
+def _is_destination(provider: Provider | None) -> _Matches:
     declared = {field.name for field in provider.fields if field.destination} if provider else set()
     return lambda path, _: (
         isinstance(path[-1], str)
         and (
             (len(path) == 1 and path[0] in declared)
-            or any(part in _plain(path[-1]) for part in _DESTINATION_PARTS)
+            or any(part in _normalized(path[-1]) for part in _DESTINATION_PARTS)
         )
     )
 
 
 def _destinations(provider: Provider | None, config: dict[str, Any]) -> dict[_Path, Any]:
-    found = dict(_found(config, (), _is_destination(provider)))
+    found = dict(_matching(config, (), _is_destination(provider)))
     for field in provider.fields if provider else ():
         if field.destination and found.get((field.name,)) == field.default:
             del found[field.name,]
     return found
 
 
-def _plain(key: str | int) -> str:
-    """Return a key without what people write differently: ``apiKey``, ``API_KEY``, ``api-key``."""
+def _normalized(key: str | int) -> str:
+    """Return a key in lower case without separators: ``apiKey``, ``API_KEY`` and ``api-key`` are equal."""
     return re.sub(r"[^a-z0-9]", "", str(key).lower())
 
 
-def _found(value: Any, path: _Path, is_meant: _IsMeant) -> Iterator[tuple[_Path, Any]]:
-    """Yield what is meant, by path; what is unset is not there."""
+def _matching(value: Any, path: _Path, matches: _Matches) -> Iterator[tuple[_Path, Any]]:
+    """Yield path and value of each member that matches and is set."""
     for key, item in _members(value):
         below = (*path, key)
-        if is_meant(below, item):
+        if matches(below, item):
             if item not in (None, ""):
                 yield below, item
         else:
-            yield from _found(item, below, is_meant)
+            yield from _matching(item, below, matches)
 
 
-def _replaced(value: Any, path: _Path, is_meant: _IsMeant, replace: Callable[[_Path, Any], Any]) -> Any:
-    """Return a copy with another value in place of each that is meant and set."""
+def _replace(value: Any, path: _Path, matches: _Matches, replace: Callable[[_Path, Any], Any]) -> Any:
+    """Return a copy in which each member that matches and is set has another value."""
 
     def below(key: str | int, item: Any) -> Any:
         inner = (*path, key)
-        if is_meant(inner, item):
+        if matches(inner, item):
             return item if item in (None, "") else replace(inner, item)
-        return _replaced(item, inner, is_meant, replace)
+        return _replace(item, inner, matches, replace)
 
     if isinstance(value, dict):
         return {key: below(key, item) for key, item in value.items()}
@@ -127,5 +129,5 @@ def _members(value: Any) -> Iterator[tuple[str | int, Any]]:
         yield from enumerate(value)
 
 
-def _text(path: _Path) -> str:
+def _dotted(path: _Path) -> str:
     return ".".join(["config", *map(str, path)])

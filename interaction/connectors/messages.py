@@ -1,4 +1,4 @@
-"""Messages on their way to a person."""
+"""Emails and text messages to users."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ TEST: Final = "test"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One email or SMS. ``code`` is in ``body`` too; some providers fill it into a template of theirs.
+    """One email or SMS. ``body`` contains ``code`` too; some providers put the code into their own template.
 
     Raises:
-        Invalid: recipient or subject hold control characters, which would become headers.
+        Invalid: recipient or subject contain control characters, which could add headers.
 
     """
 
@@ -36,8 +36,8 @@ class Message:
                 raise Invalid(name, "must not contain control characters or line breaks")
 
 
-def email_test(to: str) -> Message:
-    """Return what a test of an email connector sends."""
+def new_test_email(to: str) -> Message:
+    """Return the message that tests an email connector."""
     return Message(
         channel=EMAIL,
         to=to,
@@ -46,18 +46,18 @@ def email_test(to: str) -> Message:
         subject="Test message",
         body=(
             "This is a test message.\n\n"
-            "An administrator sent it to see whether messages arrive. They do, and there is nothing to do.\n"
-            "A verification code would look like this: 000000\n"
+            "An administrator sent it to check that messages arrive. You do not need to do anything.\n"
+            "A verification code looks like this: 000000\n"
         ),
     )
 
 
-def sms_test(to: str) -> Message:
-    """Return what a test of an SMS connector sends."""
+def new_test_sms(to: str) -> Message:
+    """Return the message that tests an SMS connector."""
     return Message(
         channel=SMS,
         to=to,
         interaction_type=TEST,
         code="000000",
-        body="This is a test message. A verification code would look like this: 000000",
+        body="This is a test message. A verification code looks like this: 000000",
     )

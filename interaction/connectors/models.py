@@ -5,18 +5,18 @@ from typing import Any
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager
-from interaction.connectors import sealing
+from interaction.connectors import config_encryption
 
 
 class Connector(EditableModel):
-    """A provider with the configuration it needs, encrypted at rest.
+    """A provider with its configuration, encrypted at rest.
 
-    ``connector_id`` names the provider. One that names none of ours is kept and managed
-    like any other, and does nothing.
+    ``connector_id`` names the provider. A connector whose provider is not built in can be
+    managed like any other, and does nothing.
     """
 
     class Type(models.TextChoices):
-        """What a provider is for."""
+        """The purpose of a provider."""
 
         EMAIL = "Email"
         SMS = "Sms"
@@ -27,7 +27,7 @@ class Connector(EditableModel):
     type = models.CharField(max_length=8, choices=Type)
     enabled = models.BooleanField(default=False)
     sealed_config = models.TextField()
-    # Rows that release 0.1.0 inserts say nothing of it: they share one callback.
+    # Release 0.1.0 inserts rows without this column; its connectors share one callback.
     has_own_callback = models.BooleanField(default=True, db_default=False)
 
     objects = TenantManager()
@@ -42,4 +42,4 @@ class Connector(EditableModel):
 
     def config(self) -> dict[str, Any]:
         """Return the configuration with its secrets."""
-        return sealing.unseal(self.sealed_config, tenant_id=str(self.tenant_id), pk=self.pk)
+        return config_encryption.decrypt(self.sealed_config, tenant_id=str(self.tenant_id), pk=self.pk)

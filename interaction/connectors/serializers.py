@@ -1,4 +1,4 @@
-"""Connectors as the API takes and shows them."""
+"""Requests and responses of the connector API."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from interaction.connectors.models import Connector
 
 
 class ConnectorSerializer(Record):
-    """A connector. Secrets in ``config`` are ``***``, which sent back keeps them."""
+    """A connector. Secrets in ``config`` are shown as ``***``; send ``***`` to keep a secret."""
 
     connector_id = Name()
     type = serializers.ChoiceField(choices=Connector.Type.choices)
@@ -18,24 +18,25 @@ class ConnectorSerializer(Record):
     config = JSONObject()
     has_own_callback = Flag(
         required=False,
-        help_text="Whether the provider sends browsers back to an address of this connector's own. Always "
-        "true for new connectors; true moves an older one away from the shared address",
+        help_text="Whether this connector has a redirect URI of its own. Always true for new connectors. "
+        "Set it to true to move an older connector away from the shared redirect URI",
     )
     redirect_uri = serializers.CharField(
-        read_only=True, help_text="What to register with a social provider; empty for other types"
+        read_only=True,
+        help_text="The redirect URI to register with a social provider; empty for other types",
     )
 
     create_only = ("connector_id", "type")
 
 
 class ConnectorTestSerializer(serializers.Serializer[Any]):
-    """Where the test goes; the caller's own address without it."""
+    """The recipient of a test; by default the caller's own address."""
 
     to = Line(required=False, allow_blank=True)
 
 
 class ConnectorTestedSerializer(serializers.Serializer[Any]):
-    """That it worked."""
+    """The result of a test that succeeded."""
 
     result = serializers.CharField()
     message = serializers.CharField()
@@ -54,7 +55,7 @@ class ConfigFieldSerializer(serializers.Serializer[Any]):
 
 
 class ConnectorFactorySerializer(serializers.Serializer[Any]):
-    """A provider and the configuration it asks for."""
+    """A provider and the fields of its configuration."""
 
     connector_id = serializers.CharField()
     type = serializers.ChoiceField(choices=Connector.Type.choices)

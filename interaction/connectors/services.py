@@ -1,4 +1,4 @@
-"""What is done to connectors."""
+"""Creating, changing, deleting and testing connectors."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from identity.core.records import Stale
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers
-from interaction.connectors import callbacks, configs, delivery, messages, sealing
+from interaction.connectors import callbacks, config_encryption, configs, delivery, messages
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
@@ -20,7 +20,7 @@ from interaction.connectors.providers.base import CaptchaProvider, Sender, Socia
 
 
 class NotWorking(ServiceError):
-    """A connector does not work as it is configured; ``result`` says why, without secrets."""
+    """A connector's test failed; ``result`` is the reason, without secrets."""
 
     reason = "connector_test_failed"
 
@@ -37,11 +37,11 @@ def create(
     enabled: bool = False,
     has_own_callback: bool = True,
 ) -> Connector:
-    """Add a connector. A provider that is not built in is taken as it comes.
+    """Add a connector. The configuration of a provider that is not built in is not checked.
 
     Raises:
-        Invalid: the provider is of another type, or the shared callback is asked for.
-        configs.ConfigRefused: the provider cannot work with this configuration.
+        Invalid: the provider has another type, or the shared callback is requested.
+        configs.ConfigRefused: the configuration breaks rules of the provider.
 
     """
     provider = registry.find(connector_id)
@@ -49,22 +49,22 @@ def create(
         raise Invalid("type", f"{connector_id} is of type {provider.type.value}")
     _check_callback(stored=True, sent=has_own_callback)
     connector = Connector(connector_id=connector_id, type=type, enabled=enabled)
-    connector.sealed_config = _sealed(connector, configs.accepted(provider, config))
+    connector.sealed_config = _encrypt(connector, configs.validate(provider, config))
     records.create(connector, event=Event.CONNECTOR_CREATE, connector_id=connector_id, type=type)
     return connector
 
 
 @transaction.atomic
 def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[int] | None) -> None:
-    """Change ``config``, as a whole, ``enabled``, and the shared callback to the connector's own.
+    """Replace ``config``, set ``enabled``, or move the connector to its own callback.
 
     Raises:
-        Invalid: a connector with a callback of its own would go back to the shared one.
-        configs.ConfigRefused: the provider cannot work with this configuration.
+        Invalid: a connector with its own callback would go back to the shared one.
+        configs.ConfigRefused: the configuration breaks rules of the provider.
         records.Stale: it was changed since the caller read it.
 
     """
-    # Masks stand for the secrets of this moment, so nobody may change them meanwhile.
+    # Locked, because masks stand for the secrets that are stored now.
     stored = Connector.objects.select_for_update().filter(pk=connector.pk).first()
     if stored is None or (expected is not None and stored.version not in expected):
         raise Stale
@@ -73,14 +73,14 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     shown = sorted(columns)
     if "config" in fields:
         provider, before = registry.find(stored.connector_id), stored.config()
-        config = configs.accepted(provider, fields["config"], before)
-        columns["sealed_config"] = _sealed(stored, config)
-        shown += configs.changed(provider, before, config)
+        config = configs.validate(provider, fields["config"], before)
+        columns["sealed_config"] = _encrypt(stored, config)
+        shown += configs.changed_members(provider, before, config)
     records.change(connector, columns, event=Event.CONNECTOR_UPDATE, expected=expected, shown=shown)
 
 
 def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
-    """Delete a connector. Nothing goes through it any more.
+    """Delete a connector.
 
     Raises:
         records.Stale: it was changed since the caller read it.
@@ -96,12 +96,12 @@ def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
 
 
 def test(connector: Connector, *, to: str) -> str:
-    """Try a connector out, enabled or not, and say what was done: a message is sent, a client checked.
+    """Send a test message or check the credentials of a connector, enabled or not; return what was done.
 
     Raises:
-        Invalid: there is nobody to send to, or it is no address.
-        NotWorking: it does not work.
-        limits.TooMany: it was tested too often lately, or the tenant sent too many text messages.
+        Invalid: the recipient is missing or no address.
+        NotWorking: the test failed.
+        limits.TooMany: it was tested too often, or the tenant sent too many text messages.
 
     """
     with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
@@ -113,50 +113,49 @@ def test(connector: Connector, *, to: str) -> str:
         provider = registry.find(connector.connector_id)
         if provider is None:
             raise NotWorking(
-                f"there is no provider called {connector.connector_id}: "
-                "the connector is kept, but nothing can go through it"
+                f"no provider called {connector.connector_id} is built in: the connector does nothing"
             )
         try:
-            return _try_out(provider, connector, to)
+            return _run_test(provider, connector, to)
         except ProviderError as error:
             raise NotWorking(str(error)) from None
 
 
-def _try_out(provider: Sender | SocialProvider | CaptchaProvider, connector: Connector, to: str) -> str:
-    config = configs.complete(provider, connector.config())
+def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Connector, to: str) -> str:
+    config = configs.with_defaults(provider, connector.config())
     if isinstance(provider, Sender):
         message = _test_message(provider.type, to)
-        delivery.hand_over(provider, config, message)
+        delivery.send(provider, config, message)
         return f"a test message was sent to {message.to}"
     if isinstance(provider, CaptchaProvider):
         provider.test_secret(config)
-        return f"{provider.name} takes this secret_key"
+        return f"{provider.name} accepts this secret_key"
     provider.test(config, callbacks.redirect_uri_of(connector))
     return f"{provider.name} accepts this configuration"
 
 
 def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
-    what = "email" if type == Connector.Type.EMAIL else "phone"
+    kind = "email" if type == Connector.Type.EMAIL else "phone"
     if not to:
-        raise Invalid("to", f"say where to send the test: your account has no {what}")
+        raise Invalid("to", f"is required: your own account has no {kind}")
     try:
-        if what == "email":
-            return messages.email_test(identifiers.email(to))
-        return messages.sms_test(identifiers.phone(to))
+        if kind == "email":
+            return messages.new_test_email(identifiers.email(to))
+        return messages.new_test_sms(identifiers.phone(to))
     except Invalid as error:
         raise Invalid("to", error.rule) from None
 
 
 def _check_callback(*, stored: bool, sent: bool) -> None:
-    """Refuse the shared callback, save for connectors that use it already.
+    """Refuse the shared callback, except for connectors that use it already.
 
     Raises:
-        Invalid: a connector with a callback of its own was to use the shared one.
+        Invalid: the connector has its own callback.
 
     """
     if stored and not sent:
         raise Invalid("has_own_callback", "must be true: the shared callback is for older connectors only")
 
 
-def _sealed(connector: Connector, config: dict[str, Any]) -> str:
-    return sealing.seal(config, tenant_id=str(connector.tenant_id), pk=connector.pk)
+def _encrypt(connector: Connector, config: dict[str, Any]) -> str:
+    return config_encryption.encrypt(config, tenant_id=str(connector.tenant_id), pk=connector.pk)

@@ -1,4 +1,4 @@
-"""/connectors, and the providers they can be made of."""
+"""The API of connectors and of the built-in providers."""
 
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from identity.core import tenancy
 from identity.rest.viewsets import CrudViewSet, Row
-from interaction.connectors import callbacks, masking, sealing, services
+from interaction.connectors import callbacks, config_encryption, masking, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.serializers import (
@@ -21,7 +21,7 @@ from interaction.connectors.serializers import (
 
 
 class ConnectorViewSet(CrudViewSet):
-    """Connectors, their secrets hidden."""
+    """Connectors."""
 
     model = Connector
     thing = "connector"
@@ -34,42 +34,41 @@ class ConnectorViewSet(CrudViewSet):
     )
 
     def shape(self, row: Row) -> Row:
-        """Show the configuration with its secrets hidden."""
-        config = sealing.unseal(row.pop("sealed_config"), tenant_id=tenancy.active_id(), pk=row["id"])
-        row["config"] = masking.masked(registry.find(row["connector_id"]), config)
+        """Return the row with its configuration, secrets masked, and its redirect URI."""
+        config = config_encryption.decrypt(
+            row.pop("sealed_config"), tenant_id=tenancy.active_id(), pk=row["id"]
+        )
+        row["config"] = masking.mask(registry.find(row["connector_id"]), config)
         row["redirect_uri"] = callbacks.redirect_uri(
             row["id"], type=row["type"], has_own_callback=row["has_own_callback"]
         )
         return super().shape(row)
 
     def perform_create(self, fields: Row) -> UUID:
-        """Add a connector."""
         return services.create(**fields).pk
 
     def perform_update(self, row: Connector, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change a connector."""
         services.change(row, fields, expected=expected)
 
     def perform_destroy(self, row: Connector, expected: frozenset[int] | None) -> None:
-        """Delete a connector."""
         services.remove(row, expected=expected)
 
     def test(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Try a connector out."""
+        """Test a connector."""
         connector = self.get_object()
-        sent = ConnectorTestSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        to = sent.validated_data.get("to") or _own_address(request.user, connector)
+        serializer = ConnectorTestSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        to = serializer.validated_data.get("to") or _own_address(request.user, connector)
         return Response({"result": "ok", "message": services.test(connector, to=to)})
 
 
 class ConnectorFactories(APIView):
-    """The providers that are built in, and what each wants to know."""
+    """The built-in providers and the fields of their configurations."""
 
     gives = {"get": ConnectorFactorySerializer(many=True)}
 
     def get(self, request: Request) -> Response:
-        """Answer with all of them."""
+        """List the built-in providers."""
         return Response(
             [
                 {
@@ -84,5 +83,5 @@ class ConnectorFactories(APIView):
 
 
 def _own_address(caller: object, connector: Connector) -> str:
-    """Return where the caller can be written to: administrators may have an address, programs have none."""
+    """Return the caller's address. Administrators may have one, programs have none."""
     return str(getattr(caller, "email" if connector.type == Connector.Type.EMAIL else "phone", ""))

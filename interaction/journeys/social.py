@@ -25,7 +25,7 @@ from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
-from interaction.connectors import client
+from interaction.connectors import relying_party
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers.base import Profile
 from interaction.experience import new_emails
@@ -151,17 +151,17 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
 
 def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session | None) -> str:
     max_age = pending.max_age if pending else None
-    if offer.provider is None or (max_age is not None and not offer.asks_again):
+    if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
         raise NotOffered
     limits.take_by_address(rules.SIGN_INS)
     secrets = attempts.new_secrets()
     with _conversation():
-        endpoints = client.endpoints_of(offer.provider, offer.config)
+        endpoints = relying_party.get_endpoints(offer.provider, offer.config)
     interaction = str(pending.parked.pk) if pending else ""
     attempts.begin(
         secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
     )
-    return client.address(
+    return relying_party.authorization_url(
         endpoints,
         offer.config,
         secrets,
@@ -257,8 +257,8 @@ def _profile(
     if offer.provider is None:
         raise NotOffered
     with _conversation():
-        endpoints = client.endpoints_of(offer.provider, offer.config)
-        if not client.may_answer(endpoints, answer.iss):
+        endpoints = relying_party.get_endpoints(offer.provider, offer.config)
+        if not relying_party.is_expected_issuer(endpoints, answer.iss):
             raise ProviderFailed
         if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
             raise Declined
@@ -266,12 +266,12 @@ def _profile(
             secrets = attempts.secrets_of(attempt, state)
         except keyring.UnknownKey:
             raise Expired from None
-        granted = client.redeem(
+        granted = relying_party.redeem(
             endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
         )
         max_age = pending.max_age if pending else None
-        auth_time = client.signed_in_at(granted)
-        if not client.is_recent(auth_time, max_age=max_age, asked_at=attempt.created_at):
+        auth_time = relying_party.get_auth_time(granted)
+        if not relying_party.is_recent(auth_time, max_age=max_age, asked_at=attempt.created_at):
             raise NotAskedAgain
         return offer.provider.profile(offer.config, endpoints, granted), auth_time or UNKNOWN_AUTH_TIME
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from identity.encryption import keyring
 from identity.sessions.models import Session
-from interaction.connectors.client import Secrets
 from interaction.connectors.models import Connector
+from interaction.connectors.relying_party import Secrets
 from interaction.social.models import SocialAttempt
 
 _LIFETIME: Final = timedelta(minutes=10)

@@ -42,9 +42,9 @@ class Offer:
         return self.connector.type
 
     @property
-    def asks_again(self) -> bool:
+    def can_reauthenticate(self) -> bool:
         """Whether the provider asks people again who they are when a request wants that."""
-        return self.provider is not None and self.provider.asks_again
+        return self.provider is not None and self.provider.can_reauthenticate
 
     @property
     def redirect_uri(self) -> str:
@@ -68,7 +68,7 @@ def all_of_them(*, must_ask_again: bool = False) -> list[Offer]:
     for connector in _enabled():
         newest.setdefault(connector.connector_id, connector)
     offers = [_offer(connector) for connector in newest.values()]
-    return [offer for offer in offers if offer.asks_again or not must_ask_again]
+    return [offer for offer in offers if offer.can_reauthenticate or not must_ask_again]
 
 
 def one(connector_id: str) -> Offer:
@@ -106,7 +106,7 @@ def _offer(connector: Connector) -> Offer:
     if not isinstance(provider, SocialProvider):
         return Offer(connector, None, {})
     try:
-        config = configs.complete(provider, connector.config())
+        config = configs.with_defaults(provider, connector.config())
     except keyring.UnknownKey:
         return Offer(connector, None, {})
     return Offer(connector, provider, config)

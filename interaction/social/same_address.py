@@ -25,7 +25,7 @@ def is_same_address(one: str, other: str) -> bool:
 def lookup_keys(address: str) -> set[str]:
     """Return the keys of all users who may have this address, its domain in either form."""
     local, _, domain = address.rpartition("@")
-    spellings = {domain, email_domains.encoded(domain) or domain}
+    spellings = {domain, email_domains.encode(domain) or domain}
     with suppress(idna.IDNAError):  # a domain that is no IDNA domain has one form
         spellings.add(idna.decode(domain))
     return {identifiers.fold(f"{local}@{spelling}") for spelling in spellings}
@@ -33,5 +33,5 @@ def lookup_keys(address: str) -> set[str]:
 
 def _compared(address: str) -> tuple[str, str] | None:
     local, _, domain = address.translate(_ASCII_LOWER).rpartition("@")
-    encoded = email_domains.encoded(domain)
+    encoded = email_domains.encode(domain)
     return None if encoded is None else (local, encoded)

@@ -188,7 +188,7 @@ def test_the_test_of_the_connector_says_whether_the_secret_is_right(asking, veri
     bad = enable(asking, verifier, secret_key="another")
 
     with asking.active():
-        assert "takes this secret_key" in connectors.test(good, to="")
+        assert "accepts this secret_key" in connectors.test(good, to="")
         with pytest.raises(NotWorking) as refused:
             connectors.test(bad, to="")
 

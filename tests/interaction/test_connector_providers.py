@@ -12,7 +12,7 @@ from audit.models import Entry
 from identity.core.errors import Invalid, ServiceError
 from interaction.connectors import configs, services
 from interaction.connectors.errors import ProviderError
-from interaction.connectors.messages import Message, email_test, sms_test
+from interaction.connectors.messages import Message, new_test_email, new_test_sms
 from interaction.connectors.outbound import addresses
 from interaction.connectors.providers import aliyun, google, microsoft, registry
 from tests.support import providers
@@ -26,13 +26,14 @@ def create(world: Any, connector_id: str, type: str, **config: Any) -> Any:  # n
 
 def send(connector_id: str, message: Message, **config: Any) -> None:
     provider: Any = registry.find(connector_id)
-    provider.send(configs.complete(provider, configs.accepted(provider, config)), message)
+    provider.send(configs.with_defaults(provider, configs.validate(provider, config)), message)
 
 
 def check(connector_id: str, **config: Any) -> None:
     provider: Any = registry.find(connector_id)
     provider.test(
-        configs.complete(provider, configs.accepted(provider, config)), "https://us.example/social/callback/1"
+        configs.with_defaults(provider, configs.validate(provider, config)),
+        "https://us.example/social/callback/1",
     )
 
 
@@ -82,7 +83,7 @@ def tls(tmp_path, monkeypatch):
 def test_a_password_goes_over_starttls(development, tls):
     with providers.mail_server(tls=tls, credentials=("mailer", "hunter2")) as server:
         config = PLAIN | {"security": "starttls", "username": "mailer", "password": "hunter2"}
-        send("smtp", email_test("ada@example.org"), **config, port=server.port)
+        send("smtp", new_test_email("ada@example.org"), **config, port=server.port)
 
     assert server.signed_in == [("mailer", "hunter2")]
     assert server.encrypted == [True]
@@ -90,8 +91,11 @@ def test_a_password_goes_over_starttls(development, tls):
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(development, tmp_path):
     tls, _ = providers.certificate(tmp_path)
-    with providers.mail_server(tls=tls) as server, pytest.raises(ProviderError, match="no certificate"):
-        send("smtp", email_test("ada@example.org"), **PLAIN | {"security": "starttls"}, port=server.port)
+    with (
+        providers.mail_server(tls=tls) as server,
+        pytest.raises(ProviderError, match="no trusted certificate"),
+    ):
+        send("smtp", new_test_email("ada@example.org"), **PLAIN | {"security": "starttls"}, port=server.port)
     assert server.mails == []
 
 
@@ -100,7 +104,7 @@ def test_a_password_is_never_sent_unencrypted(development):
         for security in ("none", "starttls"):
             config = PLAIN | {"security": security, "username": "mailer", "password": "hunter2"}
             with pytest.raises(ProviderError, match="security"):
-                send("smtp", email_test("ada@example.org"), **config, port=server.port)
+                send("smtp", new_test_email("ada@example.org"), **config, port=server.port)
     assert server.signed_in == []
 
 
@@ -108,30 +112,30 @@ def test_what_a_mail_server_says_is_not_passed_on(development, tls):
     with providers.mail_server(tls=tls, credentials=("mailer", "right")) as server:
         config = PLAIN | {"security": "starttls", "username": "mailer", "password": "wrong"}
         with pytest.raises(ProviderError) as refused:
-            send("smtp", email_test("ada@example.org"), **config, port=server.port)
+            send("smtp", new_test_email("ada@example.org"), **config, port=server.port)
     assert str(refused.value) == "localhost does not accept this user name and password (535)"
 
 
 def test_a_recipient_that_is_not_known_is_an_error(development):
     with (
         providers.mail_server(refuses_recipient=True) as server,
-        pytest.raises(ProviderError, match=r"does not take mail for this recipient \(550\)"),
+        pytest.raises(ProviderError, match=r"does not accept mail for this recipient \(550\)"),
     ):
-        send("smtp", email_test("ada@example.org"), **PLAIN, port=server.port)
+        send("smtp", new_test_email("ada@example.org"), **PLAIN, port=server.port)
 
 
 def test_a_mail_server_in_a_private_network_is_refused(settings, connections):
     settings.DEVELOPMENT = False
 
     with pytest.raises(addresses.NotPublic):
-        send("smtp", email_test("ada@example.org"), **PLAIN | {"host": "10.0.0.1"})
+        send("smtp", new_test_email("ada@example.org"), **PLAIN | {"host": "10.0.0.1"})
     assert connections == []
 
 
 @pytest.mark.parametrize("to", ["a@b.example\r\nBcc: c@d.example", "a@b.example\nc", "a@b.example\x00"])
 def test_nothing_becomes_a_header_that_is_none(acme, to):
     with pytest.raises(Invalid, match=r"^to: "):
-        email_test(to)
+        new_test_email(to)
     connector = create(acme, "outbox-email", "Email")
     with acme.active(), pytest.raises(Invalid, match=r"^to: "):
         services.test(connector, to=to)
@@ -143,7 +147,7 @@ SENDGRID = {"api_key": "SG.key", "from_email": "no-reply@example.com", "from_nam
 def test_sendgrid_is_asked_as_its_reference_says(web_provider):
     web_provider.answers["/v3/mail/send"] = 202, {"X-Message-Id": "x"}, b""
 
-    send("sendgrid", email_test("ada@example.org"), **SENDGRID, endpoint=f"{web_provider.address}/")
+    send("sendgrid", new_test_email("ada@example.org"), **SENDGRID, endpoint=f"{web_provider.address}/")
 
     (asked,) = web_provider.asked
     assert (asked.method, asked.headers["authorization"]) == ("POST", "Bearer SG.key")
@@ -159,7 +163,7 @@ def test_what_sendgrid_refuses_is_said_without_its_words(web_provider, status, t
     web_provider.answers["/v3/mail/send"] = answer(status, {"errors": [{"message": "SG.key leaked"}]})
 
     with pytest.raises(ProviderError, match=text) as refused:
-        send("sendgrid", email_test("ada@example.org"), **SENDGRID, endpoint=web_provider.address)
+        send("sendgrid", new_test_email("ada@example.org"), **SENDGRID, endpoint=web_provider.address)
     assert "leaked" not in str(refused.value)
     assert "SG.key" not in str(refused.value)
 
@@ -197,7 +201,7 @@ def test_direct_mail_is_asked_as_its_reference_says(web_provider):
         "from_name": "恒 & co",
     }
 
-    send("aliyun-direct-mail", email_test("ada@example.org"), **config, endpoint=web_provider.address)
+    send("aliyun-direct-mail", new_test_email("ada@example.org"), **config, endpoint=web_provider.address)
 
     (asked,) = web_provider.asked
     assert asked.query == {
@@ -221,7 +225,7 @@ SMS = ALIYUN | {"sign_name": "阿里云", "template_code": "SMS_1"}
 def test_alibaba_sms_is_given_the_code_for_its_template(web_provider):
     web_provider.answers["/"] = answer(200, {"Code": "OK", "BizId": "1"})
 
-    send("aliyun-sms", sms_test("+8613800138000"), **SMS, endpoint=web_provider.address)
+    send("aliyun-sms", new_test_sms("+8613800138000"), **SMS, endpoint=web_provider.address)
 
     (asked,) = web_provider.asked
     assert asked.query["PhoneNumbers"] == "8613800138000"
@@ -244,7 +248,7 @@ def test_what_alibaba_refuses_is_said_in_our_words(web_provider, status, code, t
     web_provider.answers["/"] = answer(status, {"Code": code, "Message": "the secret"})
 
     with pytest.raises(ProviderError, match=text) as refused:
-        send("aliyun-sms", sms_test("13800138000"), **SMS, endpoint=web_provider.address)
+        send("aliyun-sms", new_test_sms("13800138000"), **SMS, endpoint=web_provider.address)
     assert "the secret" not in str(refused.value)
 
 
@@ -253,7 +257,7 @@ def test_a_region_cannot_become_another_host():
     config = ALIYUN | {"account_name": "a@b.example", "region": "evil.example/x#"}
 
     with pytest.raises(ServiceError, match=r"^config.region: "):
-        configs.accepted(provider, config)
+        configs.validate(provider, config)
 
 
 # ── Twilio and the outbox ───────────────────────────────────────────────────────────────────────────────────
@@ -266,10 +270,12 @@ def test_twilio_is_asked_as_its_reference_says(web_provider, sender, name):
     path = "/2010-04-01/Accounts/AC0123/Messages.json"
     web_provider.answers[path] = answer(201, {"sid": "SM1"})
 
-    send("twilio-sms", sms_test("+15550123"), **TWILIO | {"sender": sender}, endpoint=web_provider.address)
+    send(
+        "twilio-sms", new_test_sms("+15550123"), **TWILIO | {"sender": sender}, endpoint=web_provider.address
+    )
 
     (asked,) = web_provider.asked
-    assert asked.form == {"To": "+15550123", name: sender, "Body": sms_test("+15550123").body}
+    assert asked.form == {"To": "+15550123", name: sender, "Body": new_test_sms("+15550123").body}
     assert base64.b64decode(asked.headers["authorization"].partition(" ")[2]) == b"AC0123:the token"
 
 
@@ -277,14 +283,14 @@ def test_what_twilio_refuses_is_said_in_our_words(web_provider):
     path = "/2010-04-01/Accounts/AC0123/Messages.json"
     web_provider.answers[path] = answer(400, {"code": 21211, "message": "the token"})
 
-    with pytest.raises(ProviderError, match=r"does not take messages for this number \(21211\)") as refused:
-        send("twilio-sms", sms_test("+15550123"), **TWILIO, endpoint=web_provider.address)
+    with pytest.raises(ProviderError, match=r"does not accept messages for this number \(21211\)") as refused:
+        send("twilio-sms", new_test_sms("+15550123"), **TWILIO, endpoint=web_provider.address)
     assert "the token" not in str(refused.value)
 
 
 def test_decision_X7_the_outbox_is_one_file_a_message(settings, tmp_path):
     settings.OUTBOX_DIR = tmp_path / "var" / "outbox"
-    message = sms_test("+15550123")
+    message = new_test_sms("+15550123")
 
     send("outbox-sms", message)
 
@@ -346,11 +352,11 @@ def test_an_issuer_is_discovered_and_knows_its_client(acme, web_provider, method
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"issuer": "https://accounts.evil.example"}, "is not this issuer's"),
-        ({"issuer": None}, "is not this issuer's"),
+        ({"issuer": "https://accounts.evil.example"}, "is another issuer's"),
+        ({"issuer": None}, "is another issuer's"),
         ({"token_endpoint": None}, "has no token_endpoint"),
         ({"token_endpoint": ["x"]}, "has no token_endpoint"),
-        ({"jwks_uri": "file:///etc/passwd"}, "jwks_uri that cannot be used"),
+        ({"jwks_uri": "file:///etc/passwd"}, "an invalid jwks_uri"),
         ({"response_types_supported": ["id_token"]}, "authorization code flow"),
     ],
 )

@@ -11,7 +11,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.core.records import Stale
 from identity.encryption import keyring
 from interaction.connectors import configs, delivery, masking, services
-from interaction.connectors.messages import email_test, sms_test
+from interaction.connectors.messages import new_test_email, new_test_sms
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.serializers import ConnectorSerializer
@@ -41,7 +41,7 @@ def kept(world: Any, connector: Connector) -> dict[str, Any]:
 
 
 def shown(world: Any, connector: Connector) -> dict[str, Any]:
-    return masking.masked(registry.find(connector.connector_id), kept(world, connector))
+    return masking.mask(registry.find(connector.connector_id), kept(world, connector))
 
 
 # ── What is kept ────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,10 +141,10 @@ def test_decision_X8_a_provider_says_what_it_needs(connector_id):
     required = {f"config.{field.name}: is required" for field in provider.fields if field.required}
 
     if not required:
-        assert configs.accepted(provider, {}) == {}
+        assert configs.validate(provider, {}) == {}
         return
     with pytest.raises(configs.ConfigRefused) as refused:
-        configs.accepted(provider, {})
+        configs.validate(provider, {})
     assert set(str(refused.value).split("; ")) == required
 
 
@@ -211,7 +211,7 @@ def test_every_provider_can_be_drawn_as_a_form():
             schema = field.schema()
             assert schema.keys() >= {"name", "type", "required", "secret", "description"}
             assert schema["description"]
-            assert field.secret == masking.masked(provider, {field.name: "x"})[field.name].startswith("***")
+            assert field.secret == masking.mask(provider, {field.name: "x"})[field.name].startswith("***")
 
 
 # ── Secrets ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -233,7 +233,7 @@ def test_every_provider_can_be_drawn_as_a_form():
 def test_decision_X8_a_key_that_ends_like_a_secret_is_hidden_however_deep(key):
     config = {key: "s", "nested": {"list": [{key: {"deep": "s"}}], key: 7}, "plain": "s", "size": 3}
 
-    hidden = masking.masked(None, config)
+    hidden = masking.mask(None, config)
 
     assert hidden == {
         key: "***",
@@ -244,7 +244,7 @@ def test_decision_X8_a_key_that_ends_like_a_secret_is_hidden_however_deep(key):
 
 
 def test_a_secret_that_is_not_set_is_shown_as_such():
-    assert masking.masked(None, {"api_key": "", "token": None}) == {"api_key": "", "token": None}
+    assert masking.mask(None, {"api_key": "", "token": None}) == {"api_key": "", "token": None}
 
 
 def test_a_mask_that_comes_back_keeps_the_secret(acme):
@@ -329,8 +329,8 @@ def test_a_test_goes_to_whom_it_is_told(acme, settings, tmp_path):
 @pytest.mark.parametrize(
     ("connector_id", "type", "to", "text"),
     [
-        ("outbox-email", "Email", "", "to: say where to send the test: your account has no email"),
-        ("outbox-sms", "Sms", "", "to: say where to send the test: your account has no phone"),
+        ("outbox-email", "Email", "", "to: is required: your own account has no email"),
+        ("outbox-sms", "Sms", "", "to: is required: your own account has no phone"),
         ("outbox-email", "Email", "ada", "to: must be an email address"),
         ("outbox-sms", "Sms", "ada@example.com", "to: must be 5 to 15 digits"),
     ],
@@ -350,12 +350,12 @@ def test_decision_X7_messages_go_through_the_newest_enabled_connector(acme, sett
     with acme.active():
         assert not delivery.can_deliver("email")
         with pytest.raises(delivery.NoConnector):
-            delivery.deliver(email_test("ada@example.com"))
+            delivery.deliver(new_test_email("ada@example.com"))
 
     change(acme, older, enabled=True)
 
     with acme.active():
-        delivery.deliver(email_test("ada@example.com"))
+        delivery.deliver(new_test_email("ada@example.com"))
         assert delivery.can_deliver("email")
         assert not delivery.can_deliver("sms")
     assert len(list(tmp_path.iterdir())) == 1
@@ -366,6 +366,6 @@ def test_decision_X7_development_has_an_outbox_without_any_connector(acme, setti
     settings.DEVELOPMENT = True
 
     with acme.active():
-        delivery.deliver(sms_test("+15550123"))
+        delivery.deliver(new_test_sms("+15550123"))
 
     assert len(list(tmp_path.iterdir())) == 1

@@ -153,7 +153,7 @@ class TestDelivery:
             )
 
         assert entry.payload["error"] == "not_delivered"
-        assert entry.payload["reason"] == "127.0.0.1 does not take mail for this recipient (550)"
+        assert entry.payload["reason"] == "127.0.0.1 does not accept mail for this recipient (550)"
         assert waiting(world) == []
 
     def test_a_second_try_delivers(self, world):

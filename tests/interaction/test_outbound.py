@@ -96,7 +96,7 @@ def test_plain_http_reaches_loopback_in_development_only(web_provider, settings)
     web_provider.answers["/"] = answer(200, {"hello": "there"})
     assert web.get(web_provider.address).json() == {"hello": "there"}
 
-    with pytest.raises(ProviderError, match="over https"):
+    with pytest.raises(ProviderError, match="requires https"):
         web.get("http://93.184.215.14/")
     settings.DEVELOPMENT = False
     with pytest.raises(ProviderError, match="must be an https URL"):
@@ -118,7 +118,7 @@ def test_an_answer_over_a_megabyte_is_refused(web_provider):
 
 
 def test_an_answer_that_drips_is_cut_off(development, monkeypatch):
-    monkeypatch.setattr(addresses, "SECONDS", 0.5)
+    monkeypatch.setattr(addresses, "TIMEOUT_SECONDS", 0.5)
 
     class Dripping(socketserver.BaseRequestHandler):
         def handle(self):
@@ -159,6 +159,6 @@ def test_what_does_not_speak_http_is_an_error_in_our_own_words(development):
 
     with (
         providers.serving(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Rude)) as port,
-        pytest.raises(ProviderError, match=r"^127.0.0.1 broke the connection off$"),
+        pytest.raises(ProviderError, match=r"^127.0.0.1 closed the connection$"),
     ):
         web.get(f"http://127.0.0.1:{port}/")

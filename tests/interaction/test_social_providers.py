@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from interaction.connectors import client, configs
-from interaction.connectors.client import Secrets
+from interaction.connectors import configs, relying_party
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import google, microsoft, registry
 from interaction.connectors.providers.base import Profile
+from interaction.connectors.relying_party import Secrets
 from tests.support import openid
 from tests.support.cast import query_of
 from tests.support.openid import CLIENT, OpenIDProvider
@@ -23,8 +23,8 @@ DIRECTORY = "72f988bf-86f1-41af-91ab-2d7cd011db47"
 @pytest.fixture(autouse=True)
 def forgetful():
     """Nothing is remembered of the provider of another test."""
-    client._endpoints.cache_clear()
-    client._keys.cache_clear()
+    relying_party._endpoints.cache_clear()
+    relying_party._fetch_keys.cache_clear()
 
 
 @pytest.fixture
@@ -36,25 +36,29 @@ def there(web_provider: WebProvider) -> OpenIDProvider:
 
 def prepared(connector_id: str, **config: Any) -> tuple[Any, Any, Any]:
     provider: Any = registry.find(connector_id)
-    whole = configs.complete(provider, configs.accepted(provider, CLIENT | config))
-    return provider, whole, client.endpoints_of(provider, whole)
+    whole = configs.with_defaults(provider, configs.validate(provider, CLIENT | config))
+    return provider, whole, relying_party.get_endpoints(provider, whole)
 
 
 def sent_to(connector_id: str, **config: Any) -> str:
     _, whole, endpoints = prepared(connector_id, **config)
-    return client.address(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI)
+    return relying_party.authorization_url(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI)
 
 
 def asked_of(connector_id: str, max_age: int, **config: Any) -> dict[str, str]:
     """What a provider is told of how recent a sign-in has to be."""
     _, whole, endpoints = prepared(connector_id, **config)
-    sent = query_of(client.address(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI, max_age=max_age))
+    sent = query_of(
+        relying_party.authorization_url(endpoints, whole, SECRETS, redirect_uri=REDIRECT_URI, max_age=max_age)
+    )
     return {name: sent[name] for name in ("prompt", "max_age") if name in sent}
 
 
 def vouched_for(connector_id: str, **config: Any) -> Profile:
     provider, whole, endpoints = prepared(connector_id, **config)
-    granted = client.redeem(endpoints, whole, code="their-code", secrets=SECRETS, redirect_uri=REDIRECT_URI)
+    granted = relying_party.redeem(
+        endpoints, whole, code="their-code", secrets=SECRETS, redirect_uri=REDIRECT_URI
+    )
     profile: Profile = provider.profile(whole, endpoints, granted)
     return profile
 
@@ -86,7 +90,7 @@ class TestGoogle:
 
     def test_is_not_asked_for_what_it_refuses(self):
         """Google takes no prompt but none, consent and select_account."""
-        assert not google.Google().asks_again
+        assert not google.Google().can_reauthenticate
 
     def test_vouches_for_an_account(self, there):
         there.web.answers["/token"] = tokens(
@@ -137,7 +141,7 @@ class TestMicrosoft:
         there.web.answers[f"/{tenant}/oauth2/v2.0/token"] = tokens(there, **(known | claims))
 
     def test_is_asked_to_ask_again(self):
-        assert microsoft.Microsoft().asks_again
+        assert microsoft.Microsoft().can_reauthenticate
         assert asked_of("microsoft", 0) == {"prompt": "login", "max_age": "0"}
         assert asked_of("microsoft", 60) == {"max_age": "60"}
 
@@ -183,14 +187,14 @@ class TestMicrosoft:
     def test_the_issuer_has_to_be_the_directory_that_is_named(self, there, claims):
         self.answers(there, **claims)
 
-        with pytest.raises(ProviderError, match="cannot be believed"):
+        with pytest.raises(ProviderError, match="is not valid"):
             vouched_for("microsoft")
 
     def test_one_directory_takes_nobody_of_another(self, there):
         other = "11111111-2222-3333-4444-555555555555"
         self.answers(there, DIRECTORY, tid=other, iss=f"{there.issuer}/{other}/v2.0")
 
-        with pytest.raises(ProviderError, match="cannot be believed"):
+        with pytest.raises(ProviderError, match="is not valid"):
             vouched_for("microsoft", tenant_id=DIRECTORY)
         self.answers(there, DIRECTORY)
         assert vouched_for("microsoft", tenant_id=DIRECTORY).name == "Abe Lincoln"

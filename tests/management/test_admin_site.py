@@ -509,7 +509,7 @@ class TestOperations:
         with acme.active():
             assert Connector.objects.get(pk=connector.pk).enabled
         assert nobody.status_code == 400
-        assert "say where to send the test" in nobody.text
+        assert "is required: your own account has no" in nobody.text
         assert sent.status_code == 302
 
     def test_the_look_is_checked_as_by_the_api(self, acme, operator):

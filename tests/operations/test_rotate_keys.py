@@ -17,7 +17,7 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.encryption import columns, keyring
 from interaction.connectors import services as connectors
-from interaction.connectors.messages import sms_test
+from interaction.connectors.messages import new_test_sms
 from interaction.connectors.models import Connector
 from interaction.social.models import SocialAttempt
 from interaction.verification import outgoing
@@ -138,7 +138,7 @@ def stored(acme, undone) -> dict[str, Any]:
     """One of each kind, under the ring of the run."""
     with acme.active():
         connector = connectors.create(connector_id="smtp", type="Email", config=SMTP)
-        message = sms_test("+49151000")
+        message = new_test_sms("+49151000")
         outgoing.post(message)
         attempt = SocialAttempt(
             state_hash="x", browser="x", connector=connector, expires_at="2030-01-01T00:00Z"

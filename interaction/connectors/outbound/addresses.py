@@ -1,8 +1,7 @@
-"""Where we connect to: a name is resolved once, checked, and connected to by that very address.
+"""Outbound connections: a host is resolved once, and its addresses are checked before the connection.
 
-What a name means cannot change between the check and the connection, and nothing that is
-not on the public internet is ever connected to, save in development and for hosts that
-the operator listed in ``OUTBOUND_PRIVATE_HOSTS``.
+The connection uses the address that was checked, so a DNS answer cannot change in between. Only
+public addresses are allowed, except in development and for the hosts in ``OUTBOUND_PRIVATE_HOSTS``.
 """
 
 import socket
@@ -14,18 +13,18 @@ from django.conf import settings
 
 from interaction.connectors.errors import ProviderError
 
-SECONDS: Final = 5
+TIMEOUT_SECONDS: Final = 5
 
 _IPAddress = IPv4Address | IPv6Address
-# Public by its number, but answers every machine of that cloud with what is known of it.
+# A public address that serves instance metadata to every virtual machine of one cloud (Azure).
 _CLOUD_METADATA: Final = IPv4Address("168.63.129.16")
-_TRANSLATED: Final = IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 in the last 32 bits
-_TRANSLATED_LOCALLY: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215
+_NAT64: Final = IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 in the last 32 bits
+_NAT64_LOCALLY: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
-# Not on the public internet either, but global to the standard library.
+# Not public either, although ``ipaddress`` calls them global.
 _NOT_GLOBAL: Final = (
-    IPv4Network("192.0.0.0/24"),  # RFC 6890: protocols; 192.0.0.192 is the metadata service of a cloud
-    IPv4Network("192.88.99.0/24"),  # RFC 7526: relays of 6to4, which are gone
+    IPv4Network("192.0.0.0/24"),  # RFC 6890: protocols; 192.0.0.192 is a cloud's metadata service
+    IPv4Network("192.88.99.0/24"),  # RFC 7526: 6to4 relays, deprecated
     IPv6Network("3fff::/20"),  # RFC 9637: documentation
     IPv6Network("5f00::/16"),  # RFC 9602: segment routing
     IPv6Network("::ffff:0:0:0/96"),  # RFC 2765: translated IPv4
@@ -33,35 +32,35 @@ _NOT_GLOBAL: Final = (
 
 
 class NotPublic(ProviderError):
-    """The host has an address that we must not connect to."""
+    """The host has an address to which connections are not allowed."""
 
 
 class Address(NamedTuple):
-    """A resolved address: what ``socket.connect`` takes, and of which family."""
+    """A resolved address: its family, and the argument of ``socket.connect``."""
 
     family: socket.AddressFamily
     sockaddr: Any
 
     @property
     def ip(self) -> _IPAddress:
-        """The address as a number, however it is wrapped."""
-        return _unwrapped(ip_address(self.sockaddr[0].partition("%")[0]))
+        """The IP address; the embedded IPv4 address of an IPv6 address that has one."""
+        return _embedded_ipv4(ip_address(self.sockaddr[0].partition("%")[0]))
 
 
 def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.socket:
-    """Return a connection to a host, tried twice.
+    """Connect to a host, with one retry, and return the connection.
 
     Raises:
-        NotPublic: one of its addresses is none that we connect to.
+        NotPublic: one of its addresses is not allowed.
         ProviderError: it has no address, or does not answer.
 
     """
     found = resolve(host, port, loopback_only=loopback_only)
-    # The second try goes to the other family when there is one: IPv6 may be known and not routed.
+    # Retry with the other family if there is one: the host may have IPv6 addresses that are not routed.
     other = next((address for address in found if address.family != found[0].family), found[0])
     for address in (found[0], other):
         connection = socket.socket(address.family, socket.SOCK_STREAM)
-        connection.settimeout(SECONDS)
+        connection.settimeout(TIMEOUT_SECONDS)
         try:
             connection.connect(address.sockaddr)
         except OSError:
@@ -72,10 +71,10 @@ def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.sock
 
 
 def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Address]:
-    """Return the addresses of a host, each of them fit to be connected to.
+    """Return the addresses of a host if connections to all of them are allowed.
 
     Raises:
-        NotPublic: one of them is not.
+        NotPublic: one of them is not allowed.
         ProviderError: it has none.
 
     """
@@ -88,15 +87,15 @@ def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Addres
     if not addresses:
         raise ProviderError(f"{host} has no address")
     if loopback_only and not all(address.ip.is_loopback for address in addresses):
-        raise NotPublic(f"{host} must be spoken to over https")
+        raise NotPublic(f"{host} requires https")
     listed: Collection[str] = getattr(settings, "OUTBOUND_PRIVATE_HOSTS", ())
     private = settings.DEVELOPMENT or host in listed
-    if not all(_may_be_reached(address.ip, private=private) for address in addresses):
-        raise NotPublic(f"{host} is not an address on the public internet")
+    if not all(_is_allowed(address.ip, private=private) for address in addresses):
+        raise NotPublic(f"{host} is not a public address")
     return addresses
 
 
-def _may_be_reached(ip: _IPAddress, *, private: bool) -> bool:
+def _is_allowed(ip: _IPAddress, *, private: bool) -> bool:
     if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip == _CLOUD_METADATA:
         return False
     if ip in _THIS_NETWORK if isinstance(ip, IPv4Address) else ip.is_site_local:
@@ -106,12 +105,12 @@ def _may_be_reached(ip: _IPAddress, *, private: bool) -> bool:
     return private
 
 
-def _unwrapped(ip: _IPAddress) -> _IPAddress:
-    """Return the IPv4 address that an IPv6 address stands for, if it does."""
+def _embedded_ipv4(ip: _IPAddress) -> _IPAddress:
+    """Return the IPv4 address embedded in an IPv6 address, if there is one."""
     if isinstance(ip, IPv4Address):
         return ip
-    if ip in _TRANSLATED:
+    if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFF_FFFF)
-    if ip in _TRANSLATED_LOCALLY:
+    if ip in _NAT64_LOCALLY:
         return IPv6Address(0)
     return ip.ipv4_mapped or ip.sixtofour or ip

@@ -1,4 +1,4 @@
-"""An end to conversations, also to those in which the other side says one byte at a time."""
+"""A time limit for a whole exchange, also when the other side sends one byte at a time."""
 
 import socket
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from threading import Timer
 
 
 class Deadline:
-    """Cuts a connection once the whole conversation took too long.
+    """Closes a connection once the whole exchange takes too long.
 
-    A time-out of the socket counts anew with every byte, so it alone is no end.
+    A socket timeout starts again with every byte, so it does not limit the whole.
     """
 
     def __init__(self, seconds: float, connection: Callable[[], socket.socket | None]) -> None:
@@ -20,12 +20,12 @@ class Deadline:
         self._timer.start()
 
     def cancel(self) -> None:
-        """Let the connection live: the conversation is over."""
+        """Stop the timer: the exchange has ended."""
         self._timer.cancel()
 
     def _cut(self) -> None:
         self.passed = True
         if (connection := self._connection()) is not None:
             with suppress(OSError):
-                # The plain shutdown, also of a TLS socket: the reader wakes up and finds the end.
+                # The plain shutdown, for a TLS socket too: it wakes the reader, who sees end of file.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)

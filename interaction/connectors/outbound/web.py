@@ -1,7 +1,6 @@
-"""HTTP requests to providers: https only, no redirects, five seconds, one megabyte.
+"""HTTP requests to providers: https only, no redirects, at most five seconds and one megabyte.
 
-Errors are in our own words. What the other side answered is for the provider's code to
-judge, and is never shown.
+Error texts never contain the answer. Only the provider's class reads it.
 """
 
 import socket
@@ -26,18 +25,18 @@ _PRINTABLE: Final = range(0x21, 0x7F)
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What was answered. Not to be shown to anybody."""
+    """A provider's answer. It is never shown to a user."""
 
     status: int
     body: bytes
 
     @property
     def ok(self) -> bool:
-        """Whether it says that all went well. A redirect does not."""
+        """Whether the status is 2xx. A redirect is not."""
         return 200 <= self.status < 300  # noqa: PLR2004
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON object of the body; an empty one when it holds none."""
+        """Return the JSON object of the body; an empty one for any other body."""
         try:
             document = orjson.loads(self.body)
         except orjson.JSONDecodeError:
@@ -45,7 +44,7 @@ class Response:
         return document if isinstance(document, dict) else {}
 
     def json_list(self) -> list[Any]:
-        """Return the JSON array of the body; an empty one when it holds none."""
+        """Return the JSON array of the body; an empty one for any other body."""
         try:
             document = orjson.loads(self.body)
         except orjson.JSONDecodeError:
@@ -54,10 +53,10 @@ class Response:
 
 
 def parse(url: str) -> SplitResult:
-    """Return the parts of an address that we may call.
+    """Return the parts of a URL to which requests are allowed.
 
     Raises:
-        ProviderError: it is not https, or not the plain address of a host.
+        ProviderError: it is not https, or has a user name, a password or a fragment.
 
     """
     if any(ord(c) not in _PRINTABLE or c in "\\\"'<>" for c in url):
@@ -76,43 +75,44 @@ def parse(url: str) -> SplitResult:
 
 
 def get(url: str, headers: Mapping[str, str] | None = None) -> Response:
-    """GET an address.
+    """GET a URL and return the answer.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
     return request("GET", url, {"Accept": "application/json", **(headers or {})})
 
 
 def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
-    """POST a form.
+    """POST a form and return the answer.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
-    kind = "application/x-www-form-urlencoded"
-    sent = {"Accept": "application/json", "Content-Type": kind, **(headers or {})}
-    return request("POST", url, sent, urlencode(form).encode())
+    content_type = "application/x-www-form-urlencoded"
+    all_headers = {"Accept": "application/json", "Content-Type": content_type, **(headers or {})}
+    return request("POST", url, all_headers, urlencode(form).encode())
 
 
 def post_json(url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
-    """POST a JSON document.
+    """POST a JSON document and return the answer.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
-    sent = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
-    return request("POST", url, sent, orjson.dumps(document))
+    content_type = "application/json"
+    all_headers = {"Accept": "application/json", "Content-Type": content_type, **(headers or {})}
+    return request("POST", url, all_headers, orjson.dumps(document))
 
 
 def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Response:
     """Send a request and return the answer, whatever its status.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
     parts = parse(url)
@@ -124,17 +124,17 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
     opened = addresses.connect(host, port, loopback_only=not secure)
     deadline = None
     try:
-        connected = _encrypted(opened, host) if secure else opened
+        connected = _wrap_in_tls(opened, host) if secure else opened
         connection.sock = connected
-        deadline = Deadline(addresses.SECONDS, lambda: connected)
+        deadline = Deadline(addresses.TIMEOUT_SECONDS, lambda: connected)
         connection.request(method, path, body, {"User-Agent": "Gatehouse", **headers})
         with connection.getresponse() as answer:
             found = Response(answer.status, answer.read(_LARGEST_BODY + 1))
     except UnicodeEncodeError:
-        raise ProviderError("the configuration holds a character that cannot be sent") from None
+        raise ProviderError("the configuration contains a character that cannot be sent") from None
     except (OSError, HTTPException, ValueError) as error:
         late = isinstance(error, TimeoutError) or (deadline is not None and deadline.passed)
-        raise ProviderError(_took_too_long(host) if late else _said(error, host)) from None
+        raise ProviderError(_took_too_long(host) if late else _describe(error, host)) from None
     finally:
         if deadline is not None:
             deadline.cancel()
@@ -152,17 +152,17 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _encrypted(connection: socket.socket, host: str) -> socket.socket:
+def _wrap_in_tls(connection: socket.socket, host: str) -> socket.socket:
     return _tls().wrap_socket(connection, server_hostname=host)
 
 
 def _took_too_long(host: str) -> str:
-    return f"{host} took longer than {addresses.SECONDS} seconds"
+    return f"{host} took longer than {addresses.TIMEOUT_SECONDS} seconds"
 
 
-def _said(error: Exception, host: str) -> str:
+def _describe(error: Exception, host: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{host} has no certificate that can be trusted"
+        return f"{host} has no trusted certificate"
     if isinstance(error, ssl.SSLError):
-        return f"{host} could not be spoken to over TLS"
-    return f"{host} broke the connection off"
+        return f"{host} failed the TLS handshake"
+    return f"{host} closed the connection"

@@ -18,16 +18,16 @@ class AliyunDirectMail:
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
         Field(name="account_name", rule=rules.email, description="The sender's address"),
-        Field(name="region", destination=True, rule=rules.word, description="As in cn-hangzhou"),
+        Field(name="region", destination=True, rule=rules.word, description="For example cn-hangzhou"),
         Field(name="from_name", required=False, description="The sender's name"),
         aliyun.endpoint_field(),
     )
 
     def send(self, config: Config, message: Message) -> None:
-        """Hand an email to Direct Mail.
+        """Send an email through Direct Mail.
 
         Raises:
-            ProviderError: it did not take it.
+            ProviderError: Direct Mail did not accept it.
 
         """
         query = {

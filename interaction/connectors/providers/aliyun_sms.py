@@ -12,7 +12,7 @@ _MAINLAND: Final = "cn-"
 
 
 class AliyunSms:
-    """Alibaba Cloud SMS. The text is their approved template; it gets the code."""
+    """Alibaba Cloud SMS. The text is an approved template, into which the code is inserted."""
 
     connector_id = "aliyun-sms"
     name = "Alibaba Cloud SMS"
@@ -28,16 +28,16 @@ class AliyunSms:
             destination=True,
             default="cn-hangzhou",
             rule=rules.word,
-            description="As in ap-southeast-1",
+            description="For example ap-southeast-1",
         ),
         aliyun.endpoint_field(),
     )
 
     def send(self, config: Config, message: Message) -> None:
-        """Hand an SMS to Alibaba Cloud.
+        """Send an SMS through Alibaba Cloud.
 
         Raises:
-            ProviderError: it did not take it.
+            ProviderError: Alibaba Cloud did not accept it.
 
         """
         query = {

@@ -1,6 +1,6 @@
-"""What a provider is: a declared configuration, and either messages that it carries or people it vouches for.
+"""The interfaces of providers: senders of messages, CAPTCHAs, and social sign-in.
 
-A new provider is one file with one class of this shape, and one line in ``registry``.
+A new provider is one file with one class that implements an interface, and one line in ``registry``.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,8 +19,8 @@ Rule = Callable[[Any], str | None]
 class Field:
     """One member of a provider's configuration.
 
-    ``destination`` marks what decides where secrets go: when it changes, they have to be
-    entered again. ``rule`` returns what is wrong with a value, if anything.
+    ``destination`` marks a field that decides where secrets are sent: when it changes, the secrets
+    have to be entered again. ``rule`` returns the problem of a value, or None.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Field:
     rule: Rule | None = None
 
     def schema(self) -> dict[str, Any]:
-        """Return what a console needs to draw an input for it."""
+        """Return what a console needs to render an input for it."""
         return {
             "name": self.name,
             "type": self.type,
@@ -47,7 +47,7 @@ class Field:
 
 
 class Provider(Protocol):
-    """What every provider declares."""
+    """The members of every provider."""
 
     connector_id: str
     name: str
@@ -57,23 +57,23 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Sender(Provider, Protocol):
-    """Carries messages.
+    """A provider that sends messages.
 
-    One that declares ``only_codes = True`` carries codes alone, in a text that the provider knows.
+    One with ``only_codes = True`` sends codes only, in a text that the provider has approved.
     """
 
     def send(self, config: Config, message: Message) -> None:
-        """Hand a message over; its test is to send one.
+        """Send a message.
 
         Raises:
-            ProviderError: the provider did not take it.
+            ProviderError: the provider did not accept it.
 
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """What a page shows of a CAPTCHA: a script, an element of this class, and the hosts they talk to."""
+    """A CAPTCHA on a page: its script, the class of its element, and the hosts that they connect to."""
 
     script: str
     css_class: str
@@ -82,20 +82,20 @@ class Widget:
 
 @runtime_checkable
 class CaptchaProvider(Provider, Protocol):
-    """Tells people from programs."""
+    """A provider of CAPTCHAs."""
 
     widget: Widget
 
     def is_solved(self, config: Config, token: str, address: str) -> bool:
-        """Tell whether a token is that of somebody who solved a CAPTCHA, and was not used before.
+        """Return whether a token proves a solved CAPTCHA and was not used before.
 
         Raises:
-            ProviderError: the provider does not say, or does not take our secret.
+            ProviderError: the provider does not answer, or does not accept the secret key.
 
         """
 
     def test_secret(self, config: Config) -> None:
-        """See whether the provider takes our secret.
+        """Check that the provider accepts the secret key.
 
         Raises:
             ProviderError: it does not.
@@ -105,10 +105,10 @@ class CaptchaProvider(Provider, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """Where a social provider speaks OAuth. With an ``issuer`` it speaks OpenID Connect.
+    """The endpoints of a social provider. One with an ``issuer`` is an OpenID provider.
 
-    ``{tenantid}`` in an issuer stands for what an ID token calls ``tid``. ``names_itself``
-    says that answers to the browser carry ``iss`` (RFC 9207).
+    ``{tenantid}`` in an issuer stands for the claim ``tid`` of the ID token. ``sends_iss`` says
+    that authorization responses contain ``iss`` (RFC 9207).
     """
 
     authorization: str
@@ -117,12 +117,12 @@ class Endpoints:
     issuer: str = ""
     jwks: str = ""
     basic_auth: bool = False
-    names_itself: bool = False
+    sends_iss: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
-    """What a provider gave for a code: a token for its own API, and the claims of a verified ID token."""
+class TokenResponse:
+    """The result of a code exchange: an access token, and the claims of a validated ID token."""
 
     access_token: str
     claims: Mapping[str, Any]
@@ -130,10 +130,10 @@ class Granted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """Whom a provider vouches for.
+    """The person who signed in at a provider.
 
-    ``provider`` and ``subject`` together mean one account for ever, whatever is configured
-    here. ``email_verified`` is true only where the provider itself said so.
+    ``provider`` and ``subject`` together identify one account permanently, independent of the
+    connector's configuration. ``email_verified`` is true only if the provider says so.
     """
 
     provider: str
@@ -146,34 +146,33 @@ class Profile:
 
 @runtime_checkable
 class SocialProvider(Provider, Protocol):
-    """Vouches for people.
+    """A provider of social sign-in.
 
-    ``asks_again`` says that people who are signed in there are asked who they are again when a
-    request wants that.
+    ``can_reauthenticate`` says that the provider honours ``max_age`` and ``prompt=login``.
     """
 
-    asks_again: bool
+    can_reauthenticate: bool
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return where it speaks OAuth, by those fields alone that are a ``destination``.
+        """Return the endpoints. They depend only on fields with ``destination``.
 
         Raises:
-            ProviderError: it does not say.
+            ProviderError: they cannot be discovered.
 
         """
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """See whether people could sign in with it.
+        """Check that the provider accepts the client credentials.
 
         Raises:
-            ProviderError: they could not.
+            ProviderError: it does not.
 
         """
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Return who signed in there.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile of the person who signed in.
 
         Raises:
-            ProviderError: it does not say.
+            ProviderError: the provider does not return it.
 
         """

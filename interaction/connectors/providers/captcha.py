@@ -1,4 +1,4 @@
-"""CAPTCHA providers. hCaptcha and Turnstile speak the same: a token is posted to ``siteverify``."""
+"""CAPTCHA providers. hCaptcha and Turnstile have the same API: a token is posted to ``siteverify``."""
 
 from typing import Any, Final
 
@@ -7,9 +7,9 @@ from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type, Widget
 
-# What siteverify says of our part, and not of the token.
-_OUR_FAULT: Final = {
-    "missing-input-secret": "the provider asks for a secret_key",
+# Error codes of siteverify that concern the configuration, not the token.
+_CONFIG_ERRORS: Final = {
+    "missing-input-secret": "the provider requires a secret_key",
     "invalid-input-secret": "the provider does not know this secret_key",
     "sitekey-secret-mismatch": "this site_key does not belong to this secret_key",
 }
@@ -18,7 +18,7 @@ _LONGEST_TOKEN: Final = 8192
 
 def _fields(endpoint: str) -> tuple[Field, ...]:
     return (
-        Field(name="site_key", rule=rules.word, description="The public key, which pages show"),
+        Field(name="site_key", rule=rules.word, description="The public key that pages contain"),
         Field(name="secret_key", secret=True, rule=rules.ascii_text, description="The secret of that key"),
         Field(
             name="endpoint",
@@ -26,50 +26,51 @@ def _fields(endpoint: str) -> tuple[Field, ...]:
             destination=True,
             default=endpoint,
             rule=rules.https_url,
-            description="Where tokens are checked, if not at the provider itself",
+            description="Only to verify tokens at another server than the provider's own",
         ),
     )
 
 
 class _SiteVerify:
-    """A provider that is asked as reCAPTCHA was."""
+    """A provider with the API of reCAPTCHA."""
 
     path = ""
 
     def is_solved(self, config: Config, token: str, address: str) -> bool:
-        """Ask whether a token is good.
+        """Return whether the provider accepts a token.
 
         Raises:
-            ProviderError: the provider does not say, or does not take our secret.
+            ProviderError: the provider does not answer, or does not accept the secret key.
 
         """
         if not 0 < len(token) <= _LONGEST_TOKEN:
             return False
-        said = self._asked(config, token, address)
-        return said["success"] is True
+        return self._verify(config, token, address)["success"] is True
 
     def test_secret(self, config: Config) -> None:
-        """Have a token checked that never was.
+        """Check the secret key by verifying a made-up token.
 
         Raises:
-            ProviderError: the provider does not take our secret.
+            ProviderError: the provider does not accept the secret key.
 
         """
-        self._asked(config, "a-token-that-never-was", "")
+        self._verify(config, "a-token-that-never-was", "")
 
-    def _asked(self, config: Config, token: str, address: str) -> dict[str, Any]:
+    def _verify(self, config: Config, token: str, address: str) -> dict[str, Any]:
         form = {"secret": config["secret_key"], "response": token}
         if address:
             form["remoteip"] = address
         answer = web.post_form(f"{config['endpoint'].rstrip('/')}{self.path}", form)
-        said = answer.json()
-        errors = said.get("error-codes")
+        result = answer.json()
+        errors = result.get("error-codes")
         for error in errors if isinstance(errors, list) else ():
-            if error in _OUR_FAULT:
-                raise ProviderError(_OUR_FAULT[error])
-        if not isinstance(said.get("success"), bool):
-            raise ProviderError(f"the provider answered with HTTP {answer.status}, as no siteverify would")
-        return said
+            if error in _CONFIG_ERRORS:
+                raise ProviderError(_CONFIG_ERRORS[error])
+        if not isinstance(result.get("success"), bool):
+            raise ProviderError(
+                f"the provider answered with HTTP {answer.status}: the endpoint is not a siteverify endpoint"
+            )
+        return result
 
 
 class HCaptcha(_SiteVerify):

@@ -1,4 +1,4 @@
-"""What an OpenID provider says about itself (OpenID Connect Discovery 1.0)."""
+"""Discovery of OpenID providers (OpenID Connect Discovery 1.0)."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ _BASIC, _POST = "client_secret_basic", "client_secret_post"
 
 
 def fetch(issuer: str) -> Endpoints:
-    """Return where an issuer speaks OpenID Connect.
+    """Return the endpoints of an issuer.
 
     Raises:
-        ProviderError: there is no discovery document, or it is another issuer's, or unusable.
+        ProviderError: the discovery document is missing, another issuer's, or unusable.
 
     """
     answer = web.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if not answer.ok:
-        raise ProviderError(f"the issuer's discovery document was answered with HTTP {answer.status}")
+        raise ProviderError(f"the request for the discovery document was answered with HTTP {answer.status}")
     document = answer.json()
-    # Section 4.3: it MUST be exactly the issuer that was asked.
+    # Section 4.3: the issuer MUST be identical to the one whose document was requested.
     if document.get("issuer") != issuer:
-        raise ProviderError("the discovery document is not this issuer's: check issuer, to the last slash")
+        raise ProviderError("the discovery document is another issuer's: check issuer, to the last slash")
     if "code" not in _listed(document, "response_types_supported", ["code"]):
         raise ProviderError("the issuer does not offer the authorization code flow")
     return Endpoints(
@@ -32,7 +32,7 @@ def fetch(issuer: str) -> Endpoints:
         issuer=issuer,
         jwks=_address(document, "jwks_uri"),
         basic_auth=_POST not in _listed(document, "token_endpoint_auth_methods_supported", [_BASIC]),
-        names_itself=document.get("authorization_response_iss_parameter_supported") is True,
+        sends_iss=document.get("authorization_response_iss_parameter_supported") is True,
     )
 
 
@@ -43,7 +43,7 @@ def _address(document: dict[str, Any], name: str) -> str:
     try:
         web.parse(value)
     except ProviderError:
-        raise ProviderError(f"the discovery document has a {name} that cannot be used") from None
+        raise ProviderError(f"the discovery document has an invalid {name}") from None
     return value
 
 

@@ -1,10 +1,10 @@
-"""Sign-in with GitHub, which speaks OAuth 2 and has an API that tells who signed in."""
+"""Sign-in with GitHub: OAuth 2, and an API that returns the user."""
 
 from typing import Final
 
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
+from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 
 _PUBLIC: Final = "https://github.com"
 
@@ -15,7 +15,7 @@ class GitHub:
     connector_id = "github"
     name = "GitHub"
     type = Type.SOCIAL
-    asks_again = False
+    can_reauthenticate = False
     fields: tuple[Field, ...] = (
         *oauth.client_fields(),
         oauth.scope_field("read:user user:email"),
@@ -25,12 +25,12 @@ class GitHub:
             destination=True,
             default=_PUBLIC,
             rule=rules.https_url,
-            description="A GitHub Enterprise server, as in https://github.example.com",
+            description="A GitHub Enterprise server, for example https://github.example.com",
         ),
     )
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return GitHub's endpoints, or those of the server."""
+        """Return the endpoints of github.com or of the GitHub Enterprise server."""
         server = config["endpoint"].rstrip("/")
         return Endpoints(
             authorization=f"{server}/login/oauth/authorize",
@@ -39,27 +39,27 @@ class GitHub:
         )
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """Have our client checked.
+        """Check the client credentials.
 
         Raises:
-            ProviderError: GitHub does not accept it.
+            ProviderError: GitHub does not accept them.
 
         """
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Ask GitHub's API. Ids stay for ever; names do not.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile from GitHub's API. The subject is the id, since user names can change.
 
         Raises:
-            ProviderError: it does not say.
+            ProviderError: the API does not return it.
 
         """
-        answer = oauth.asked(endpoints.userinfo, granted.access_token)
+        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
         if not answer.ok:
             raise ProviderError("GitHub does not say who signed in")
         person = answer.json()
-        email, verified = _primary_email(endpoints, granted)
-        return profiles.made(
+        email, verified = _primary_email(endpoints, tokens)
+        return profiles.build_profile(
             provider=config["endpoint"].rstrip("/"),
             subject=person.get("id"),
             name=person.get("name") or person.get("login"),
@@ -69,9 +69,9 @@ class GitHub:
         )
 
 
-def _primary_email(endpoints: Endpoints, granted: Granted) -> tuple[object, object]:
-    """Return the address that GitHub writes to, and whether it is verified; none without that scope."""
-    answer = oauth.asked(f"{endpoints.userinfo}/emails", granted.access_token)
+def _primary_email(endpoints: Endpoints, tokens: TokenResponse) -> tuple[object, object]:
+    """Return the primary address and whether it is verified; no address without the scope for it."""
+    answer = oauth.get_with_token(f"{endpoints.userinfo}/emails", tokens.access_token)
     for listed in answer.json_list() if answer.ok else ():
         if isinstance(listed, dict) and listed.get("primary") is True:
             return listed.get("email"), listed.get("verified")

@@ -1,9 +1,9 @@
-"""Sign-in with Google, which is an OpenID provider."""
+"""Sign-in with Google, an OpenID provider."""
 
 from typing import Final
 
 from interaction.connectors.providers import discovery, oauth, profiles
-from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
+from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 
 ISSUER: Final = "https://accounts.google.com"
 
@@ -14,32 +14,32 @@ class Google:
     connector_id = "google"
     name = "Google"
     type = Type.SOCIAL
-    asks_again = False
+    can_reauthenticate = False
     fields: tuple[Field, ...] = (*oauth.client_fields(), oauth.scope_field("openid profile email"))
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Ask Google.
+        """Return the endpoints from Google's discovery document.
 
         Raises:
-            ProviderError: it does not say.
+            ProviderError: it cannot be fetched.
 
         """
         return discovery.fetch(ISSUER)
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """Have our client checked.
+        """Check the client credentials.
 
         Raises:
-            ProviderError: Google does not accept it.
+            ProviderError: Google does not accept them.
 
         """
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Read the standard claims.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile from the standard claims.
 
         Raises:
-            ProviderError: they are not there.
+            ProviderError: they are missing.
 
         """
-        return profiles.of_openid(endpoints, granted)
+        return profiles.from_openid(endpoints, tokens)

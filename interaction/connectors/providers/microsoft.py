@@ -1,10 +1,10 @@
-"""Sign-in with Microsoft Entra ID, which is an OpenID provider for each of its tenants."""
+"""Sign-in with Microsoft Entra ID, an OpenID provider for each of its tenants."""
 
 from typing import Final
 from uuid import UUID
 
 from interaction.connectors.providers import oauth, profiles, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
+from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 
 HOST: Final = "https://login.microsoftonline.com"
 
@@ -15,7 +15,7 @@ class Microsoft:
     connector_id = "microsoft"
     name = "Microsoft"
     type = Type.SOCIAL
-    asks_again = True
+    can_reauthenticate = True
     fields: tuple[Field, ...] = (
         *oauth.client_fields(),
         Field(
@@ -24,7 +24,7 @@ class Microsoft:
             destination=True,
             default="common",
             rule=rules.word,
-            description="A directory's id or domain; common, organizations or consumers for many",
+            description="A directory's ID or domain, or common, organizations or consumers",
         ),
         oauth.scope_field("openid profile email"),
     )
@@ -32,8 +32,8 @@ class Microsoft:
     def endpoints(self, config: Config) -> Endpoints:
         """Return the tenant's endpoints.
 
-        ``common`` and its like have no issuer of their own (tokens name the person's own
-        tenant), so discovery as the standard has it cannot be used. Nor have domains.
+        Standard discovery is not possible: ``common``, its siblings and domains have no issuer of their
+        own, because tokens name the tenant of the person.
         """
         tenant = f"{HOST}/{config['tenant_id']}"
         return Endpoints(
@@ -45,26 +45,26 @@ class Microsoft:
         )
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """Have our client checked.
+        """Check the client credentials.
 
         Raises:
-            ProviderError: Microsoft does not accept it.
+            ProviderError: Microsoft does not accept them.
 
         """
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Read the claims of the ID token.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile from the claims of the ID token.
 
-        A directory's administrator may write any address into them. Only ``xms_edov``, an
-        optional claim, says that the address's domain is the directory's own.
+        A directory's administrator can write any address into them. Only the optional claim
+        ``xms_edov`` says that the address's domain belongs to the directory.
 
         Raises:
-            ProviderError: they are not there.
+            ProviderError: they are missing.
 
         """
-        claims = granted.claims
-        return profiles.made(
+        claims = tokens.claims
+        return profiles.build_profile(
             provider=claims["iss"],
             subject=claims["sub"],
             name=claims.get("name"),

@@ -1,4 +1,4 @@
-"""What social providers have in common: our client there, and seeing whether it works."""
+"""What social providers have in common: client credentials, the code exchange, and their test."""
 
 import base64
 import secrets
@@ -10,38 +10,42 @@ from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Endpoints, Field
 
-# "Who are you?", in the words of RFC 6749 section 5.2 and of GitHub.
+# Errors of client authentication: of RFC 6749 section 5.2, and of GitHub.
 _CLIENT_REFUSED: Final = {"invalid_client", "unauthorized_client", "incorrect_client_credentials"}
 _UNAUTHORIZED: Final = 401
 _SERVER_ERROR: Final = 500
 
 
 def client_fields() -> tuple[Field, ...]:
-    """Return what a provider gave us when we registered there."""
+    """Return the fields of the client credentials."""
     return (
-        Field(name="client_id", rule=rules.ascii_text, description="Of the application registered there"),
+        Field(
+            name="client_id",
+            rule=rules.ascii_text,
+            description="The client ID of the application registered at the provider",
+        ),
         Field(name="client_secret", secret=True, description="The secret of that application"),
     )
 
 
 def scope_field(default: str) -> Field:
-    """Return what we ask for about a person."""
+    """Return the field of the requested scopes."""
     return Field(
         name="scope",
         required=False,
         default=default,
         rule=rules.ascii_text,
-        description="What is asked for about a person, separated by spaces",
+        description="The requested scopes, separated by spaces",
     )
 
 
 def exchange(
     endpoints: Endpoints, config: Config, *, code: str, verifier: str, redirect_uri: str
 ) -> web.Response:
-    """Ask for tokens for a code (RFC 6749 section 4.1.3), in the name of our client.
+    """Send the token request for a code (RFC 6749 section 4.1.3) and return the answer.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
     form = {
@@ -59,33 +63,28 @@ def exchange(
     return web.post_form(endpoints.token, form, headers)
 
 
-def asked(url: str, access_token: str) -> web.Response:
-    """Ask a provider's API, in the name of the person (RFC 6750 section 2.1).
+def get_with_token(url: str, access_token: str) -> web.Response:
+    """Send a request with a bearer token to a provider's API (RFC 6750 section 2.1); return the answer.
 
     Raises:
-        ProviderError: nothing could be had from there.
+        ProviderError: there is no answer.
 
     """
     return web.get(url, {"Authorization": f"Bearer {access_token}"})
 
 
 def display_name_field() -> Field:
-    """Return what a provider is called on the button that leads to it."""
-    return Field(
-        name="display_name",
-        required=False,
-        description="What people call it, as on the button that leads there",
-    )
+    """Return the field of the provider's name on pages."""
+    return Field(name="display_name", required=False, description="The provider's name on the sign-in button")
 
 
 def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> None:
-    """See whether a provider knows our client, by asking it to redeem a code that never was.
+    """Check the client credentials by redeeming a made-up code.
 
-    Client authentication comes first: a provider that complains of the code has accepted
-    who we are.
+    Client authentication comes first: a provider that refuses the code has accepted the credentials.
 
     Raises:
-        ProviderError: it has not, or there is no token endpoint at all.
+        ProviderError: the credentials are refused, or there is no token endpoint.
 
     """
     answer = exchange(
@@ -100,7 +99,7 @@ def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> Non
         raise ProviderError("the provider does not accept this client_id and client_secret")
     if not isinstance(error, str) or not error or answer.status >= _SERVER_ERROR or _is_missing(answer):
         raise ProviderError(
-            f"the token endpoint answered with HTTP {answer.status}, as no token endpoint would"
+            f"the token endpoint answered with HTTP {answer.status}: the URL is not a token endpoint"
         )
 
 

@@ -1,8 +1,8 @@
-"""Sign-in with any provider that speaks OAuth 2 and has an address that tells who signed in."""
+"""Sign-in with any OAuth 2 provider that has a userinfo endpoint."""
 
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
+from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 
 
 class OAuth2:
@@ -11,41 +11,41 @@ class OAuth2:
     connector_id = "oauth2"
     name = "OAuth 2"
     type = Type.SOCIAL
-    asks_again = False
+    can_reauthenticate = False
     fields: tuple[Field, ...] = (
         Field(
             name="authorization_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="Where a person's browser is sent",
+            description="The URL to which browsers are redirected",
         ),
         Field(
             name="token_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="Where codes are redeemed",
+            description="The URL that exchanges codes for tokens",
         ),
         Field(
             name="userinfo_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="What says who signed in",
+            description="The URL that returns the user as a JSON object",
         ),
         *oauth.client_fields(),
         oauth.scope_field(""),
-        Field(name="id_member", required=False, default="id", description="The person's id in that answer"),
-        Field(name="email_member", required=False, default="email", description="The email in that answer"),
+        Field(name="id_member", required=False, default="id", description="The member with the user's ID"),
+        Field(name="email_member", required=False, default="email", description="The member with the email"),
         Field(
             name="email_verified_member",
             required=False,
-            description="What is true in that answer when the email was verified; unset, none is",
+            description="The member that is true for a verified email; without one, no email is verified",
         ),
-        Field(name="name_member", required=False, default="name", description="The name in that answer"),
+        Field(name="name_member", required=False, default="name", description="The member with the name"),
         oauth.display_name_field(),
     )
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return what was configured."""
+        """Return the configured endpoints."""
         return Endpoints(
             authorization=config["authorization_endpoint"],
             token=config["token_endpoint"],
@@ -53,29 +53,29 @@ class OAuth2:
         )
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """Have our client checked.
+        """Check the client credentials.
 
         Raises:
-            ProviderError: the provider does not accept it.
+            ProviderError: the provider does not accept them.
 
         """
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Read the members that the configuration names.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile from the members that the configuration names.
 
         Raises:
-            ProviderError: there is no id among them.
+            ProviderError: the id is missing.
 
         """
-        answer = oauth.asked(endpoints.userinfo, granted.access_token)
+        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
         if not answer.ok:
             raise ProviderError("the provider does not say who signed in")
         person = answer.json()
-        return profiles.made(
+        return profiles.build_profile(
             provider=endpoints.userinfo,
-            subject=profiles.member(person, config["id_member"]),
-            name=profiles.member(person, config["name_member"]),
-            email=profiles.member(person, config["email_member"]),
-            email_verified=profiles.member(person, config["email_verified_member"]),
+            subject=profiles.get_member(person, config["id_member"]),
+            name=profiles.get_member(person, config["name_member"]),
+            email=profiles.get_member(person, config["email_member"]),
+            email_verified=profiles.get_member(person, config["email_verified_member"]),
         )

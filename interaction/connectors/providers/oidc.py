@@ -1,7 +1,7 @@
-"""Sign-in with any OpenID provider, known by its issuer."""
+"""Sign-in with any OpenID provider, configured by its issuer."""
 
 from interaction.connectors.providers import discovery, oauth, profiles, rules
-from interaction.connectors.providers.base import Config, Endpoints, Field, Granted, Profile, Type
+from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 
 
 class Oidc:
@@ -10,13 +10,13 @@ class Oidc:
     connector_id = "oidc"
     name = "OpenID Connect"
     type = Type.SOCIAL
-    asks_again = True
+    can_reauthenticate = True
     fields: tuple[Field, ...] = (
         Field(
             name="issuer",
             destination=True,
             rule=rules.issuer,
-            description="As in https://accounts.example.com",
+            description="For example https://accounts.example.com",
         ),
         *oauth.client_fields(),
         oauth.scope_field("openid profile email"),
@@ -24,28 +24,28 @@ class Oidc:
     )
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Ask the issuer.
+        """Return the endpoints from the issuer's discovery document.
 
         Raises:
-            ProviderError: it does not say, or not usably.
+            ProviderError: it cannot be fetched, or is unusable.
 
         """
         return discovery.fetch(config["issuer"])
 
     def test(self, config: Config, redirect_uri: str) -> None:
-        """Fetch and check the discovery document, then have our client checked.
+        """Check the discovery document, then the client credentials.
 
         Raises:
-            ProviderError: one of them is no good.
+            ProviderError: the document is unusable, or the credentials are refused.
 
         """
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
-    def profile(self, config: Config, endpoints: Endpoints, granted: Granted) -> Profile:
-        """Read the standard claims.
+    def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+        """Return the profile from the standard claims.
 
         Raises:
-            ProviderError: they are not there.
+            ProviderError: they are missing.
 
         """
-        return profiles.of_openid(endpoints, granted)
+        return profiles.from_openid(endpoints, tokens)

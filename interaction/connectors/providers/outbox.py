@@ -1,4 +1,4 @@
-"""Messages into files instead of to people: for development, and for tests of a whole installation."""
+"""Messages written to files instead of being sent, for development and for tests of an installation."""
 
 import os
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ class OutboxEmail:
     fields: tuple[Field, ...] = ()
 
     def send(self, config: Config, message: Message) -> None:
-        """Write the message down.
+        """Write the message to a file.
 
         Raises:
             ProviderError: the directory cannot be written to.
@@ -35,7 +35,7 @@ class OutboxEmail:
 
 
 class OutboxSms(OutboxEmail):
-    """The same for SMS."""
+    """Text messages, one JSON file each in ``OUTBOX_DIR``."""
 
     connector_id = "outbox-sms"
     name = "Outbox (SMS)"
@@ -43,7 +43,7 @@ class OutboxSms(OutboxEmail):
 
 
 def _write(directory: Path, message: Message) -> None:
-    """Write a file that is there as a whole or not at all, for the owner's eyes only."""
+    """Write a file atomically, readable only by its owner."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = directory / f".{message.id}.tmp"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

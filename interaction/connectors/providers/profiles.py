@@ -1,4 +1,4 @@
-"""From what a provider says of a person to what we keep of it: short, printable, of the right type."""
+"""Profiles built from a provider's claims: members of the right type, printable, of limited length."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,33 +7,33 @@ from identity.core.errors import Invalid
 from identity.users import identifiers
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth
-from interaction.connectors.providers.base import Endpoints, Granted, Profile
+from interaction.connectors.providers.base import Endpoints, Profile, TokenResponse
 
 _LONGEST_SUBJECT: Final = 255  # OpenID Connect Core 1.0 section 2
 _LONGEST_NAME: Final = 256
 _LONGEST_URL: Final = 2048
 
 
-def of_openid(endpoints: Endpoints, granted: Granted) -> Profile:
-    """Read the standard claims: of the ID token and, for what it leaves out, of userinfo.
+def from_openid(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
+    """Return the profile from the standard claims of the ID token and, for missing ones, of userinfo.
 
     Raises:
-        ProviderError: userinfo speaks of somebody else.
+        ProviderError: userinfo has another subject.
 
     """
-    claims = dict(granted.claims)
+    claims = dict(tokens.claims)
     if endpoints.userinfo and not {"email", "name"} <= claims.keys():
-        answer = oauth.asked(endpoints.userinfo, granted.access_token)
+        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
         found = answer.json() if answer.ok else {}
-        # OpenID Connect Core 5.3.2: without the very same sub nothing of it may be used.
+        # OpenID Connect Core 5.3.2: if the sub differs, the userinfo response MUST NOT be used.
         if found and found.get("sub") != claims["sub"]:
-            raise ProviderError("the provider's userinfo is not that of who signed in")
-        # An address and whether it was verified are one statement: never half of each.
-        silent = found if "email" in claims else claims
+            raise ProviderError("the provider's userinfo is another user's")
+        # email and email_verified belong together: both come from the same source.
+        unused = found if "email" in claims else claims
         for name in ("email", "email_verified"):
-            silent.pop(name, None)
+            unused.pop(name, None)
         claims = found | claims
-    return made(
+    return build_profile(
         provider=claims["iss"],
         subject=claims["sub"],
         name=claims.get("name"),
@@ -43,7 +43,7 @@ def of_openid(endpoints: Endpoints, granted: Granted) -> Profile:
     )
 
 
-def made(  # noqa: PLR0913 - the parts of a profile
+def build_profile(  # noqa: PLR0913 - the parts of a profile
     *,
     provider: str,
     subject: object,
@@ -52,10 +52,10 @@ def made(  # noqa: PLR0913 - the parts of a profile
     email_verified: object = False,
     avatar: object = None,
 ) -> Profile:
-    """Return a profile of what a provider said, whatever that is.
+    """Return a profile built from unchecked values.
 
     Raises:
-        ProviderError: it does not say who it is.
+        ProviderError: there is no valid subject.
 
     """
     if isinstance(subject, int) and not isinstance(subject, bool):
@@ -73,8 +73,8 @@ def made(  # noqa: PLR0913 - the parts of a profile
     )
 
 
-def member(document: Mapping[str, Any], name: str) -> object:
-    """Return a member of a document; a dot in its name leads into an object. No name, no member."""
+def get_member(document: Mapping[str, Any], name: str) -> object:
+    """Return a member of a document, or None. A dot in the name leads into a nested object."""
     found: Any = document if name else None
     for part in name.split("."):
         found = found.get(part) if isinstance(found, dict) else None

@@ -37,10 +37,10 @@ _BY_ID: Final = {provider.connector_id: provider for provider in PROVIDERS}
 
 
 def find(connector_id: str) -> Sender | SocialProvider | CaptchaProvider | None:
-    """Return the provider of that id, if it is one of ours."""
+    """Return the built-in provider of that id, if there is one."""
     return _BY_ID.get(connector_id)
 
 
 def captchas() -> list[CaptchaProvider]:
-    """Return the providers of CAPTCHAs."""
+    """Return the CAPTCHA providers."""
     return [provider for provider in PROVIDERS if isinstance(provider, CaptchaProvider)]

@@ -1,4 +1,4 @@
-"""What a member of a configuration may look like. Each rule returns what is wrong, or nothing."""
+"""Rules for members of a configuration. Each returns the problem of a value, or None."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _LONGEST_URL: Final = 2048
 
 
 def https_url(value: str) -> str | None:
-    """An address that we call."""
+    """A URL to which requests are allowed."""
     if len(value) > _LONGEST_URL:
         return f"must have at most {_LONGEST_URL} characters"
     try:
@@ -32,7 +32,7 @@ def issuer(value: str) -> str | None:
 
 
 def host(value: str) -> str | None:
-    """The name or the address of a host."""
+    """The name or IP address of a host."""
     return None if _HOST.fullmatch(value) or value == "::1" else "must be the name of a host"
 
 
@@ -51,12 +51,12 @@ def email(value: str) -> str | None:
 
 
 def word(value: str) -> str | None:
-    """What may become part of a host name or of a path."""
+    """Text that is safe as part of a host name or path."""
     return None if _WORD.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
 
 
 def ascii_text(value: str) -> str | None:
-    """What may become a header."""
+    """Text that is safe as part of an HTTP header."""
     return None if value.isascii() and value.isprintable() else "must be plain ASCII"
 
 

@@ -9,11 +9,11 @@ from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type
 
 _REASONS: Final = {
-    400: "SendGrid did not understand the message: check from_email and the recipient",
+    400: "SendGrid refused the message as invalid: check from_email and the recipient",
     401: "SendGrid does not accept this api_key",
-    403: "SendGrid does not let this api_key send from this from_email: verify the sender there",
-    413: "SendGrid finds the message too large",
-    429: "SendGrid was asked too often: try again in a minute",
+    403: "SendGrid does not let this api_key send from this from_email: verify the sender at SendGrid",
+    413: "SendGrid refused the message as too large",
+    429: "SendGrid received too many requests: try again in a minute",
 }
 
 
@@ -24,7 +24,12 @@ class SendGrid:
     name = "SendGrid"
     type = Type.EMAIL
     fields: tuple[Field, ...] = (
-        Field(name="api_key", secret=True, rule=rules.ascii_text, description="A key that may use Mail Send"),
+        Field(
+            name="api_key",
+            secret=True,
+            rule=rules.ascii_text,
+            description="An API key with the Mail Send permission",
+        ),
         Field(name="from_email", rule=rules.email, description="A verified sender"),
         Field(name="from_name", required=False, description="The sender's name"),
         Field(
@@ -33,15 +38,15 @@ class SendGrid:
             destination=True,
             default="https://api.sendgrid.com",
             rule=rules.https_url,
-            description="https://api.eu.sendgrid.com for a subuser in the EU",
+            description="For a subuser in the EU: https://api.eu.sendgrid.com",
         ),
     )
 
     def send(self, config: Config, message: Message) -> None:
-        """Hand an email to SendGrid.
+        """Send an email through SendGrid.
 
         Raises:
-            ProviderError: it did not take it.
+            ProviderError: SendGrid did not accept it.
 
         """
         content = [{"type": "text/plain", "value": message.body}]
@@ -57,7 +62,7 @@ class SendGrid:
                 "from": sender,
                 "subject": message.subject,
                 "content": content,
-                # A link that carries a code must not be rewritten to pass through anybody.
+                # A link with a code must not be rewritten to lead through SendGrid.
                 "tracking_settings": {
                     "click_tracking": {"enable": False, "enable_text": False},
                     "open_tracking": {"enable": False},

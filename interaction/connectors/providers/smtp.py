@@ -1,4 +1,4 @@
-"""Email by SMTP (RFC 5321), with any server that takes mail."""
+"""Email by SMTP (RFC 5321)."""
 
 import smtplib
 import socket
@@ -18,17 +18,17 @@ from interaction.connectors.outbound.deadline import Deadline
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type
 
-_WHOLE_CONVERSATION: Final = 20  # seconds
+_SESSION_SECONDS: Final = 20
 
 
 class _Connection(smtplib.SMTP):
-    """Connects to the address that was checked, and does not talk for ever."""
+    """An SMTP session to an address that was checked, with a time limit."""
 
     deadline: Deadline | None = None
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         connection = addresses.connect(host, port)
-        self.deadline = Deadline(_WHOLE_CONVERSATION, lambda: self.sock)
+        self.deadline = Deadline(_SESSION_SECONDS, lambda: self.sock)
         return connection
 
     def close(self) -> None:
@@ -38,7 +38,7 @@ class _Connection(smtplib.SMTP):
 
 
 class _TLSConnection(smtplib.SMTP_SSL, _Connection):
-    """The same, encrypted from the first byte on (RFC 8314 section 3)."""
+    """An SMTP session with implicit TLS (RFC 8314 section 3)."""
 
 
 class _Backend(EmailBackend):
@@ -76,17 +76,22 @@ class Smtp:
             choices=("starttls", "tls", "none"),
             description="How the connection is encrypted",
         ),
-        Field(name="username", required=False, description="Empty for a server that asks for none"),
-        Field(name="password", required=False, secret=True, description="Only ever sent encrypted"),
+        Field(name="username", required=False, description="Only if the server requires one"),
+        Field(
+            name="password",
+            required=False,
+            secret=True,
+            description="Sent only over an encrypted connection",
+        ),
         Field(name="from_email", rule=rules.email, description="The sender's address"),
         Field(name="from_name", required=False, description="The sender's name"),
     )
 
     def send(self, config: Config, message: Message) -> None:
-        """Deliver to the server.
+        """Send an email to the server.
 
         Raises:
-            ProviderError: it did not take the message.
+            ProviderError: the server did not accept it.
 
         """
         if config["password"] and config["security"] == "none":
@@ -98,14 +103,14 @@ class Smtp:
             password=config["password"],
             use_tls=config["security"] == "starttls",
             use_ssl=config["security"] == "tls",
-            timeout=addresses.SECONDS,
+            timeout=addresses.TIMEOUT_SECONDS,
         )
         try:
             backend.send_messages([_mail(config, message)])
         except (smtplib.SMTPException, OSError, UnicodeError) as error:
-            raise ProviderError(_explained(error, config["host"])) from None
+            raise ProviderError(_describe(error, config["host"])) from None
         finally:
-            # It is left open when greeting or signing in failed.
+            # Django leaves it open when the greeting or the login fails.
             with suppress(smtplib.SMTPException, OSError):
                 backend.close()
 
@@ -117,7 +122,7 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
         formataddr((config["from_name"], config["from_email"])),
         [message.to],
         headers={
-            # The same for every try, so that a mail sent twice is shown once.
+            # The same for every try: most programs show a mail that arrives twice only once.
             "Message-ID": f"<{message.id}@{config['from_email'].rpartition('@')[2]}>",
             "Auto-Submitted": "auto-generated",  # RFC 3834: no out-of-office answers
         },
@@ -127,25 +132,25 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
     return mail
 
 
-def _explained(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
-    """Say what went wrong; of the server's words only the three digits."""
+def _describe(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
+    """Return the reason of a failure. Of the server's answer it contains only the reply code."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return f"{host} does not accept this user name and password ({error.smtp_code})"
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, _ = next(iter(error.recipients.values()))
-        return f"{host} does not take mail for this recipient ({code})"
+        return f"{host} does not accept mail for this recipient ({code})"
     if isinstance(error, smtplib.SMTPSenderRefused):
-        return f"{host} does not take mail from this from_email ({error.smtp_code})"
+        return f"{host} does not accept mail from this from_email ({error.smtp_code})"
     if isinstance(error, smtplib.SMTPNotSupportedError):
-        return f"{host} does not offer what the configuration asks for: check security and username"
+        return f"{host} does not support the configured security or login: check security and username"
     if isinstance(error, smtplib.SMTPResponseException):
         return f"{host} refused the message ({error.smtp_code})"
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{host} has no certificate that can be trusted"
+        return f"{host} has no trusted certificate"
     if isinstance(error, ssl.SSLError):
-        return f"{host} could not be spoken to over TLS: check port and security"
+        return f"{host} failed the TLS handshake: check port and security"
     if isinstance(error, TimeoutError):
         return f"{host} took too long"
     if isinstance(error, UnicodeError):
-        return "the configuration or the recipient holds a character that cannot be sent"
-    return f"{host} broke the connection off: check port and security"
+        return "the configuration or the recipient contains a character that cannot be sent"
+    return f"{host} closed the connection: check port and security"

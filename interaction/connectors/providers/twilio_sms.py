@@ -11,14 +11,14 @@ from interaction.connectors.providers.base import Config, Field, Type
 
 _REASONS: Final = {
     20003: "it does not accept this account_sid and auth_token",
-    20429: "it was asked too often",
-    21211: "it does not take messages for this number",
+    20429: "it received too many requests",
+    21211: "it does not accept messages for this number",
     21408: "the account may not send to this country",
-    21606: "sender is no number of this account",
+    21606: "sender is not a number of this account",
     21608: "a trial account only sends to verified numbers",
-    21610: "this number has asked not to be written to",
-    21614: "this number takes no SMS",
-    21659: "sender is no number of this account",
+    21610: "the owner of this number has unsubscribed",
+    21614: "this number cannot receive SMS",
+    21659: "sender is not a number of this account",
 }
 
 
@@ -33,7 +33,7 @@ class TwilioSms:
         Field(name="auth_token", secret=True, description="The token of that account"),
         Field(
             name="sender",
-            description="A number such as +15550100, a name, or a messaging service that begins with MG",
+            description="A number such as +15550100, a name, or a messaging service ID that begins with MG",
         ),
         Field(
             name="endpoint",
@@ -41,15 +41,15 @@ class TwilioSms:
             destination=True,
             default="https://api.twilio.com",
             rule=rules.https_url,
-            description="Of another region, as in https://api.dublin.ie1.twilio.com",
+            description="For another region, for example https://api.dublin.ie1.twilio.com",
         ),
     )
 
     def send(self, config: Config, message: Message) -> None:
-        """Hand an SMS to Twilio.
+        """Send an SMS through Twilio.
 
         Raises:
-            ProviderError: it did not take it.
+            ProviderError: Twilio did not accept it.
 
         """
         account = config["account_sid"]

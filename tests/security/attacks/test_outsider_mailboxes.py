@@ -13,7 +13,7 @@ from identity.users.models import User
 from interaction.connectors import delivery, email_domains
 from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError
-from interaction.connectors.messages import email_test
+from interaction.connectors.messages import new_test_email
 from tests.support import codes, providers
 from tests.support.cast import Browser, World
 from tests.support.codes import new_email
@@ -51,14 +51,14 @@ class TestDelivery:
     )
     def test_attack_your_code_is_sent_to_my_domain(self, mailed, address, recipient):
         """I own strasse.example, you have an account with an address at straße.example."""
-        delivery.deliver(email_test(address))
+        delivery.deliver(new_test_email(address))
 
         assert mailed.recipients == [recipient]
         assert mailed.mails[0]["To"] == recipient
 
     def test_a_domain_that_nobody_can_have_is_no_recipient(self, mailed):
         with pytest.raises(ProviderError, match="cannot be written"):
-            delivery.deliver(email_test("ada@☃.example"))
+            delivery.deliver(new_test_email("ada@☃.example"))
 
         assert mailed.recipients == []
 
@@ -88,7 +88,7 @@ def alike(acme: World) -> Alike:
 def sent(browser: Browser, address: str, purpose: str, *, number: int = 1) -> str:
     """Ask for a code; return what arrives at the mailbox."""
     assert codes.send(browser, address, purpose).status_code == 200
-    return str(codes.message_to(email_domains.for_delivery(address), number=number)["code"])
+    return str(codes.message_to(email_domains.delivery_address(address), number=number)["code"])
 
 
 def proven(browser: Browser, address: str, purpose: str, *, number: int = 1) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from identity.core.errors import ServiceError
-from interaction.connectors import client, configs
+from interaction.connectors import configs, relying_party
 from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError
-from interaction.connectors.messages import email_test, sms_test
+from interaction.connectors.messages import new_test_email, new_test_sms
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import oauth, registry, rules
-from interaction.connectors.providers.base import CaptchaProvider, Endpoints, Field, Granted, Sender
+from interaction.connectors.providers.base import CaptchaProvider, Endpoints, Field, Sender, TokenResponse
 from interaction.connectors.providers.base import Type as Kind
 from tests.support import providers
 from tests.support.management import superuser
@@ -170,17 +170,19 @@ def use(provider: Any, config: dict[str, Any]) -> None:
         ProviderError: we do not go there.
 
     """
-    whole = configs.complete(provider, configs.accepted(provider, config))
+    whole = configs.with_defaults(provider, configs.validate(provider, config))
     if isinstance(provider, Sender):
-        message = email_test("a@example.com") if provider.type == Kind.EMAIL else sms_test("+15550100123")
+        message = (
+            new_test_email("a@example.com") if provider.type == Kind.EMAIL else new_test_sms("+15550100123")
+        )
         provider.send(whole, message)
     elif isinstance(provider, CaptchaProvider):
         provider.test_secret(whole)
     else:
-        client._endpoints.cache_clear()
+        relying_party._endpoints.cache_clear()
         provider.test(whole, "https://us.example/social/callback/1")
-        endpoints = client.endpoints_of(provider, whole)
-        provider.profile(whole, endpoints, Granted("x", {}))
+        endpoints = relying_party.get_endpoints(provider, whole)
+        provider.profile(whole, endpoints, TokenResponse("x", {}))
 
 
 def value_for(field: Field, host: str, port: int) -> str:
@@ -212,8 +214,8 @@ def test_no_configured_address_leads_into_our_network(provider, field, listener)
 
 
 def _keys(url: str) -> None:
-    client._keys.cache_clear()
-    client._keys(url, (1, 1))
+    relying_party._fetch_keys.cache_clear()
+    relying_party._fetch_keys(url, (1, 1))
 
 
 FETCHED: dict[str, Callable[[str], Any]] = {
@@ -221,7 +223,7 @@ FETCHED: dict[str, Callable[[str], Any]] = {
         Endpoints(authorization="", token=url), {"client_id": "x", "client_secret": "y"}, code="c",
         verifier="v", redirect_uri="https://us.example/",
     ),
-    "userinfo": lambda url: oauth.asked(url, "token"),
+    "userinfo": lambda url: oauth.get_with_token(url, "token"),
     "jwks": _keys,
 }  # fmt: skip
 

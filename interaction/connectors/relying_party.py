@@ -1,8 +1,8 @@
-"""We as the client of another provider: sending a browser there, redeeming its code, checking its ID token.
+"""Gatehouse as the relying party of another provider: authorization request, code exchange, ID token.
 
-The one module that knows the client library. Authlib makes the request and judges the
-claims, joserfc the signature; what is fetched goes through ``outbound``, never through a
-transport of theirs.
+Only this module imports the client libraries. Authlib builds the request and validates the
+claims, joserfc verifies the signature. Requests go through ``outbound``, never through the
+libraries' own transports.
 """
 
 import time
@@ -23,51 +23,51 @@ from joserfc.jws import extract_compact
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import oauth
-from interaction.connectors.providers.base import Config, Endpoints, Granted, SocialProvider
+from interaction.connectors.providers.base import Config, Endpoints, SocialProvider, TokenResponse
 
-# Never ``none``, and nothing that is signed with the secret two parties share.
+# Never ``none``, and no symmetric signatures.
 _ALGORITHMS: Final = [f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)]
 _SKEW_SECONDS: Final = 60
-_KEPT_SECONDS: Final = 300
-_FRESH_SECONDS: Final = 10
+_CACHE_SECONDS: Final = 300
+_REFETCH_SECONDS: Final = 10
 _LONGEST_TOKEN: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What ties an answer to the browser that asked: single use, told to nobody before its time."""
+    """The single-use values that bind a provider's answer to the browser that asked."""
 
     state: str
     nonce: str
     verifier: str
 
 
-def endpoints_of(provider: SocialProvider, config: Config) -> Endpoints:
-    """Return where a provider speaks, asked again every five minutes.
+def get_endpoints(provider: SocialProvider, config: Config) -> Endpoints:
+    """Return a provider's endpoints, cached for five minutes.
 
     Raises:
-        ProviderError: it does not say.
+        ProviderError: they cannot be discovered.
 
     """
-    where = tuple((field.name, config[field.name]) for field in provider.fields if field.destination)
-    return _endpoints(provider, where, _moment(_KEPT_SECONDS))  # type: ignore[arg-type]  # it has no __eq__
+    destinations = tuple((field.name, config[field.name]) for field in provider.fields if field.destination)
+    window = _time_window(_CACHE_SECONDS)
+    return _endpoints(provider, destinations, window)  # type: ignore[arg-type]  # it has no __eq__
 
 
 @lru_cache(maxsize=256)
 def _endpoints(
-    provider: SocialProvider, where: tuple[tuple[str, Any], ...], moment: tuple[int, int]
+    provider: SocialProvider, destinations: tuple[tuple[str, Any], ...], window: tuple[int, int]
 ) -> Endpoints:
-    return provider.endpoints(dict(where))
+    return provider.endpoints(dict(destinations))
 
 
-def address(
+def authorization_url(
     endpoints: Endpoints, config: Config, secrets: Secrets, *, redirect_uri: str, max_age: int | None = None
 ) -> str:
-    """Return where the browser is sent, with state, PKCE and, to an OpenID provider, nonce.
+    """Return the URL of the authorization request, with state, PKCE and, for OpenID providers, nonce.
 
-    ``max_age`` is how many seconds ago the person may have proven who they are, at most, and is for
-    providers that ask again. It is sent with ``prompt=login`` too, because a provider that is sent
-    it has to say when the person signed in (OpenID Connect Core 3.1.2.1).
+    ``max_age`` in seconds is for providers that can reauthenticate the person. It is sent along with
+    ``prompt=login``, because it makes the provider return ``auth_time`` (OpenID Connect Core 3.1.2.1).
     """
     client = OAuth2Client(
         None,
@@ -79,41 +79,43 @@ def address(
     extra = {"nonce": secrets.nonce} if endpoints.issuer else {}
     if max_age is not None:
         extra |= {"max_age": str(max_age)} | ({} if max_age else {"prompt": "login"})
-    made, _ = client.create_authorization_url(
+    url, _ = client.create_authorization_url(
         endpoints.authorization, state=secrets.state, code_verifier=secrets.verifier, **extra
     )
-    return str(made)
+    return str(url)
 
 
-def signed_in_at(granted: Granted) -> datetime | None:
-    """Return when the person signed in there; nothing from a provider that does not say so believably."""
-    said, now = granted.claims.get("auth_time"), time.time()
-    if not isinstance(said, int | float) or isinstance(said, bool) or not 0 < said < now + _SKEW_SECONDS:
+def get_auth_time(tokens: TokenResponse) -> datetime | None:
+    """Return when the person signed in at the provider; None without a valid ``auth_time``."""
+    auth_time, now = tokens.claims.get("auth_time"), time.time()
+    if not isinstance(auth_time, int | float) or isinstance(auth_time, bool):
         return None
-    return datetime.fromtimestamp(min(said, now), tz=UTC)
+    if not 0 < auth_time < now + _SKEW_SECONDS:
+        return None
+    return datetime.fromtimestamp(min(auth_time, now), tz=UTC)
 
 
-def is_recent(signed_in_at: datetime | None, *, max_age: int | None, asked_at: datetime) -> bool:
-    """Tell whether the person signed in there as lately as was asked. Without a date nobody knows."""
+def is_recent(auth_time: datetime | None, *, max_age: int | None, asked_at: datetime) -> bool:
+    """Return whether the sign-in at the provider satisfies ``max_age``. An unknown time does not."""
     if max_age is None:
         return True
-    return signed_in_at is not None and signed_in_at >= asked_at - timedelta(seconds=max_age + _SKEW_SECONDS)
+    return auth_time is not None and auth_time >= asked_at - timedelta(seconds=max_age + _SKEW_SECONDS)
 
 
-def may_answer(endpoints: Endpoints, iss: str) -> bool:
-    """Tell whether an answer that names this issuer, or none, can be theirs (RFC 9207 section 2.4)."""
+def is_expected_issuer(endpoints: Endpoints, iss: str) -> bool:
+    """Return whether the ``iss`` of an authorization response is the provider's (RFC 9207 section 2.4)."""
     if not iss:
-        return not endpoints.names_itself
+        return not endpoints.sends_iss
     return not endpoints.issuer or _is_template(endpoints.issuer) or iss == endpoints.issuer
 
 
 def redeem(
     endpoints: Endpoints, config: Config, *, code: str, secrets: Secrets, redirect_uri: str
-) -> Granted:
-    """Exchange a code for tokens, and check the ID token where there has to be one.
+) -> TokenResponse:
+    """Exchange a code for tokens and, at an OpenID provider, validate the ID token.
 
     Raises:
-        ProviderError: the provider refuses, or what it says cannot be believed.
+        ProviderError: the provider refuses, or its answer is not valid.
 
     """
     answer = oauth.exchange(
@@ -126,19 +128,21 @@ def redeem(
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
         raise ProviderError("the provider's token endpoint gave no access token")
     if not endpoints.issuer:
-        return Granted(access_token, {})
+        return TokenResponse(access_token, {})
     token = tokens.get("id_token")
     if not isinstance(token, str) or not 0 < len(token) <= _LONGEST_TOKEN:
         raise ProviderError("the provider's token endpoint gave no ID token")
-    return Granted(access_token, _verified(token, access_token, endpoints, config, secrets.nonce))
+    return TokenResponse(
+        access_token, _validated_claims(token, access_token, endpoints, config, secrets.nonce)
+    )
 
 
-def _verified(
+def _validated_claims(
     token: str, access_token: str, endpoints: Endpoints, config: Config, nonce: str
 ) -> Mapping[str, Any]:
-    """Return the claims of an ID token (OpenID Connect Core 3.1.3.7)."""
+    """Return the claims of an ID token, validated (OpenID Connect Core 3.1.3.7)."""
     try:
-        decoded = jwt.decode(token, _keys_for(token, endpoints.jwks), algorithms=_ALGORITHMS)
+        decoded = jwt.decode(token, _get_keys(token, endpoints.jwks), algorithms=_ALGORITHMS)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -150,8 +154,8 @@ def _verified(
         )
         claims.validate(leeway=_SKEW_SECONDS)
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        # The libraries refuse what is wrong, and stumble over what is absurd. Both are no ID token.
-        raise ProviderError("the provider's ID token cannot be believed") from None
+        # On absurd input the libraries raise errors of other kinds than their own.
+        raise ProviderError("the provider's ID token is not valid") from None
     return dict(claims)
 
 
@@ -165,17 +169,17 @@ def _is_template(issuer: str) -> bool:
     return "{tenantid}" in issuer
 
 
-def _keys_for(token: str, url: str) -> KeySet:
-    """Return the provider's keys; newer ones when it signed with one that we have not seen."""
+def _get_keys(token: str, url: str) -> KeySet:
+    """Return the provider's keys, fetched again if the token was signed with an unknown key."""
     kid = extract_compact(token.encode()).headers().get("kid")
-    keys = _keys(url, _moment(_KEPT_SECONDS))
+    keys = _fetch_keys(url, _time_window(_CACHE_SECONDS))
     if kid is not None and kid not in {key.kid for key in keys.keys}:
-        keys = _keys(url, _moment(_FRESH_SECONDS))
+        keys = _fetch_keys(url, _time_window(_REFETCH_SECONDS))
     return keys
 
 
 @lru_cache(maxsize=256)
-def _keys(url: str, moment: tuple[int, int]) -> KeySet:
+def _fetch_keys(url: str, window: tuple[int, int]) -> KeySet:
     answer = web.get(url)
     listed = answer.json().get("keys")
     if not answer.ok or not isinstance(listed, list):
@@ -185,10 +189,10 @@ def _keys(url: str, moment: tuple[int, int]) -> KeySet:
         try:
             usable += KeySet.import_key_set({"keys": [key]}).keys
         except (JoseError, ValueError, TypeError, KeyError, AttributeError):
-            continue  # of a kind that we do not know, which RFC 7517 section 5 says to ignore
+            continue  # RFC 7517 section 5: ignore keys of unknown types
     return KeySet(usable)
 
 
-def _moment(seconds: int) -> tuple[int, int]:
-    """Return what stays the same for so many seconds."""
+def _time_window(seconds: int) -> tuple[int, int]:
+    """Return a cache key that stays the same for so many seconds."""
     return seconds, int(time.monotonic() // seconds)
