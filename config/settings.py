@@ -127,7 +127,7 @@ MIDDLEWARE = [
     "management.operations.tracing.TracingMiddleware",
     "management.operations.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
-    "config.door.DoorMiddleware",
+    "config.load_shedding.LoadSheddingMiddleware",
     "config.static_files.StaticFilesMiddleware",
     "identity.tenants.middleware.TenantMiddleware",
     "config.wrong_method.WrongMethodMiddleware",

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
 from config import chunked_bodies
-from identity.users import aside
+from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -36,7 +36,7 @@ class Handler(WSGIHandler):
 django.setup(set_prefix=False)
 _django = Handler()
 get_resolver().url_patterns  # noqa: B018 - loads all views now: workers share what is there before they part
-aside.use()
+hashing_process.use()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

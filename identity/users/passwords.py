@@ -21,7 +21,7 @@ from django.contrib.auth.hashers import (
 )
 
 from identity.core.errors import ServiceError
-from identity.users import aside, hash_formats
+from identity.users import hash_formats, hashing_process
 
 T = TypeVar("T")
 _logger: Final = logging.getLogger("gatehouse.passwords")
@@ -54,18 +54,18 @@ class Argon2id(Argon2PasswordHasher):
         """Tell whether a password is right."""
         if not hash_formats.is_ours(encoded):
             return bool(super().verify(password, encoded))
-        return aside.verify(password, encoded.removeprefix("argon2"))
+        return hashing_process.verify(password, encoded.removeprefix("argon2"))
 
     def encode(self, password: str, salt: str) -> str:
         """Hash a password."""
-        hashed = aside.encode(password, salt, (self.time_cost, self.memory_cost, self.parallelism))
+        hashed = hashing_process.encode(password, salt, (self.time_cost, self.memory_cost, self.parallelism))
         return f"argon2{hashed}"
 
 
 class Places:
     """A bounded number of hashes that run, and of requests that wait for their turn.
 
-    They run in threads of their own, each of which has a process for it in a server (``aside``):
+    They run in threads of their own, each of which has a process for it in a server (``hashing_process``):
     a worker has many more threads than it may run hashes.
     """
 
@@ -102,7 +102,7 @@ class Places:
                 raise Busy
             try:
                 return self._threads.submit(work).result()
-            except aside.Gone:
+            except hashing_process.Gone:
                 _logger.exception("no password can be hashed: sign-ins are answered 503")
                 raise Busy from None
 

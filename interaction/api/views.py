@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from identity.users import door
+from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.api.permissions import SameOrigin
 from interaction.api.serializers import (
@@ -81,7 +81,7 @@ class InteractionView(APIView):
         return cookies.current_session(request._request)  # noqa: SLF001
 
 
-@door.hashes()
+@hashes_password()
 class SignIn(InteractionView):
     """POST identifier and password; get where to go next."""
 
@@ -100,7 +100,7 @@ class SignIn(InteractionView):
         return _signed_in(request, signed_in)
 
 
-@door.hashes(field="password")
+@hashes_password(field="password")
 class Register(InteractionView):
     """POST who one is; get where to go next."""
 
@@ -158,7 +158,7 @@ class VerifyCode(InteractionView):
         return _next(codes.next_page(entered["purpose"], waiting))
 
 
-@door.hashes()
+@hashes_password()
 class ForgotPassword(InteractionView):
     """POST a new password, after the code was verified."""
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from identity.users import door
+from identity.users.hashing_views import hashes_password
 from management.administrators import signing_in, tokens
 from management.administrators.models import Administrator
 from management.administrators.serializers import (
@@ -19,7 +19,7 @@ from management.administrators.serializers import (
 from management.permissions import IsAdministrator
 
 
-@door.hashes()
+@hashes_password()
 class SignIn(APIView):
     """POST username and password; get a token."""
 

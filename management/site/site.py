@@ -13,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from identity.users import door
+from identity.users.hashing_views import hashes_password
 from management.administrators import signing_in
 from management.administrators.models import Administrator
 from management.site import choice, dashboard, drawn_for, own_password, two_step, why
@@ -72,7 +72,7 @@ class OperatorSite(AdminSite):
 
         return wrapped
 
-    @door.hashes()
+    @hashes_password()
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Sign an administrator in."""
         request.current_app = self.name

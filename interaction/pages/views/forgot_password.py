@@ -7,7 +7,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.http.error_page import Link, error_page
 from identity.http.responses import redirect
 from identity.sessions import cookies
-from identity.users import door
+from identity.users.hashing_views import hashes_password
 from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
@@ -20,7 +20,7 @@ from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
 
-@door.hashes(field="new_password")
+@hashes_password(field="new_password")
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove an address; then ask for a new password."""

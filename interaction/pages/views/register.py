@@ -11,7 +11,8 @@ from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
 from identity.http.responses import redirect
 from identity.sessions import cookies
-from identity.users import door, identifiers
+from identity.users import identifiers
+from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.experience import policy
 from interaction.experience.models import SignInExperience
@@ -29,7 +30,7 @@ _WITHOUT: Final = "without"
 _AUTOCOMPLETE: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "tel"}
 
 
-@door.hashes(field="password")
+@hashes_password(field="password")
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove each address to which a code can be sent, one at a time; then ask for the rest.

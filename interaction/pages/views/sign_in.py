@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from identity.core.errors import ServiceError
 from identity.http.responses import redirect
 from identity.sessions import cookies
-from identity.users import door
+from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
@@ -22,7 +22,7 @@ from interaction.social import offered as social
 from interaction.verification.models import Purpose
 
 
-@door.hashes()
+@hashes_password()
 @shared.step
 def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and password."""

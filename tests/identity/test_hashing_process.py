@@ -15,7 +15,7 @@ import argon2
 import httpx
 import pytest
 
-from identity.users import aside, passwords
+from identity.users import hashing_process, passwords
 from tests.support import second
 from tests.support.cast import PASSWORD
 from tests.support.threads import wait_until
@@ -29,17 +29,17 @@ def apart(monkeypatch):
     """As in a server. Yields something that does work in a thread which has a process of its own."""
     wanted = Event()
     wanted.set()
-    monkeypatch.setattr(aside, "_wanted", wanted)
+    monkeypatch.setattr(hashing_process, "_wanted", wanted)
     monkeypatch.setattr(passwords, "_places", passwords.Places(running=1, waiting=8))
     run = passwords._places.run
     yield run
-    run(aside.end)
+    run(hashing_process.end)
 
 
 def process(apart):
     """The process that hashes, which is there once something was hashed."""
     passwords.verify(PASSWORD, None)
-    return apart(lambda: aside._own.process)
+    return apart(lambda: hashing_process._own.process)
 
 
 @pytest.mark.parametrize("password", ["pässwörd 密码 🔑", "", "a\nb\r\n", "a\0b", '"\\u0041"', "x" * 4096])
@@ -53,7 +53,7 @@ def test_what_is_hashed_there_is_known_here_and_there(apart, password):
 
 def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
     with monkeypatch.context() as patch:
-        patch.setattr(aside, "_wanted", Event())
+        patch.setattr(hashing_process, "_wanted", Event())
         stored = passwords.hashed(PASSWORD)
 
     assert passwords.verify(PASSWORD, stored) == (True, None)
@@ -62,7 +62,7 @@ def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
 
 def test_nobodys_password_is_hashed_there_too(apart):
     assert passwords.verify(PASSWORD, None) == (False, None)
-    assert apart(lambda: aside._own.process).poll() is None
+    assert apart(lambda: hashing_process._own.process).poll() is None
 
 
 def test_a_damaged_hash_is_nobodys(apart):
@@ -101,9 +101,9 @@ def test_its_session_gives_way_to_all_others(apart):
 def test_a_session_that_may_not_give_way_yet_tries_again(monkeypatch, answers, asked):
     autogroup = mock.Mock()
     autogroup.write_text.side_effect = answers
-    monkeypatch.setattr(aside, "_AUTOGROUP", autogroup)
+    monkeypatch.setattr(hashing_process, "_AUTOGROUP", autogroup)
 
-    aside._give_way_as_a_session()
+    hashing_process._give_way_as_a_session()
 
     assert autogroup.write_text.call_args_list == [mock.call("10")] * asked
 
@@ -141,7 +141,7 @@ def test_one_that_was_killed_is_replaced(apart):
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
 def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
     stored = passwords.hashed(PASSWORD)
-    first = apart(lambda: aside._own.process)
+    first = apart(lambda: hashing_process._own.process)
     first.kill()
     first.wait()
     monkeypatch.setattr(sys, "executable", python)
@@ -164,8 +164,9 @@ def test_what_is_no_text_fails_without_ending_it(apart):
 
 def test_it_ends_with_whoever_asks():
     code = (
-        "from identity.users import aside; aside.use(); aside.encode('x', 'saltsalt', (1, 8, 1));"
-        "print(aside._own.process.pid, flush=True); import os; os._exit(0)"
+        "from identity.users import hashing_process as process;"
+        "process.use(); process.encode('x', 'saltsalt', (1, 8, 1));"
+        "print(process._own.process.pid, flush=True); import os; os._exit(0)"
     )
 
     # It has the pipe of standard error as well: while it goes on, so does this.
@@ -179,7 +180,7 @@ def below(address):
     port, found = f"PORT={urlsplit(address).port}".encode(), []
     for place in PROC.glob("[0-9]*"):
         with suppress(OSError):
-            if b"identity.users.aside" in (place / "cmdline").read_bytes().split(b"\0"):
+            if b"identity.users.hashing_process" in (place / "cmdline").read_bytes().split(b"\0"):
                 above = (place / "stat").read_text().rpartition(")")[2].split()[1]
                 if port in (PROC / above / "environ").read_bytes().split(b"\0"):
                     found.append(place)

@@ -8,7 +8,7 @@ V = TypeVar("V")
 _MARK: Final = "hashes_a_password"
 
 
-def hashes(*, field: str = "") -> Callable[[V], V]:
+def hashes_password(*, field: str = "") -> Callable[[V], V]:
     """Mark a view that hashes a password when something is posted to it.
 
     With a ``field`` only what holds that field is hashed for: other steps share the address.

@@ -15,16 +15,16 @@ from django.urls import ResolverMatch, URLResolver, get_resolver, resolve, set_s
 from config import errors
 from config.body_limits import fits
 from identity.tenants.middleware import split
-from identity.users import door, passwords
+from identity.users import hashing_views, passwords
 from interaction.pages.language import LanguageMiddleware
 
 _JSON: Final = "application/json"
 _FORM: Final = "application/x-www-form-urlencoded"
 _SECONDS: Final = 60  # between two lines of the log
-_logger: Final = logging.getLogger("gatehouse.door")
+_logger: Final = logging.getLogger("gatehouse.load_shedding")
 
 
-class DoorMiddleware:
+class LoadSheddingMiddleware:
     """Gives what is posted to views that hash for strangers a place for it, or refuses it.
 
     Who is refused has cost no statement and no look at a tenant. Who is let in keeps the place to the
@@ -83,7 +83,7 @@ def _marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]:
         path = f"{above}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
             yield from _marked(pattern, path)
-        elif (field := door.field_of(pattern.callback)) is not None:
+        elif (field := hashing_views.field_of(pattern.callback)) is not None:
             yield path, field
 
 

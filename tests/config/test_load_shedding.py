@@ -10,7 +10,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config import door, errors
+from config import errors, load_shedding
 from identity.http.error_page import error_page
 from identity.users import passwords
 from tests.config.test_errors import has_shape
@@ -61,7 +61,7 @@ def prefix(request, acme):
 
 
 def test_every_marked_view_is_tried_here_and_no_other():
-    assert set(door.routes()) == set(HASHING)
+    assert set(load_shedding.routes()) == set(HASHING)
 
 
 @pytest.mark.parametrize("path", HASHING)
