@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from audit import context
 from identity.http.error_page import error_page
 from identity.users import passwords
-from management.envelope import plain_refusal
+from management.api.envelope import plain_refusal
 from oidc.provider.errors import oauth_error
 
 _OAUTH: Final = (

@@ -348,15 +348,15 @@ OAUTH2_PROVIDER = {
 
 # ── The API ───────────────────────────────────────────────────────────────────────────
 REST_FRAMEWORK = {
-    "DEFAULT_RENDERER_CLASSES": ["management.envelope.EnvelopeRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["management.parsers.StrictJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.negotiation.StrictNegotiation",
-    "EXCEPTION_HANDLER": "management.errors.handle",
-    "DEFAULT_AUTHENTICATION_CLASSES": ["management.authentication.ManagementAuthentication"],
+    "DEFAULT_RENDERER_CLASSES": ["management.api.envelope.EnvelopeRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["management.api.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.api.negotiation.StrictNegotiation",
+    "EXCEPTION_HANDLER": "management.api.errors.handle",
+    "DEFAULT_AUTHENTICATION_CLASSES": ["management.api.authentication.ManagementAuthentication"],
     # The default is to deny: a view that forgets to say who may come in lets nobody in.
-    "DEFAULT_PERMISSION_CLASSES": ["management.permissions.ManagesTenant"],
-    "DEFAULT_PAGINATION_CLASS": "management.pagination.EnvelopePagination",
-    "DEFAULT_METADATA_CLASS": "management.metadata.Nothing",
+    "DEFAULT_PERMISSION_CLASSES": ["management.api.permissions.ManagesTenant"],
+    "DEFAULT_PAGINATION_CLASS": "identity.rest.pagination.EnvelopePagination",
+    "DEFAULT_METADATA_CLASS": "management.api.metadata.Nothing",
     "DEFAULT_SCHEMA_CLASS": "management.openapi.operations.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }

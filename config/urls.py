@@ -37,10 +37,10 @@ from interaction.pages.views.account import (
 )
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
+from management.api.permissions import IsSuperuser
 from management.members import viewsets as m2m
 from management.openapi import views as openapi
 from management.operations import views as operations
-from management.permissions import IsSuperuser
 from management.site.site import entrance
 from oidc.applications.viewsets import (
     ApplicationRoles,

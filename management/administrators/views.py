@@ -11,12 +11,12 @@ from rest_framework.views import APIView
 from identity.users.hashing_views import hashes_password
 from management.administrators import signing_in, tokens
 from management.administrators.models import Administrator
+from management.administrators.permissions import IsAdministrator
 from management.administrators.serializers import (
     AdministratorSerializer,
     AdministratorSignInSerializer,
     AdministratorTokenSerializer,
 )
-from management.permissions import IsAdministrator
 
 
 @hashes_password()

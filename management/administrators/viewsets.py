@@ -5,11 +5,11 @@ from typing import Any, cast
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from identity.rest.pagination import EnvelopePagination
 from identity.rest.viewsets import CrudViewSet, Row
 from management.administrators import services
 from management.administrators.models import Administrator
 from management.administrators.serializers import AdministratorWriteSerializer
-from management.pagination import EnvelopePagination
 
 
 class AdministratorViewSet(CrudViewSet):

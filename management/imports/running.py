@@ -12,7 +12,7 @@ from identity.users import importing
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.serializers import ImportedUserSerializer
-from management import parsers
+from management.api import parsers
 from management.imports.formats import Format
 from management.imports.records import Foreign, LeftOut, Place, Raw
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from rest_framework.response import Response
 
 from identity.core.errors import ServiceError
-from management import errors
+from management.api import errors
 
 _log = logging.getLogger(__name__)
 

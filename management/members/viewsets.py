@@ -17,6 +17,7 @@ from identity.organizations import services as organizations
 from identity.organizations.models import MemberCount, Membership, Organization
 from identity.rest.etags import etag, expected_versions
 from identity.rest.listing import Listed, Listing
+from identity.rest.pagination import EnvelopePagination
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import Row
 from identity.users import identifiers
@@ -29,7 +30,6 @@ from management.members.serializers import (
     MemberRoleSerializer,
     OrganizationMemberSerializer,
 )
-from management.pagination import EnvelopePagination
 
 _COLUMNS: Final = (
     "user_id",

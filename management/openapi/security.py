@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from management.authentication import ManagementAuthentication
+from management.administrators.permissions import IsAdministrator
+from management.api.authentication import ManagementAuthentication
+from management.api.permissions import SCOPES, IsSuperuser
 from management.members.authentication import MachineAuthentication
-from management.permissions import SCOPES, IsAdministrator, IsSuperuser
 from oidc.context.authentication import EndUserAuthentication
 
 Requirement = dict[str, list[str]]

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from audit import checks, count_triggers, counting, retention
 from audit.models import Counted, Entry, Stretch
-from management import pagination
+from identity.rest import pagination
 from tests.support import management
 from tests.support.cast import World
 from tests.support.management import result_of

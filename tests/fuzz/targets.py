@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException
 
 from identity.core.errors import Invalid
 from identity.users import identifiers
-from management.parsers import StrictJSONParser
+from management.api.parsers import StrictJSONParser
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.keys import jws

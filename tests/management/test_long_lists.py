@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from audit.models import Entry
 from identity.organizations.models import Membership, Organization
+from identity.rest import pagination
 from identity.roles.models import Role, UserRole
 from identity.users.models import User
-from management import pagination
 from tests.support import cast, management
 from tests.support.cast import World
 from tests.support.independent import bearer

@@ -17,7 +17,7 @@ from django.urls import get_resolver
 from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
-from management.permissions import IsSuperuser
+from management.api.permissions import IsSuperuser
 from tests.support import management
 from tests.support.cast import World, default_world
 from tests.support.management import result_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rest_framework.exceptions import ParseError
 
 from config.body_limits import WITHOUT_TOKEN
-from management.parsers import StrictJSONParser
+from management.api.parsers import StrictJSONParser
 from tests.support import chunked
 from tests.support.cast import PASSWORD, default_world
 from tests.support.management import refusal_of, superuser

@@ -92,14 +92,6 @@ def _indicator() -> str:
     return resources.management_indicator(tenancy.active_id())
 
 
-class IsAdministrator(BasePermission):
-    """Lets every administrator in, for what concerns nobody but that administrator."""
-
-    def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller is an administrator."""
-        return isinstance(request.user, Administrator)
-
-
 class IsSuperuser(BasePermission):
     """Lets administrators of every tenant in, and never an application."""
 

@@ -8,9 +8,9 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.request import Request
 
 from audit import context
-from management import permissions
 from management.administrators import tokens
 from management.administrators.models import Administrator
+from management.api import permissions
 from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
 from oidc.provider.client_principal import Machine, NotAMachine

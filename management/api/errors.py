@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from identity.core.errors import ServiceError
-from management.envelope import refusal
+from management.api.envelope import refusal
 
 # RFC 6750 section 3.1. Whoever sent no token is told of no error.
 _OF_THE_TOKEN: Final = {
