@@ -2,8 +2,9 @@
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -54,6 +55,18 @@ _consume: Final = Chain(_use_up, log.INSERT)
 _consume_for_family: Final = Chain(_use_up, families.INSERT, log.INSERT)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundCode:
+    """A code as it is now, with its user, session and application, and the tenant's active signing key.
+
+    ``is_live``: it has not expired, and its session and user still count. It may have been redeemed.
+    """
+
+    row: AuthorizationCode
+    is_live: bool
+    active_key_id: UUID
+
+
 def _hash(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
@@ -98,13 +111,10 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     return code
 
 
-def find(code: str, *, client_id: str) -> AuthorizationCode | None:
-    """Return the row of a code that the application of this client id was given, used or not, with both.
-
-    ``is_live`` on it says whether the code is in time and its session still counts; it has the
-    ``active_key_id`` of the tenant.
-    """
-    return _of_client.first(code_hash=_hash(code), client_id=client_id)
+def find(code: str, *, client_id: str) -> FoundCode | None:
+    """Return a code that was issued to the application with this client id, redeemed or not."""
+    row: Any = _of_client.first(code_hash=_hash(code), client_id=client_id)
+    return FoundCode(row, bool(row.is_live), row.active_key_id) if row else None
 
 
 def consume(
@@ -115,7 +125,7 @@ def consume(
     access_token_expires_at: datetime,
     entry: Entry,
 ) -> bool:
-    """Use a code up for what it buys, and leave the entry. False if it was used before, by however little."""
+    """Redeem a code and write the audit entry atomically. Return false if it was already redeemed."""
     facts = {
         "pk": code.pk,
         "family_id": family.pk if family else None,

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -80,6 +80,20 @@ _end: Final = Chain(
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFamily:
+    """A refresh family as it is now, with its user and application, and the tenant's active signing key.
+
+    ``is_live``: it has not ended or expired, and its user still counts. ``in_grace``: the token before the
+    newest is still answered.
+    """
+
+    row: RefreshFamily
+    is_live: bool
+    in_grace: bool
+    active_key_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Presented:
     """A refresh token that we made: its family and generation are authentic."""
 
@@ -125,7 +139,7 @@ def read(token: str) -> Presented | None:
     return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
 
 
-def begun(  # noqa: PLR0913 - what a family remembers
+def new_family(  # noqa: PLR0913 - what a family remembers
     *,
     family_id: UUID,
     application: Application,
@@ -134,7 +148,7 @@ def begun(  # noqa: PLR0913 - what a family remembers
     claims: dict[str, list[str]],
     consent_id: UUID | None,
 ) -> RefreshFamily:
-    """Make a family for a code that granted ``offline_access``, to be inserted as that is used up."""
+    """Return an unsaved family for a code that granted ``offline_access``; redeeming the code inserts it."""
     return RefreshFamily(
         pk=family_id,
         application=application,
@@ -150,26 +164,26 @@ def begun(  # noqa: PLR0913 - what a family remembers
     )
 
 
-def find(family_id: UUID, *, client_id: str) -> RefreshFamily | None:
-    """Return a family with its user and its application, if that has this client id.
-
-    ``is_live`` and ``in_grace`` are set on it, and ``active_key_id``, of the tenant.
-    """
-    return _of_client.first(pk=family_id, client_id=client_id)
+def find(family_id: UUID, *, client_id: str) -> FoundFamily | None:
+    """Return a family of the application with this client id."""
+    row: Any = _of_client.first(pk=family_id, client_id=client_id)
+    return FoundFamily(row, row.is_live, row.in_grace, row.active_key_id) if row else None
 
 
 def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
-    """Answer a presented generation of a family that ``find`` just returned. An answer leaves the entry.
+    """Rotate a family that ``find`` just returned, and return the outcome with the family as it is now.
 
-    ``ROTATED`` and ``REPEATED`` come with the family at its newest generation, ``REFUSED``
-    means that the token is no good; what was replayed has then ended the family.
+    ``ROTATED``: the newest generation was presented; the next one and the audit entry are written in one
+    statement. ``REPEATED``: the one before, within the grace; nothing but the entry is written. ``REFUSED``:
+    anything else; a replayed generation ends the family (RFC 9700 section 4.14.2).
     """
     if generation == family.generation and _moved(family, entry):
         return Outcome.ROTATED, family
-    current = find(family.pk, client_id=family.application.client_id)
-    if current is None or not current.is_live:  # type: ignore[attr-defined]
+    found = find(family.pk, client_id=family.application.client_id)
+    if found is None or not found.is_live:
         return Outcome.REFUSED, family
-    if generation == current.generation - 1 and current.in_grace:  # type: ignore[attr-defined]
+    current = found.row
+    if generation == current.generation - 1 and found.in_grace:
         log.write(entry)
         return Outcome.REPEATED, current
     if generation != current.generation:

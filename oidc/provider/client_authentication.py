@@ -1,30 +1,42 @@
 """Client authentication (RFC 6749 section 2.3): Basic or body, never both, by type of application."""
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Subquery
-from oauthlib.common import Request
-from oauthlib.oauth2 import InvalidClientError, InvalidRequestError
 
 from identity.core.tenant_statements import Select, text
 from oidc.applications import services as applications
 from oidc.applications.models import Application, ApplicationRole
-from oidc.grants import codes, families
 from oidc.keys.models import SigningKey
-from oidc.provider.token import client_cache
+from oidc.provider.errors import InvalidClient, InvalidRequest
 
+PARAMETERS: Final = frozenset(("client_id", "client_secret"))
 _LONGEST_HEADER: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
+class Credentials:
     """The credentials that came with a request."""
 
     client_id: str
     secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An application as the endpoints of clients need it: all of it is read in one query.
+
+    ``active_key_id`` is the tenant's signing key. ``has_roles`` is only known of what ``find`` returned.
+    """
+
+    application: Application
+    active_key_id: UUID
+    has_roles: bool = False
 
 
 _BY_CLIENT_ID: Final = Select(
@@ -35,86 +47,76 @@ _BY_CLIENT_ID: Final = Select(
 )
 
 
-def find(client_id: str) -> Application | None:
-    """Return the application of a client id, with ``active_key_id`` and ``has_roles``, in one query."""
-    return _BY_CLIENT_ID.first(client_id=client_id) if _is_well_formed(client_id) else None
+def find(client_id: str) -> Client | None:
+    """Return the client with an id."""
+    row: Any = _BY_CLIENT_ID.first(client_id=client_id) if is_well_formed(client_id) else None
+    return Client(row, row.active_key_id, row.has_roles) if row else None
 
 
-def authenticate(request: Request) -> bool:
-    """Put the authenticated application on the request as ``client``; false when it is not proven."""
-    presented = _presented(request)
-    request.client_id = presented.client_id  # who they said they are, for the audit log
-    application = _application(request, presented.client_id)
-    if application is None:
-        return False
-    proof_needed = application.must_present_secret or presented.secret
-    if proof_needed and not applications.secret_is_right(application, presented.secret):
-        return False
-    request.client = application
-    request.is_client_proven = bool(proof_needed)
-    return True
-
-
-def _application(request: Request, client_id: str) -> Application | None:
-    """Return the application of a client id; a code or refresh token of its own comes in the same query.
-
-    What was found is put on the request, for when the client turns out to be who it says it is.
-    """
-    request.code_row = request.family = request.presented = None
-    if getattr(request, "is_optimistic", False) and request.grant_type == "client_credentials":
-        request.remembered = client_cache.find(client_id)
-        if request.remembered is not None:
-            return request.remembered  # type: ignore[no-any-return]  # oauthlib is untyped
-    grant = _grant(request, client_id) if _is_well_formed(client_id) else None
-    if grant is None:
-        return find(client_id)
-    application: Application = grant.application
-    application.active_key_id = grant.active_key_id  # type: ignore[attr-defined]  # as annotated by find
-    return application
-
-
-def _grant(request: Request, client_id: str) -> Any:
-    if request.grant_type == "authorization_code" and request.code:
-        request.code_row = codes.find(request.code, client_id=client_id)
-        return request.code_row
-    if request.grant_type == "refresh_token" and request.refresh_token:
-        request.presented = families.read(request.refresh_token)
-        if request.presented is not None:
-            request.family = families.find(request.presented.family_id, client_id=client_id)
-    return request.family
-
-
-def _is_well_formed(client_id: str) -> bool:
+def is_well_formed(client_id: str) -> bool:
+    """Tell whether there can be a client with this id."""
     return client_id.isascii() and client_id.isprintable()
 
 
-def _presented(request: Request) -> Presented:
-    header = request.headers.get("Authorization")
-    body = Presented(request.client_id or "", request.client_secret or "")
-    if header is None:
+def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Client:
+    """Return the client that a request authenticates.
+
+    Raises:
+        InvalidClient: it is unknown, or its credentials are wrong.
+        InvalidRequest: there are credentials both in the header and in the body.
+
+    """
+    credentials = read_credentials(authorization, parameters)
+    client = find(credentials.client_id)
+    if client is None or not is_authentic(client, credentials):
+        raise InvalidClient(client_id=credentials.client_id)
+    return client
+
+
+def is_authentic(client: Client, credentials: Credentials) -> bool:
+    """Tell whether the credentials are the client's. A public client needs no secret."""
+    if not is_proof_needed(client, credentials):
+        return True
+    return applications.secret_is_right(client.application, credentials.secret)
+
+
+def is_proof_needed(client: Client, credentials: Credentials) -> bool:
+    """Tell whether the secret has to be right: the client is confidential, or one was sent."""
+    return client.application.must_present_secret or bool(credentials.secret)
+
+
+def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -> Credentials:
+    """Return the credentials of the Authorization header, or of the body if there is no header.
+
+    Raises:
+        InvalidClient: the header is not valid Basic, or the body names another client.
+        InvalidRequest: there are credentials in both places.
+
+    """
+    body = Credentials(parameters.get("client_id", ""), parameters.get("client_secret", ""))
+    if authorization is None:
         return body
-    basic = _basic(header)
+    basic = _basic(authorization)
+    if basic is None:
+        raise InvalidClient("The Authorization header is not valid Basic.", client_id=body.client_id)
     if body.secret:
         # RFC 6749 section 2.3: the client MUST NOT use more than one authentication method.
-        raise InvalidRequestError(
-            description="Credentials came both in the Authorization header and in the body.", request=request
-        )
+        raise InvalidRequest("Credentials came both in the Authorization header and in the body.")
     if body.client_id and body.client_id != basic.client_id:
-        raise InvalidClientError(
-            description="The client_id of the body is not that of the Authorization header.", request=request
+        raise InvalidClient(
+            "The client_id of the body is not that of the Authorization header.", client_id=body.client_id
         )
     return basic
 
 
-def _basic(header: str) -> Presented:
-    scheme, _, text = header.partition(" ")
+def _basic(header: str) -> Credentials | None:
+    """Return the credentials of a header that uses the Basic scheme, if it is well formed."""
+    scheme, _, encoded = header.partition(" ")
     if scheme.lower() != "basic" or len(header) > _LONGEST_HEADER:
-        raise InvalidClientError(description="The Authorization header must use the Basic scheme.")
+        return None
     try:
-        client_id, colon, secret = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+        client_id, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not Base64, or not UTF-8 inside
-        raise InvalidClientError(description="The Authorization header is not valid Basic.") from None
-    if not colon:
-        raise InvalidClientError(description="The Authorization header is not valid Basic.")
+        return None
     # RFC 6749 section 2.3.1: both are form-urlencoded before they are joined.
-    return Presented(unquote_plus(client_id), unquote_plus(secret))
+    return Credentials(unquote_plus(client_id), unquote_plus(secret)) if colon else None

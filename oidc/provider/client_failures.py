@@ -1,6 +1,6 @@
 """Token and revocation requests that were refused: counted, and recorded in the audit log."""
 
-from oauthlib.common import Request
+from typing import Any
 
 from audit import log
 from audit.events import Event
@@ -9,7 +9,7 @@ from identity.limits import services as limits
 from identity.limits.failures import Failure
 
 
-def record(event: Event, request: Request | None, *, error: str, **facts: object) -> None:
+def record(event: Event, error: str, *, client_id: str, is_client_proven: bool = False, **facts: Any) -> None:
     """Record a refused request, and count it unless its client was proven: nobody else can make that one.
 
     Raises:
@@ -17,13 +17,14 @@ def record(event: Event, request: Request | None, *, error: str, **facts: object
             replaces the refusal alone; a request that succeeds is never counted.
 
     """
-    if getattr(request, "is_client_proven", False):
-        log.record(event, result="failed", error=error, **facts)  # type: ignore[arg-type]  # facts of ours
+    facts |= {"result": "failed", "error": error, "client_id": client_id}
+    if is_client_proven:
+        log.record(event, **facts)
         return
     failure = Failure(rules.TOKEN_FAILURES, recorded=rules.TOKEN_FAILURES_RECORDED)
     if failure.is_recorded():
-        log.record(event, result="failed", error=error, **facts, **failure.facts)  # type: ignore[arg-type]  # as above
+        log.record(event, **(facts | failure.facts))
     failure.check()
     if error == "invalid_client":
         # Known and unknown clients are counted alike, so that a count tells nothing.
-        limits.take((rules.CLIENT_FAILURES, f"{facts['client_id']} {limits.client_network()}"))
+        limits.take((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))

@@ -1,26 +1,25 @@
 """The consent behind a third-party application's code or refresh family, read each time it is used."""
 
-from oauthlib.common import Request
-from oauthlib.oauth2 import InvalidGrantError
-
+from oidc.applications.models import Application
 from oidc.grants import consents
 from oidc.grants.consents import Consented
 from oidc.grants.models import AuthorizationCode, RefreshFamily
 from oidc.provider import claims_request, scopes
+from oidc.provider.errors import InvalidGrant
 
 
-def of_grant(request: Request, grant: AuthorizationCode | RefreshFamily) -> Consented | None:
+def of_grant(application: Application, grant: AuthorizationCode | RefreshFamily) -> Consented | None:
     """Return the consent that a grant lives by; nothing for an application that needs none.
 
     Raises:
-        InvalidGrantError: the user revoked the consent, or never agreed to all identity scopes of the grant.
+        InvalidGrant: the user revoked the consent, or never agreed to all identity scopes of the grant.
 
     """
-    if not request.client.is_third_party:
+    if not application.is_third_party:
         return None
-    consented = consents.find(grant.user_id, request.client.pk)
+    consented = consents.find(grant.user_id, application.pk)
     if consented is None or not _is_behind(consented, grant) or not _covers_identity(consented, grant):
-        raise InvalidGrantError(description="The user has not agreed, or no longer agrees.", request=request)
+        raise InvalidGrant("The user has not agreed, or no longer agrees.")
     return consented
 
 

@@ -63,11 +63,14 @@ class GrantContext:
         return self.issued_at + self.lifetime
 
     @property
+    def has_id_token(self) -> bool:
+        """Whether an ID token goes with the access token."""
+        return self.user is not None and OPENID in self.scopes
+
+    @property
     def id_token_exp(self) -> int | None:
-        """When the ID token ends; nothing for a grant that has none."""
-        if self.user is None or OPENID not in self.all_scopes:
-            return None
-        return self.issued_at + settings.ID_TOKEN_SECONDS
+        """When the ID token ends, if there is one."""
+        return self.issued_at + settings.ID_TOKEN_SECONDS if self.has_id_token else None
 
     @property
     def expires_at(self) -> datetime:

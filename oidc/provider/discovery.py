@@ -10,13 +10,14 @@ from django.views.decorators.http import require_safe
 
 from identity.core import tenancy
 from oidc.provider.scopes import IDENTITY_SCOPES
+from oidc.provider.token.endpoint import GRANTS
 from oidc.public_json import cacheable_json
 
 _SUPPORTED: Final[dict[str, Any]] = {
     "scopes_supported": list(IDENTITY_SCOPES),
     "response_types_supported": ["code"],
     "response_modes_supported": ["query", "fragment"],
-    "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+    "grant_types_supported": list(GRANTS),
     "subject_types_supported": ["public"],
     "id_token_signing_alg_values_supported": ["ES256"],
     "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],

@@ -1,65 +1,106 @@
-"""OAuth error answers in JSON: one shape, one set of words, never cached."""
+"""Refusals of the OAuth endpoints: small classes, rendered in one place as JSON that is never cached."""
 
-import json
-from typing import Final
+from collections.abc import Callable
+from functools import wraps
+from typing import ClassVar, Final
 
 import orjson
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from identity.limits.services import TooMany
+from oidc.provider import parameters
 
-# What the interface lists for the token endpoint; everything else is said with one of these.
-_WORDS: Final = {
-    "invalid_request",
-    "invalid_client",
-    "invalid_grant",
-    "unauthorized_client",
-    "unsupported_grant_type",
-}
-_SENTENCES: Final = {
-    "invalid_request": "The request lacks a parameter or has one that is not valid.",
-    "invalid_client": "The client is unknown or its credentials are wrong.",
-    "invalid_grant": "The code or refresh token is wrong, expired, used or was issued to another client.",
-    "unauthorized_client": "The client may not use this grant type.",
-    "unsupported_grant_type": ("grant_type must be authorization_code, refresh_token or client_credentials."),
-}
+_BASIC: Final = 'Basic realm="gatehouse", charset="UTF-8"'
+View = Callable[[HttpRequest], HttpResponse]
 
 
-def oauth_error(
-    error: str, description: str = "", *, status: int = 400, headers: dict[str, str] | None = None
-) -> HttpResponse:
-    """Answer with ``{error, error_description}``."""
-    return oauth_json(
-        {"error": error, "error_description": description or _SENTENCES.get(error, error)},
-        status=status,
-        headers=headers,
-    )
+class OAuthError(Exception):
+    """A refusal in the form of RFC 6749 section 5.2: a code for programs, a sentence for developers."""
+
+    code: ClassVar[str]
+    status: ClassVar[int] = 400
+    description = ""
+
+    def __init__(self, description: str = "") -> None:
+        self.description = description or self.description
+        super().__init__(self.description)
 
 
-def oauth_json(
-    body: dict[str, object], *, status: int = 200, headers: dict[str, str] | None = None
-) -> HttpResponse:
-    """Answer with JSON that nobody keeps (RFC 6749 section 5.1)."""
-    response = HttpResponse(orjson.dumps(body), content_type="application/json", status=status)
-    response["Cache-Control"] = "no-store"
-    response["Pragma"] = "no-cache"
-    for name, value in (headers or {}).items():
-        response[name] = value
-    return response
+class InvalidRequest(OAuthError):
+    """A parameter is missing, malformed or sent twice."""
+
+    code = "invalid_request"
+    description = "The request lacks a parameter or has one that is not valid."
 
 
-def invalid_client(description: str = "", *, basic: bool) -> HttpResponse:
-    """Answer 401, with a challenge when the client came with an Authorization header.
+class WrongMethod(InvalidRequest):
+    """The endpoint takes POST only."""
 
-    RFC 6749 section 5.2: the response MUST include the header field that matches the
-    authentication scheme used by the client.
-    """
-    challenge = {"WWW-Authenticate": 'Basic realm="gatehouse", charset="UTF-8"'} if basic else {}
-    return oauth_error("invalid_client", description, status=401, headers=challenge)
+    status = 405
+    description = "The method must be POST."
 
 
-def too_many_failures(refused: TooMany) -> HttpResponse:
-    """Answer 429 to somebody who was wrong too often, and say when to come back."""
+class InvalidClient(OAuthError):
+    """Client authentication failed. ``client_id`` is the one that was claimed."""
+
+    code = "invalid_client"
+    status = 401
+    description = "The client is unknown or its credentials are wrong."
+
+    def __init__(self, description: str = "", *, client_id: str) -> None:
+        self.client_id = client_id
+        super().__init__(description)
+
+
+class InvalidGrant(OAuthError):
+    """The authorization code or refresh token buys nothing."""
+
+    code = "invalid_grant"
+    description = "The code or refresh token is wrong, expired, used or was issued to another client."
+
+
+class UnauthorizedClient(OAuthError):
+    """The client is authenticated, but this is not for it."""
+
+    code = "unauthorized_client"
+    description = "The client may not use this grant type."
+
+
+class UnsupportedGrantType(OAuthError):
+    """There is no such grant."""
+
+    code = "unsupported_grant_type"
+
+
+def rendered(view: View) -> View:
+    """Render what a view of an OAuth endpoint refuses."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest) -> HttpResponse:
+        try:
+            return view(request)
+        except parameters.Refused as refused:
+            return oauth_error("invalid_request", refused.description, status=refused.status)
+        except TooMany as refused:
+            return _too_many_failures(refused)
+        except OAuthError as refused:
+            headers = _headers(refused, is_basic="HTTP_AUTHORIZATION" in request.META)
+            return oauth_error(refused.code, refused.description, status=refused.status, headers=headers)
+
+    return wrapped
+
+
+def _headers(refused: OAuthError, *, is_basic: bool) -> dict[str, str]:
+    if isinstance(refused, WrongMethod):
+        return {"Allow": "POST, OPTIONS"}
+    if isinstance(refused, InvalidClient) and is_basic:
+        # RFC 6749 section 5.2: the response MUST include the header field that matches the
+        # authentication scheme used by the client.
+        return {"WWW-Authenticate": _BASIC}
+    return {}
+
+
+def _too_many_failures(refused: TooMany) -> HttpResponse:
     return oauth_error(
         "temporarily_unavailable",
         "There were too many failed requests. Try again later.",
@@ -68,16 +109,20 @@ def too_many_failures(refused: TooMany) -> HttpResponse:
     )
 
 
-def refusal(body: str, *, basic: bool) -> tuple[str, HttpResponse]:
-    """Turn oauthlib's error body into ours; also return the word, for the audit log."""
-    said = json.loads(body)
-    word, description = said.get("error", "invalid_request"), said.get("error_description", "")
-    if description == "Mismatching redirect URI.":
-        # RFC 6749 section 5.2: a redirect URI that differs from the authorization request's
-        # makes the grant invalid. oauthlib says invalid_request.
-        word = "invalid_grant"
-    if word not in _WORDS:
-        word = "invalid_request"
-    if word == "invalid_client":
-        return word, invalid_client(description, basic=basic)
-    return word, oauth_error(word, description)
+def oauth_error(
+    error: str, description: str, *, status: int = 400, headers: dict[str, str] | None = None
+) -> HttpResponse:
+    """Return the answer ``{error, error_description}``."""
+    return oauth_json({"error": error, "error_description": description}, status=status, headers=headers)
+
+
+def oauth_json(
+    body: dict[str, object], *, status: int = 200, headers: dict[str, str] | None = None
+) -> HttpResponse:
+    """Return an answer in JSON that no cache keeps (RFC 6749 section 5.1)."""
+    response = HttpResponse(orjson.dumps(body), content_type="application/json", status=status)
+    response["Cache-Control"] = "no-store"
+    response["Pragma"] = "no-cache"
+    for name, value in (headers or {}).items():
+        response[name] = value
+    return response

@@ -9,8 +9,6 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from oauthlib.common import Request
-from oauthlib.oauth2 import InvalidRequestError, UnauthorizedClientError
 
 from identity.core import tenancy
 from identity.organizations import grants as memberships
@@ -19,8 +17,10 @@ from identity.resources.models import Resource, Scope
 from identity.roles import services as roles
 from identity.users.models import User
 from oidc.applications import bindings
-from oidc.applications.models import Application, OrganizationApplication
+from oidc.applications.models import OrganizationApplication
 from oidc.grants.consents import Consented, ConsentRequest
+from oidc.provider.client_authentication import Client
+from oidc.provider.errors import InvalidRequest, UnauthorizedClient
 from oidc.provider.scopes import IDENTITY_SCOPES
 
 _UNKNOWN: Final = "The {} is unknown, or not for this client."
@@ -41,8 +41,7 @@ class Target:
     consent_id: UUID | None = None
 
 
-def for_user(  # noqa: PLR0913 - what decides on a token
-    request: Request,
+def for_user(
     user: User,
     named: list[str],
     *,
@@ -53,17 +52,17 @@ def for_user(  # noqa: PLR0913 - what decides on a token
     """Return the target of a user's token. ``consented`` limits a third-party application.
 
     Raises:
-        InvalidRequestError: the resource is unknown or was not agreed to, or the organization is or was not,
+        InvalidRequest: the resource is unknown or was not agreed to, or the organization is or was not,
             or the user does not belong to it: never told which.
 
     """
-    api = _resource(request, resource)
+    api = _resource(resource)
     membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
     if organization_id and membership is None:
-        raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
+        raise InvalidRequest(_UNKNOWN.format("organization_id"))
     available = _available(user, api, membership)
     if consented is not None:
-        available &= _agreed(request, consented, api, membership)
+        available &= _agreed(consented, api, membership)
     return Target(
         audience=_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
@@ -74,21 +73,19 @@ def for_user(  # noqa: PLR0913 - what decides on a token
     )
 
 
-def _agreed(
-    request: Request, consented: Consented, api: Resource | None, membership: Membership | None
-) -> frozenset[str]:
+def _agreed(consented: Consented, api: Resource | None, membership: Membership | None) -> frozenset[str]:
     """Return the scopes that the user agreed to at the API or, without one, in the organization.
 
     Raises:
-        InvalidRequestError: the user did not agree to the API, or to the organization.
+        InvalidRequest: the user did not agree to the API, or to the organization.
 
     """
     at_api = consented.resources.get(api.pk) if api else None
     in_organization = consented.organizations.get(membership.organization_id) if membership else None
     if api and at_api is None:
-        raise InvalidRequestError(description=_UNKNOWN.format("resource"), request=request)
+        raise InvalidRequest(_UNKNOWN.format("resource"))
     if membership and in_organization is None:
-        raise InvalidRequestError(description=_UNKNOWN.format("organization_id"), request=request)
+        raise InvalidRequest(_UNKNOWN.format("organization_id"))
     granted = at_api or in_organization
     return granted.scopes if granted else frozenset()
 
@@ -127,36 +124,33 @@ def _available(user: User, api: Resource | None, membership: Membership | None) 
     return available
 
 
-def for_machine(request: Request, named: list[str], *, resource: str, organization_id: str) -> Target:
+def for_machine(client: Client, named: list[str], *, resource: str, organization_id: str) -> Target:
     """Return the target of an application's own token.
 
     Raises:
-        InvalidRequestError: the resource is unknown, or the scopes named are of several.
-        UnauthorizedClientError: the application is not bound to the organization.
+        InvalidRequest: the resource is unknown, or the scopes named are of several.
+        UnauthorizedClient: the application is not bound to the organization.
 
     """
-    application: Application = request.client
     if organization_id:
-        return _in_organization(request, named, resource, organization_id)
-    if not resource and not application.has_roles:  # type: ignore[attr-defined]  # by client_authentication.find
+        return _in_organization(client, named, resource, organization_id)
+    if not resource and not client.has_roles:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    granted = bindings.scopes_of(application.pk)
+    granted = bindings.scopes_of(client.application.pk)
     if resource:
-        api = _resource(request, resource)
+        api = _resource(resource)
         assert api is not None  # noqa: S101 - a resource was named
         names = set(granted.filter(resource=api).values_list("name", flat=True))
         return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
-    return _inferred(request, list(granted.select_related("resource")), named)
+    return _inferred(list(granted.select_related("resource")), named)
 
 
-def _inferred(request: Request, granted: list[Scope], named: list[str]) -> Target:
+def _inferred(granted: list[Scope], named: list[str]) -> Target:
     """Return the target when no resource was named: the one that all the scopes belong to."""
     meant = [scope for scope in granted if scope.name in named] if named else granted
     indicators = {scope.resource.indicator for scope in meant}
     if len(indicators) > 1 and named:
-        raise InvalidRequestError(
-            description="The scopes belong to several resources: say which with resource.", request=request
-        )
+        raise InvalidRequest("The scopes belong to several resources: say which with resource.")
     if len(indicators) != 1:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
     api = meant[0].resource
@@ -164,14 +158,12 @@ def _inferred(request: Request, granted: list[Scope], named: list[str]) -> Targe
     return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
 
 
-def _in_organization(request: Request, named: list[str], resource: str, organization_id: str) -> Target:
+def _in_organization(client: Client, named: list[str], resource: str, organization_id: str) -> Target:
     try:
-        bound: OrganizationApplication = bindings.binding(organization_id, str(request.client.pk))
+        bound: OrganizationApplication = bindings.binding(organization_id, str(client.application.pk))
     except bindings.NotBound:
-        raise UnauthorizedClientError(
-            description=_UNKNOWN.format("organization_id"), request=request
-        ) from None
-    api = _resource(request, resource)
+        raise UnauthorizedClient(_UNKNOWN.format("organization_id")) from None
+    api = _resource(resource)
     held = bindings.resource_scopes_in(bound, api.pk) if api else bindings.permissions_in(bound)
     return Target(
         audience=_audience(api, bound.organization_id),
@@ -181,12 +173,12 @@ def _in_organization(request: Request, named: list[str], resource: str, organiza
     )
 
 
-def _resource(request: Request, indicator: str) -> Resource | None:
+def _resource(indicator: str) -> Resource | None:
     if not indicator:
         return None
     resource = Resource.objects.filter(indicator=indicator).first()
     if resource is None:
-        raise InvalidRequestError(description=_UNKNOWN.format("resource"), request=request)
+        raise InvalidRequest(_UNKNOWN.format("resource"))
     return resource
 
 

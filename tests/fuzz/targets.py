@@ -13,7 +13,6 @@ from urllib.parse import quote_plus, unquote_plus, urlencode
 
 import phonenumbers
 from django.test import override_settings
-from oauthlib.oauth2.rfc6749.errors import InvalidClientError
 from rest_framework.exceptions import APIException
 
 from identity.core.errors import Invalid
@@ -23,6 +22,7 @@ from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 from oidc.keys import jws
 from oidc.provider import client_authentication, parameters
+from oidc.provider.errors import InvalidClient
 
 REGISTERED: Final = [
     "https://rp.example/callback",
@@ -58,19 +58,23 @@ def redirect_uri(data: bytes) -> None:
 
 def basic_header(data: bytes) -> None:
     """What Basic decodes comes back when it is encoded and decoded again."""
-    for header in (data.decode("latin-1"), "Basic " + base64.b64encode(data).decode()):
+    for header in (data.decode("latin-1"), _basic(data)):
         try:
-            found = client_authentication._basic(header)
-        except InvalidClientError:
+            found = client_authentication.read_credentials(header, {})
+        except InvalidClient:
             continue
         pair = f"{quote_plus(found.client_id)}:{quote_plus(found.secret)}"
-        again = client_authentication._basic("Basic " + base64.b64encode(pair.encode()).decode())
+        again = client_authentication.read_credentials(_basic(pair.encode()), {})
         assert (again.client_id, again.secret) == (found.client_id, found.secret)
     client_id, colon, secret = data.partition(b":")
     if colon and data.isascii():
-        found = client_authentication._basic("Basic " + base64.b64encode(data).decode())
+        found = client_authentication.read_credentials(_basic(data), {})
         expected = unquote_plus(client_id.decode()), unquote_plus(secret.decode())
         assert (found.client_id, found.secret) == expected
+
+
+def _basic(data: bytes) -> str:
+    return "Basic " + base64.b64encode(data).decode()
 
 
 def form(data: bytes) -> None:

@@ -285,7 +285,7 @@ def test_decision_N2_no_token_carries_what_its_user_did_not_see_and_accept(here)
 
 
 def test_the_machine_finds_AV03_when_consents_have_no_target(here, monkeypatch):
-    def any_target(request: Any, consented: Any, api: Any, membership: Any) -> frozenset[str]:
+    def any_target(consented: Any, api: Any, membership: Any) -> frozenset[str]:
         targets = [*consented.resources.values(), *consented.organizations.values()]
         return frozenset(name for target in targets for name in target.scopes)
 

@@ -1,8 +1,8 @@
-"""Applications that got tokens lately, as they were: what saves reading them again.
+"""The clients that got tokens of their own lately, as they were then: it saves reading them again.
 
-Nothing is believed of them. The statement that writes the audit entry asks the database whether the
-application, its secret and the tenant's signing key are still the same; if not it writes nothing,
-and the request begins anew with what is true now. So a change counts at once, for every worker.
+What is cached is proven before it counts. The statement that writes the audit entry asks the database whether
+the application, its secret and the tenant's signing key are still the same. If they are not, it writes
+nothing, and the request starts again without the cache. So a change counts at once, for every worker.
 """
 
 from typing import Final
@@ -15,13 +15,14 @@ from identity.core import tenancy
 from identity.core.tenant_statements import InsertIf, number, text, uuid
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
+from oidc.provider.client_authentication import Client
 
 _MOST: Final = 16_384  # at 2 KB each
-_known: Final[dict[tuple[str, str], Application]] = {}
+_clients: Final[dict[tuple[str, str], Client]] = {}
 
 
 class Outdated(Exception):
-    """The application, its secret or the signing key is another by now."""
+    """What is cached no longer holds, or cannot be what a refusal is based on."""
 
 
 def _unchanged() -> QuerySet[Application]:
@@ -37,39 +38,40 @@ def _unchanged_and_without_roles() -> QuerySet[Application]:
     return _unchanged().exclude(Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))))
 
 
-_with_roles: Final = InsertIf(log.INSERT, _unchanged)
-_without_roles: Final = InsertIf(log.INSERT, _unchanged_and_without_roles)
+_insert_with_roles: Final = InsertIf(log.INSERT, _unchanged)
+_insert_without_roles: Final = InsertIf(log.INSERT, _unchanged_and_without_roles)
 
 
-def find(client_id: str) -> Application | None:
-    """Return an application as ``client_authentication.find`` returned it some time ago."""
-    return _known.get((tenancy.active_id(), client_id))
+def find(client_id: str) -> Client | None:
+    """Return a client as it was when it was added."""
+    return _clients.get((tenancy.active_id(), client_id))
 
 
-def remember(application: Application) -> None:
-    """Keep an application that ``client_authentication.find`` returned."""
-    if len(_known) >= _MOST:
-        _known.clear()
-    _known[tenancy.active_id(), application.client_id] = application
+def add(client: Client) -> None:
+    """Keep a client that ``client_authentication.find`` returned."""
+    if len(_clients) >= _MOST:
+        _clients.clear()
+    _clients[tenancy.active_id(), client.application.client_id] = client
 
 
-def write(entry: Entry, application: Application) -> None:
-    """Write an audit entry if an application that ``find`` returned is still what it was.
+def write_if_unchanged(entry: Entry, client: Client) -> None:
+    """Write an audit entry if a client of the cache is still as it was.
 
     Raises:
         Outdated: it is not, and nothing was written.
 
     """
-    # Roles that were taken away are missed by nobody: what they grant is read each time.
-    statement = _with_roles if application.has_roles else _without_roles  # type: ignore[attr-defined]
-    unchanged = statement(
+    application = client.application
+    # Roles are read at each request: a client that had some and lost them needs no second look.
+    insert = _insert_with_roles if client.has_roles else _insert_without_roles
+    is_written = insert(
         entry,
         client_pk=application.pk,
         client_version=application.version,
         client_secret_digest=application.secret_digest,
-        signing_key_id=application.active_key_id,  # type: ignore[attr-defined]
+        signing_key_id=client.active_key_id,
     )
-    if not unchanged:
-        _known.pop((tenancy.active_id(), application.client_id), None)
+    if not is_written:
+        _clients.pop((tenancy.active_id(), application.client_id), None)
         raise Outdated
     log.count(entry)

@@ -1,0 +1,159 @@
+"""The authorization code grant at the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
+
+oauthlib calls ``find_valid_code``, compares the verifier of PKCE with ``challenge_of``, and calls
+``check_redirect_uri`` and ``handle``.
+"""
+
+import re
+from typing import Final
+from uuid import UUID
+
+from oauthlib.oauth2 import AuthorizationCodeGrant
+
+from audit.events import Event
+from database import ids
+from oidc.applications import redirect_uris
+from oidc.grants import codes, families
+from oidc.grants.codes import FoundCode
+from oidc.grants.consents import Consented
+from oidc.grants.models import AuthorizationCode
+from oidc.provider import claims_request, client_authentication, consented, scopes, target
+from oidc.provider.client_authentication import Client
+from oidc.provider.context import GrantContext, SignIn
+from oidc.provider.errors import InvalidGrant
+from oidc.provider.token.issue_entry import new_entry
+from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+
+PARAMETERS: Final = frozenset(("code", "redirect_uri", "code_verifier", "resource", "organization_id"))
+FLOW: Final = AuthorizationCodeGrant
+EVENT: Final = Event.TOKEN_EXCHANGE
+_VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
+
+
+def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
+    """Return the client with this id, and the code if it was issued to the client."""
+    if client_authentication.is_well_formed(client_id):
+        code = codes.find(request["code"], client_id=client_id)
+        if code is not None:
+            return FoundClient(Client(code.row.application, code.active_key_id), code)
+    client = client_authentication.find(client_id)
+    return FoundClient(client) if client else None
+
+
+def find_valid_code(client: AuthenticatedClient) -> AuthorizationCode:
+    """Return the code that was presented. It may have been redeemed: ``handle`` decides what that means.
+
+    Raises:
+        InvalidGrant: it was not issued to this client, or it or its session has expired.
+
+    """
+    code = client.presented
+    if not isinstance(code, FoundCode) or not (code.is_live or code.row.consumed_at):
+        raise InvalidGrant
+    return code.row
+
+
+def challenge_of(client: AuthenticatedClient) -> str | None:
+    """Return the challenge of the authorization request, if it had one."""
+    return find_valid_code(client).code_challenge or None
+
+
+def check_redirect_uri(client: AuthenticatedClient, redirect_uri: str) -> None:
+    """Check that the URI is that of the authorization request (RFC 6749 section 4.1.3), and still registered.
+
+    Raises:
+        InvalidGrant: it is not.
+
+    """
+    application = client.client.application
+    is_same = redirect_uri == find_valid_code(client).redirect_uri
+    if not is_same or not redirect_uris.matches(redirect_uri, application.redirect_uris, application.type):
+        raise InvalidGrant("Mismatching redirect URI.")
+
+
+def handle(client: AuthenticatedClient) -> Granted:
+    """Redeem the code. If the application may refresh and was granted ``offline_access``, a family begins.
+
+    Raises:
+        InvalidGrant: the code was redeemed before, the verifier does not fit, or the consent was revoked.
+        errors.InvalidRequest: the resource or organization is unknown, or not for this user.
+
+    """
+    code = find_valid_code(client)
+    if not _is_verifier_valid(client.request, code):
+        raise InvalidGrant("The code_verifier does not fit.")
+    if code.consumed_at is not None:
+        raise _revoke_for_reuse(code)
+    consent = consented.of_grant(client.client.application, code)
+    context = _new_context(client, code, consent)
+    family = None
+    if context.family_id is not None:
+        family = families.new_family(
+            family_id=context.family_id,
+            application=context.application,
+            session=code.session,
+            scope=code.scope,
+            claims=code.claims,
+            consent_id=consent.id if consent else None,
+        )
+    is_redeemed = codes.consume(
+        code,
+        family=family,
+        access_token_id=context.token_id,
+        access_token_expires_at=context.expires_at,
+        entry=new_entry(client, context, user_id=code.user_id),
+    )
+    if not is_redeemed:
+        raise _revoke_for_reuse(code)
+    return Granted(context, family)
+
+
+def _is_verifier_valid(request: TokenRequest, code: AuthorizationCode) -> bool:
+    """Tell whether a verifier was sent if one is due, and only then, and is well formed.
+
+    RFC 9700 section 4.8.2: a verifier without a challenge means that somebody removed the
+    challenge on its way.
+    """
+    verifier = request.parameters.get("code_verifier")
+    if not code.code_challenge:
+        return verifier is None
+    return bool(_VERIFIER.fullmatch(verifier or ""))
+
+
+def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
+    """Revoke what a code was redeemed for, and return the refusal.
+
+    OAuth 2.1 section 7.5.3: only after every other check, or anyone who merely saw the code could
+    revoke its tokens.
+    """
+    codes.take_back(code)
+    return InvalidGrant("The code was used before.")
+
+
+def _new_context(
+    client: AuthenticatedClient, code: AuthorizationCode, consent: Consented | None
+) -> GrantContext:
+    request, application = client.request, client.client.application
+    granted = tuple(scopes.known(code.scope))
+    return GrantContext(
+        application=application,
+        key_id=client.client.active_key_id,
+        scopes=granted,
+        target=target.for_user(
+            code.user,
+            code.scope.split(),
+            resource=request["resource"] or code.resource,
+            organization_id=request["organization_id"] or code.organization_id,
+            consented=consent,
+        ),
+        user=code.user,
+        claims=claims_request.restored(code.claims),
+        sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr),
+        family_id=_new_family_id(client, granted),
+        nonce=code.nonce,
+    )
+
+
+def _new_family_id(client: AuthenticatedClient, granted: tuple[str, ...]) -> UUID | None:
+    may_refresh = "refresh_token" in client.client.application.grant_types
+    return ids.new() if may_refresh and scopes.OFFLINE_ACCESS in granted else None

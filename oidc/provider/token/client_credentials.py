@@ -1,0 +1,55 @@
+"""The client credentials grant (RFC 6749 section 4.4): an application asks for a token in its own name."""
+
+from typing import Final
+
+from oauthlib.oauth2 import ClientCredentialsGrant
+
+from audit import log
+from audit.events import Event
+from oidc.provider import client_authentication, target
+from oidc.provider.context import GrantContext
+from oidc.provider.token import client_cache
+from oidc.provider.token.issue_entry import new_entry
+from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+
+PARAMETERS: Final = frozenset(("scope", "resource", "organization_id"))
+FLOW: Final = ClientCredentialsGrant
+EVENT: Final = Event.TOKEN_EXCHANGE
+
+
+def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
+    """Return the client with this id, from the cache if the request may use it."""
+    if request.may_use_cache and (cached := client_cache.find(client_id)):
+        return FoundClient(cached, is_cached=True)
+    client = client_authentication.find(client_id)
+    return FoundClient(client) if client else None
+
+
+def handle(client: AuthenticatedClient) -> Granted:
+    """Grant an application what its roles give it at this moment.
+
+    Raises:
+        errors.InvalidRequest: the resource is unknown, or the scopes belong to several.
+        errors.UnauthorizedClient: the application is not bound to the organization.
+        client_cache.Outdated: the client is cached and has changed.
+
+    """
+    request = client.request
+    context = GrantContext(
+        application=client.client.application,
+        key_id=client.client.active_key_id,
+        scopes=(),
+        target=target.for_machine(
+            client.client,
+            request["scope"].split(),
+            resource=request["resource"],
+            organization_id=request["organization_id"],
+        ),
+    )
+    entry = new_entry(client, context)
+    if client.is_cached:
+        client_cache.write_if_unchanged(entry, client.client)
+    else:
+        log.write(entry)
+        client_cache.add(client.client)
+    return Granted(context)

@@ -1,0 +1,121 @@
+"""The token endpoint (RFC 6749 section 3.2): the steps of a request, in their order.
+
+``engine`` has oauthlib call the three in the middle, through the hooks of ``Validator``. What oauthlib checks
+itself, it checks between them: that a code or refresh token was sent, and that the PKCE verifier has the
+digest of the challenge.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from oidc.grants import families
+from oidc.keys import signing
+from oidc.provider import client_authentication, errors, parameters, tokens
+from oidc.provider.token import authorization_code, client_cache, client_credentials, refresh_token
+from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, TokenRequest
+
+GRANTS: Final[Mapping[str, Grant]] = {
+    "authorization_code": authorization_code,
+    "refresh_token": refresh_token,
+    "client_credentials": client_credentials,
+}
+_UNSUPPORTED: Final = f"grant_type must be one of {', '.join(GRANTS)}."
+
+
+def parse_request(http: HttpRequest) -> TokenRequest:
+    """Return the parameters of a POST. Those that the grant does not read are ignored (RFC 6749 section 3.2).
+
+    Raises:
+        errors.WrongMethod: it is not a POST.
+        parameters.Refused: the form cannot be read, or has a parameter twice.
+        errors.InvalidRequest: there are parameters in the URL, or there is no grant type.
+        errors.UnsupportedGrantType: the grant type is unknown.
+
+    """
+    if http.method != "POST":
+        raise errors.WrongMethod
+    if http.META["QUERY_STRING"]:
+        raise errors.InvalidRequest("Parameters belong in the body, not in the URL.")
+    form = parameters.form(http)
+    grant_type = form["grant_type"]
+    if not grant_type:
+        raise errors.InvalidRequest("The parameter grant_type is missing.")
+    grant = GRANTS.get(grant_type)
+    if grant is None:
+        raise errors.UnsupportedGrantType(_UNSUPPORTED)
+    # RFC 6749 section 3.1: a parameter without a value was left out. An empty verifier is a wrong one.
+    sent = {
+        name: value
+        for name, value in form.only(client_authentication.PARAMETERS | grant.PARAMETERS)
+        if value or name == "code_verifier"
+    }
+    return TokenRequest(grant_type, grant, sent, http.META.get("HTTP_AUTHORIZATION"))
+
+
+def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
+    """Return the request with its client, authenticated (RFC 6749 section 3.2.1).
+
+    Raises:
+        errors.InvalidClient: the client is unknown, or its credentials are wrong.
+        errors.InvalidRequest: there are credentials both in the header and in the body.
+        client_cache.Outdated: so says the cache, which refuses nobody.
+
+    """
+    credentials = client_authentication.read_credentials(request.authorization, request.parameters)
+    found = request.grant.find_client(request, credentials.client_id)
+    if found is None or not client_authentication.is_authentic(found.client, credentials):
+        if found and found.is_cached:
+            raise client_cache.Outdated
+        raise errors.InvalidClient(client_id=credentials.client_id)
+    return AuthenticatedClient(
+        request,
+        found.client,
+        found.presented,
+        is_proven=client_authentication.is_proof_needed(found.client, credentials),
+        is_cached=found.is_cached,
+    )
+
+
+def check_grant_type(client: AuthenticatedClient) -> None:
+    """Check that the client may use the grant (RFC 6749 section 5.2).
+
+    Raises:
+        errors.UnauthorizedClient: it may not.
+
+    """
+    if client.request.grant_type not in client.client.application.grant_types:
+        raise errors.UnauthorizedClient
+
+
+def handle_grant(client: AuthenticatedClient) -> Granted:
+    """Have the module of the grant decide what is granted, and write it down.
+
+    Raises:
+        errors.OAuthError: nothing is granted.
+        SigningKey.DoesNotExist: the signing key was deleted; nothing was written.
+
+    """
+    signing.load(client.client.active_key_id)  # so that signing cannot fail once a code or token is used
+    return client.request.grant.handle(client)
+
+
+def build_answer(granted: Granted) -> HttpResponse:
+    """Return the tokens (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3)."""
+    context = granted.context
+    access_token = tokens.access_token(context)
+    answer: dict[str, object] = {
+        "access_token": access_token,
+        "token_type": "Bearer",
+        "expires_in": context.lifetime,
+        "scope": " ".join(context.all_scopes),
+    }
+    if granted.family is not None:
+        answer["refresh_token"] = families.text_of(granted.family)
+    if context.has_id_token:
+        answer["id_token"] = tokens.id_token(context, access_token)
+    return errors.oauth_json(answer)
+
+
+STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)

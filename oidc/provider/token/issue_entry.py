@@ -1,0 +1,24 @@
+"""The audit entry of a token request that is granted."""
+
+from uuid import UUID
+
+from audit import log
+from audit.models import Entry
+from oidc.keys import usage
+from oidc.provider.context import GrantContext
+from oidc.provider.token.request import AuthenticatedClient
+
+
+def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UUID | None = None) -> Entry:
+    """Return the entry, unsaved: it is written in one statement with what the grant uses up."""
+    return log.entry(
+        client.request.grant.EVENT,
+        user_id=user_id,
+        application_id=client.client.application.pk,
+        grant_type=client.request.grant_type,
+        result="success",
+        scope=" ".join(context.all_scopes),
+        **usage.noted(
+            context.key_id, access_token_exp=context.access_token_exp, id_token_exp=context.id_token_exp
+        ),
+    )

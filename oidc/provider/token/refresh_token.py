@@ -1,0 +1,95 @@
+"""The refresh token grant (RFC 6749 section 6): the family moves on by one generation, or was replayed."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from oauthlib.oauth2 import RefreshTokenGrant
+
+from audit.events import Event
+from oidc.grants import families
+from oidc.grants.families import FoundFamily, Outcome
+from oidc.grants.models import RefreshFamily
+from oidc.provider import claims_request, client_authentication, consented, scopes, target
+from oidc.provider.client_authentication import Client
+from oidc.provider.context import GrantContext, SignIn
+from oidc.provider.errors import InvalidGrant
+from oidc.provider.token.issue_entry import new_entry
+from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
+
+PARAMETERS: Final = frozenset(("refresh_token", "scope", "resource", "organization_id"))
+FLOW: Final = RefreshTokenGrant
+EVENT: Final = Event.TOKEN_REFRESH
+
+
+@dataclass(frozen=True, slots=True)
+class FoundToken:
+    """A refresh token of ours: its family as it is now, and the generation that was presented."""
+
+    family: FoundFamily
+    generation: int
+
+
+def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
+    """Return the client with this id, and the family of the refresh token if the token was issued to it."""
+    token = families.read(request["refresh_token"])
+    if token is not None and client_authentication.is_well_formed(client_id):
+        family = families.find(token.family_id, client_id=client_id)
+        if family is not None:
+            client = Client(family.row.application, family.active_key_id)
+            return FoundClient(client, FoundToken(family, token.generation))
+    client_alone = client_authentication.find(client_id)
+    return FoundClient(client_alone) if client_alone else None
+
+
+def find_live_token(client: AuthenticatedClient) -> FoundToken:
+    """Return the refresh token that was presented.
+
+    Raises:
+        InvalidGrant: it was not issued to this client, or its family has ended or expired.
+
+    """
+    token = client.presented
+    if not isinstance(token, FoundToken) or not token.family.is_live:
+        raise InvalidGrant
+    return token
+
+
+def handle(client: AuthenticatedClient) -> Granted:
+    """Rotate the family. A retry within the grace gets the newest token again; a replay ends the family.
+
+    Raises:
+        InvalidGrant: the token was replayed or is no longer good, or the user revoked the consent.
+        errors.InvalidRequest: the resource or organization is unknown, or not for this user.
+
+    """
+    token = find_live_token(client)
+    family = token.family.row
+    context = _new_context(client, family)
+    entry = new_entry(client, context, user_id=family.user_id)
+    outcome, newest = families.advance(family, token.generation, entry)
+    if outcome is Outcome.REFUSED:
+        raise InvalidGrant("The refresh token is no longer good.")
+    return Granted(context, newest)
+
+
+def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantContext:
+    request, application = client.request, client.client.application
+    original = scopes.known(family.scope)
+    wanted = scopes.known(request["scope"]) if request["scope"] else original
+    return GrantContext(
+        application=application,
+        key_id=client.client.active_key_id,
+        # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
+        scopes=tuple(scope for scope in wanted if scope in original),
+        target=target.for_user(
+            family.user,
+            (request["scope"] or family.scope).split(),
+            resource=request["resource"],
+            organization_id=request["organization_id"],
+            consented=consented.of_grant(application, family),
+        ),
+        user=family.user,
+        claims=claims_request.restored(family.claims),
+        sign_in=SignIn(family.session_id, family.auth_time, family.amr),
+        family_id=family.pk,
+    )
