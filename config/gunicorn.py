@@ -74,8 +74,7 @@ def child_exit(server: object, worker: Any) -> None:
 def post_worker_init(worker: object) -> None:
     """Let the worker send messages and spans: after the fork, since threads do not survive one."""
     from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
-    from management import refusals  # noqa: PLC0415
-    from management.operations import tracing  # noqa: PLC0415
+    from management.observability import refusals, tracing  # noqa: PLC0415
     from management.upgrades import presence  # noqa: PLC0415
 
     outgoing.start()
@@ -91,7 +90,7 @@ def worker_exit(server: object, worker: object) -> None:
     if not apps.ready:  # the worker could not start, and why is what has to be seen
         return
     from interaction.verification import outgoing  # noqa: PLC0415 - as above
-    from management import refusals  # noqa: PLC0415
+    from management.observability import refusals  # noqa: PLC0415
 
     outgoing.stop()
     refusals.stop()

@@ -124,8 +124,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_HANDLERS: list[str] = []
 MIDDLEWARE = [
     "audit.middleware.OriginMiddleware",
-    "management.operations.tracing.TracingMiddleware",
-    "management.operations.middleware.MeasuringMiddleware",
+    "management.observability.tracing.TracingMiddleware",
+    "management.observability.middleware.MeasuringMiddleware",
     "config.headers.SecurityHeadersMiddleware",
     "config.load_shedding.LoadSheddingMiddleware",
     "config.static_files.StaticFilesMiddleware",
@@ -139,7 +139,7 @@ MIDDLEWARE = [
     "management.site.middleware.AuthenticationMiddleware",
     "management.site.middleware.MessageMiddleware",
     "management.site.middleware.OperatorMiddleware",
-    "management.refusals.RefusalMiddleware",
+    "management.observability.refusals.RefusalMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
 CSRF_COOKIE_NAME = "__Host-gatehouse-csrf" if _SECURE else "gatehouse-csrf"
@@ -381,7 +381,7 @@ LOG_REQUESTS = env.flag("LOG_REQUESTS")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"correlation": {"()": "management.operations.logs.CorrelationFilter"}},
+    "filters": {"correlation": {"()": "management.observability.logs.CorrelationFilter"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
         "json": {

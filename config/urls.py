@@ -39,8 +39,8 @@ from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet
 from management.api.permissions import IsSuperuser
 from management.members import viewsets as m2m
+from management.observability import views as observability
 from management.openapi import views as openapi
-from management.operations import views as operations
 from management.site.site import entrance
 from oidc.applications.viewsets import (
     ApplicationRoles,
@@ -253,9 +253,9 @@ people = [
 ]
 
 machines = [
-    path("healthz", operations.healthz, name="healthz"),
-    path("readyz", operations.readyz, name="readyz"),
-    path("metrics", operations.prometheus, name="metrics"),
+    path("healthz", observability.healthz, name="healthz"),
+    path("readyz", observability.readyz, name="readyz"),
+    path("metrics", observability.prometheus, name="metrics"),
 ]
 
 # At the root alone; management.site.middleware refuses it below tenants.

@@ -10,7 +10,7 @@ from django.db import Error as DatabaseFailure
 from django.db import NotSupportedError, connection
 
 from identity.core.examination import examined, named
-from management.operations import health
+from management.observability import health
 
 _CLOCKS_APART: Final = 5
 _FOR_MESSAGES: Final = 2  # threads of each worker that send, beside those that serve

@@ -10,7 +10,7 @@ from django.test import Client
 from audit import context, counting, log
 from audit.events import Event
 from audit.models import Entry, Stretch
-from management import refusals
+from management.observability import refusals
 from tests.support import cast, management, operators
 from tests.support.management import refusal_of, result_of
 

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
-from management.operations import health, metrics
+from management.observability import health, metrics
 
 View = Callable[[HttpRequest], HttpResponse]
 

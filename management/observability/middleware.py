@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
-from management.operations import metrics
+from management.observability import metrics
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _logger: Final = logging.getLogger("gatehouse.requests")
