@@ -1,4 +1,4 @@
-"""How often something may be done."""
+"""Rate limits and locks."""
 
 from django.apps import AppConfig
 

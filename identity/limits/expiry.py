@@ -1,4 +1,4 @@
-"""Counters that count for nothing any more."""
+"""Expired counters."""
 
 from typing import Final
 
@@ -11,9 +11,9 @@ from identity.limits.models import Counter
 _KEPT_SECONDS: Final = 3600
 
 
-def _counters() -> QuerySet[Counter]:
+def _expired_counters() -> QuerySet[Counter]:
     # A lock ends before its window does.
     return Counter.objects.filter(ends_at__lt=seconds_ahead(-_KEPT_SECONDS))
 
 
-EXPIRING: Final = [Expiring("counters", _counters)]
+EXPIRING: Final = [Expiring("counters", _expired_counters)]

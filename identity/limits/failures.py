@@ -1,9 +1,9 @@
-"""Failures that anybody can cause: an address has so many of them, and fills the audit log with few."""
+"""Failures that any client can cause: limited by address, and summarized in the audit log."""
 
 from typing import Final
 
 from identity.limits import rules, services, stores
-from identity.limits.rules import Limit, Refusal, Try
+from identity.limits.rules import Hit, Limit, Refusal
 from identity.limits.services import TooMany
 
 
@@ -11,33 +11,31 @@ class Failure:
     """One failure, counted for the client's address."""
 
     def __init__(self, limit: Limit, *, recorded: int) -> None:
-        """Count it. The first ``recorded`` get an audit entry each, then there is one a minute."""
-        self._tried: Final = Try(limit, services.client_network())
-        tally = stores.tally(self._tried)
-        self._count: Final = tally.count
-        self._seconds: Final = tally.seconds
-        self._is_summed: Final = tally.count > recorded
+        """Count it. The first ``recorded`` get an audit entry each, the others one a minute."""
+        self._limit: Final = limit
+        self._hit: Final = Hit(limit, services.client_network())
+        self._window: Final = stores.increment(self._hit)
+        self._is_summarized: Final = self._window.count > recorded
 
-    def is_recorded(self) -> bool:
-        """Tell whether an audit entry is due now. Ask once: asking counts."""
-        if not self._is_summed:
+    def claim_entry(self) -> bool:
+        """Return whether to write an audit entry now. Call it once: it counts the entries of the minute."""
+        if not self._is_summarized:
             return True
-        minute = Try(rules.SUMMARIES, f"{self._tried.rule.kind} {self._tried.key}")
-        return stores.tally(minute).count == 1
+        entries = Hit(rules.SUMMARIES, f"{self._limit.kind} {self._hit.key}")
+        return stores.increment(entries).count == 1
 
     @property
     def facts(self) -> dict[str, int]:
-        """What an entry that stands for several failures says: how many there were in the window so far."""
-        return {"count": self._count} if self._is_summed else {}
+        """The number of failures in the window so far, for an entry that summarizes several."""
+        return {"count": self._window.count} if self._is_summarized else {}
 
     def check(self) -> None:
-        """Answer as before only while the limit is not reached.
+        """Refuse the request if the limit is reached.
 
         Raises:
-            TooMany: it is.
+            TooMany: the limit is reached.
 
         """
-        assert isinstance(self._tried.rule, Limit)  # noqa: S101 - by construction
-        if self._count > self._tried.rule.most:
-            stores.note_refusal(Refusal(self._tried, self._seconds))
-            raise TooMany(self._seconds)
+        if self._window.count > self._limit.max_hits:
+            stores.count_refusal(Refusal(self._hit, self._window.resets_in))
+            raise TooMany(self._window.resets_in)

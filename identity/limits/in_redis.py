@@ -1,6 +1,6 @@
-"""Counters in the Redis of CACHE_URL: one script counts, another gives back, and the clock is Redis' own.
+"""Counters in the Redis of CACHE_URL, changed by scripts. The clock is Redis' own.
 
-A counter is a hash, ``count`` and for a lock ``until``, in milliseconds. It is gone when its window is over.
+A counter is a hash: ``count`` and, for a lock, ``until`` in milliseconds. It expires with its window.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from django.conf import settings
 
 from database.redis import InvalidReply, Unavailable, shared_redis
 from identity.core import tenancy
-from identity.limits.rules import SPANS, Limit, Refusal, Tally, Try
+from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Refusal, Window
 
-# Of each key: "limit" or "lock", how many, in how many milliseconds. Behind them the spans of locks.
-_COUNT: Final = """
+# ARGV: for each key "limit" or "lock", the number of hits or failures, and the milliseconds of the window;
+# then the milliseconds of each lock.
+_HIT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function read(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
@@ -40,17 +41,17 @@ for i, key in ipairs(KEYS) do
 end
 return {0, 0}
 """
-_TALLY: Final = """
+_INCREMENT: Final = """
 local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
 if count == 1 then redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[1])) end
 return {count, redis.call('PTTL', KEYS[1])}
 """
-_READ: Final = """
+_GET_COUNTS: Final = """
 local counts = {}
 for i, key in ipairs(KEYS) do counts[i] = tonumber(redis.call('HGET', key, 'count') or 0) end
 return counts
 """
-_GIVE_BACK: Final = """
+_UNDO: Final = """
 for i, key in ipairs(KEYS) do
     if ARGV[i] == 'clear' or tonumber(redis.call('HGET', key, 'count') or 0) <= 1 then
         redis.call('DEL', key)
@@ -62,72 +63,82 @@ end
 """
 
 
-def count(tries: Sequence[Try]) -> Refusal | None:
-    """Count all of them, or none and return the first that is one too many. No transaction takes it back.
+def count_hits(hits: Sequence[Hit]) -> Refusal | None:
+    """Count all hits, or none and return the first refusal. No rollback undoes them.
 
     Raises:
-        Unavailable: it does not answer, or not with what the script returns.
+        Unavailable: Redis does not answer, or not with what the script returns.
 
     """
-    rules = [each.rule for each in tries]
-    numbers = [
-        part
-        for rule in rules
-        for part in (
-            ("limit", rule.most, 1000 * rule.seconds)
+    arguments = [
+        argument
+        for rule in (hit.rule for hit in hits)
+        for argument in (
+            ("limit", rule.max_hits, 1000 * rule.seconds)
             if isinstance(rule, Limit)
             else ("lock", rule.failures, 1000 * rule.seconds)
         )
     ]
-    position, left = _run(_COUNT, tries, [*numbers, *(1000 * span for span in SPANS)], many=2)
-    if position > len(tries):
+    arguments += [1000 * seconds for seconds in LOCK_SECONDS]
+    position, milliseconds = _run(_HIT, hits, arguments, reply_length=2)
+    if position > len(hits):
         raise Unavailable
-    return Refusal(tries[position - 1], left // 1000 + 1) if position else None
+    return Refusal(hits[position - 1], milliseconds // 1000 + 1) if position else None
 
 
-def tally(tried: Try) -> Tally:
-    """Count one more, however many there were, and return how many there are now.
-
-    Raises:
-        Unavailable: it does not answer.
-
-    """
-    count, left = _run(_TALLY, [tried], [1000 * tried.rule.seconds], many=2)
-    return Tally(count, left // 1000 + 1)
-
-
-def is_any_reached(tries: Sequence[Try]) -> bool:
-    """Tell whether one of these limits is reached. Nothing is counted.
+def increment(hit: Hit) -> Window:
+    """Count a hit, even beyond its limit, and return the window.
 
     Raises:
-        Unavailable: it does not answer.
+        Unavailable: Redis does not answer.
 
     """
-    counts = _run(_READ, tries, [], many=len(tries))
-    pairs = zip(tries, counts, strict=True)
-    return any(isinstance(each.rule, Limit) and count >= each.rule.most for each, count in pairs)
+    count, milliseconds = _run(_INCREMENT, [hit], [1000 * hit.rule.seconds], reply_length=2)
+    return Window(count, milliseconds // 1000 + 1)
 
 
-def give_back(tries: Sequence[Try], *, cleared: str = "") -> None:
-    """Take back what ``count`` counted; while Redis is away it stays counted."""
+def is_any_reached(hits: Sequence[Hit]) -> bool:
+    """Return whether one of these limits is reached. Nothing is counted.
+
+    Raises:
+        Unavailable: Redis does not answer.
+
+    """
+    counts = _run(_GET_COUNTS, hits, [], reply_length=len(hits))
+    pairs = zip(hits, counts, strict=True)
+    return any(isinstance(hit.rule, Limit) and count >= hit.rule.max_hits for hit, count in pairs)
+
+
+def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
+    """Undo hits, and clear the counters of ``cleared_kind``. If Redis does not answer, they stay counted."""
     with suppress(Unavailable):
-        _run(_GIVE_BACK, tries, ["clear" if each.rule.kind == cleared else "" for each in tries], many=0)
+        _run(
+            _UNDO,
+            hits,
+            ["clear" if hit.rule.kind == cleared_kind else "" for hit in hits],
+            reply_length=0,
+        )
 
 
-def _numbers(answer: object, many: int) -> list[int]:
-    """Return an answer that is so many whole numbers, none below zero; no script gives another."""
-    numbers = [] if answer is None else answer
-    if not isinstance(numbers, list) or len(numbers) != many:
+def _checked_numbers(reply: object, length: int) -> list[int]:
+    """Return the whole numbers of a reply, negative ones as zero.
+
+    Raises:
+        InvalidReply: it does not have ``length`` whole numbers.
+
+    """
+    numbers = [] if reply is None else reply
+    if not isinstance(numbers, list) or len(numbers) != length:
         raise InvalidReply
     if not all(isinstance(number, int) for number in numbers):
         raise InvalidReply
     return [max(number, 0) for number in numbers]
 
 
-def _run(script: str, tries: Sequence[Try], arguments: list[Any], *, many: int) -> list[int]:
-    """Run a script, and return the numbers it answers, so many."""
+def _run(script: str, hits: Sequence[Hit], arguments: list[Any], *, reply_length: int) -> list[int]:
+    """Run a script on the counters of ``hits``, and return the numbers of its reply."""
     prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
-    keys = [f"{prefix}:{each.key_hash}" for each in tries]
+    keys = [f"{prefix}:{hit.key_hash}" for hit in hits]
     return shared_redis().ask(
-        lambda redis: _numbers(redis.register_script(script)(keys=keys, args=arguments), many)
+        lambda redis: _checked_numbers(redis.register_script(script)(keys=keys, args=arguments), reply_length)
     )

@@ -1,4 +1,4 @@
-"""Counting what may be done so often and no oftener, and locking out who guesses."""
+"""Rate limits, and locks after failed login attempts."""
 
 import ipaddress
 from collections.abc import Callable, Iterator
@@ -11,171 +11,162 @@ from audit import context
 from database.statements import Entailed, Insert
 from identity.core.errors import ServiceError
 from identity.limits import in_database, stores
-from identity.limits.rules import Limit, Lock, Tally, Try
+from identity.limits.rules import Hit, Limit, Lock, Window
 
-_IPV6_NETWORK: Final = 64  # what one customer of a provider has at least
+_IPV6_NETWORK: Final = 64  # bits: the smallest network that a provider gives to one customer
 
 
 class TooMany(ServiceError):
-    """This was done too often lately."""
+    """A limit is reached."""
 
     status = 429
     reason = "rate_limited"
 
-    def __init__(self, seconds: int) -> None:
+    def __init__(self, resets_in: int) -> None:
         super().__init__(
-            f"too many requests: try again in {seconds} seconds", headers={"Retry-After": str(seconds)}
+            f"too many requests: try again in {resets_in} seconds", headers={"Retry-After": str(resets_in)}
         )
 
 
-def take(*tries: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany) -> None:
-    """Count one of each, or none. What is rolled back does not count where rows are counted.
+def hit(*hits: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany) -> None:
+    """Count a hit on each limit, or on none if one is reached.
+
+    A rollback of the caller's transaction undoes hits in the database, but not in Redis.
 
     Raises:
-        TooMany: a limit is reached; or what ``refusal`` makes of the seconds to wait.
+        TooMany: a limit is reached; or what ``refusal`` returns for the seconds to wait.
 
     """
-    refused = stores.count([Try(limit, key) for limit, key in tries]).refusal
+    refused = stores.count_hits([Hit(limit, key) for limit, key in hits]).refusal
     if refused:
-        raise refusal(refused.seconds)
+        raise refusal(refused.resets_in)
 
 
-def take_by_address(limit: Limit) -> None:
-    """Count one for the client's address.
+def hit_by_address(limit: Limit) -> None:
+    """Count a hit for the client's address.
 
     Raises:
         TooMany: the limit is reached.
 
     """
-    take((limit, client_network()))
+    hit((limit, client_network()))
 
 
-def take_with(limit: Limit, key: str, insert: Insert, row: Model) -> None:
-    """Count one and insert a row, or do neither.
+def hit_and_insert(limit: Limit, key: str, insert: Insert, row: Model) -> None:
+    """Count a hit and insert a row, or do neither.
 
     Raises:
         TooMany: the limit is reached.
 
     """
-    refused = stores.count_with(Try(limit, key), insert, row)
+    refused = stores.count_and_insert(Hit(limit, key), insert, row)
     if refused:
-        raise TooMany(refused.seconds)
+        raise TooMany(refused.resets_in)
 
 
-def tally(limit: Limit, key: str) -> Tally:
-    """Count one more and return how many there are in the window. Nothing is refused."""
-    return stores.tally(Try(limit, key))
+def increment(limit: Limit, key: str) -> Window:
+    """Count a hit, even beyond the limit, and return the window."""
+    return stores.increment(Hit(limit, key))
 
 
-def is_any_reached(*tries: tuple[Limit, str]) -> bool:
-    """Tell whether one of these limits is reached, without counting."""
-    return stores.is_any_reached([Try(limit, key) for limit, key in tries])
+def test(*hits: tuple[Limit, str]) -> bool:
+    """Return whether each limit allows another hit. Nothing is counted."""
+    return not stores.is_any_reached([Hit(limit, key) for limit, key in hits])
 
 
-class Guess:
-    """A guess under way: counted as a failure until it turns out to be none."""
+class LoginAttempt:
+    """An attempt to prove who one is, counted as a failure until it succeeds."""
 
-    def __init__(self, locks: list[Try], counted: stores.Counted) -> None:
-        self._locks = locks
-        # A right guess clears a lock; of a limit it takes only itself back.
-        self._cleared = locks[0].rule.kind if isinstance(locks[0].rule, Lock) else ""
-        self._counted = counted
-        self._refusal = counted.refusal
-        self._is_counted = counted.refusal is None
+    def __init__(self, hits: list[Hit], result: stores.Result) -> None:
+        self._hits = hits
+        # Success clears a lock; from a limit it only removes its own hit.
+        self._cleared_kind = hits[0].rule.kind if isinstance(hits[0].rule, Lock) else ""
+        self._store = result.store
+        self._refusal = result.refusal
+        self._is_counted = result.refusal is None
         self._is_entailed = False
 
     def check(self, locked: Callable[[int], Exception]) -> None:
-        """Go on only if not too many failed before.
+        """Refuse the attempt if a lock holds or a limit is reached.
 
         Raises:
-            Exception: what ``locked`` makes of the seconds to wait.
+            Exception: what ``locked`` returns for the seconds to wait.
 
         """
         if self._refusal:
-            raise locked(self._refusal.seconds)
+            raise locked(self._refusal.resets_in)
 
-    def was_right(self) -> None:
-        """Clear the first, if it is a lock, and take the guess back from the others.
+    def succeed(self) -> None:
+        """Clear the first counter if it is a lock, and undo this attempt in the others.
 
-        Call it in the transaction of what the guess leads to; if that is rolled back, so is this.
+        Call it in the transaction that the attempt leads to, so that both are rolled back together.
         """
         if self._is_entailed:
             self._is_counted = False
-        self.take_back(cleared=self._cleared)
+        self._undo(cleared_kind=self._cleared_kind)
 
-    def entailed(self) -> list[Entailed]:
-        """Return what ``was_right`` does as updates that the success entails; call it all the same, later."""
-        if not self._is_counted or self._counted.store is not in_database:
+    def success_statements(self) -> list[Entailed]:
+        """Return the updates of ``succeed``, for a larger statement. ``succeed`` is still called after it."""
+        if not self._is_counted or self._store is not in_database:
             return []
         self._is_entailed = True
-        return [in_database.giving_back(self._locks, cleared=self._cleared)]
+        return [in_database.undo_statement(self._hits, cleared_kind=self._cleared_kind)]
 
-    def take_back(self, *, cleared: str = "") -> None:
-        """Never have counted."""
+    def cancel(self) -> None:
+        """Undo this attempt in all counters."""
+        self._undo()
+
+    def _undo(self, *, cleared_kind: str = "") -> None:
         if self._is_counted:
-            self._counted.store.give_back(self._locks, cleared=cleared)
+            self._store.undo(self._hits, cleared_kind=cleared_kind)
             self._is_counted = False
 
 
 @contextmanager
-def guessing(
-    *locks: tuple[Lock | Limit, str], failure: type[Exception], within: Limit | None = None
-) -> Iterator[Guess]:
-    """Do a guess of the block, which is counted before the block runs.
-
-    So guesses that are made at once cannot slip through together. The block asks ``check``. When
-    it raises ``failure`` the guess stays counted; when it succeeds, ``was_right``; when it ends
-    otherwise, the guess never counted. A ``Limit`` among the locks counts wrong guesses alone.
-    ``within`` is a limit of the client's address, which counts however the guess ends.
-
-    Raises:
-        TooMany: the limit is reached.
-
-    """
-    guess = _begun([Try(lock, key) for lock, key in locks], within)
-    try:
-        yield guess
-    except failure:
-        raise
-    except BaseException:
-        guess.take_back()
-        raise
-    guess.was_right()
-
-
-@contextmanager
-def guarded(
-    *locks: tuple[Lock, str],
+def login_attempt(
+    *rules: tuple[Lock | Limit, str],
     failure: type[Exception],
-    locked: Callable[[int], Exception],
+    locked: Callable[[int], Exception] | None = None,
     within: Limit | None = None,
-) -> Iterator[Guess]:
-    """Do a guess of the block as ``guessing`` does, unless too many failed before it.
+) -> Iterator[LoginAttempt]:
+    """Count the block as a failed login attempt before it runs, so that parallel attempts count too.
+
+    The attempt stays counted if the block raises ``failure``. It succeeds if the block ends without an
+    exception, and is cancelled by any other exception. ``within`` is a limit of the client's address,
+    which counts every attempt. Without ``locked`` the block has to call ``check``.
 
     Raises:
-        Exception: what ``locked`` makes of the seconds to wait.
+        Exception: what ``locked`` returns for the seconds to wait; earlier attempts reached a rule.
         TooMany: the limit ``within`` is reached.
 
     """
-    with guessing(*locks, failure=failure, within=within) as guess:
-        guess.check(locked)
-        yield guess
+    attempt = _begin([Hit(rule, key) for rule, key in rules], within)
+    try:
+        if locked is not None:
+            attempt.check(locked)
+        yield attempt
+    except failure:
+        raise
+    except BaseException:
+        attempt.cancel()
+        raise
+    attempt.succeed()
 
 
-def _begun(locks: list[Try], within: Limit | None) -> Guess:
+def _begin(hits: list[Hit], within: Limit | None) -> LoginAttempt:
     if within is None:
-        return Guess(locks, stores.count(locks))
-    by_address = Try(within, client_network())
-    counted = stores.count([by_address, *locks])
-    if counted.refusal:
-        if counted.refusal.refused is by_address:
-            raise TooMany(counted.refusal.seconds)
-        take_by_address(within)  # nothing was counted: who is locked out counts for the address all the same
-    return Guess(locks, counted)
+        return LoginAttempt(hits, stores.count_hits(hits))
+    by_address = Hit(within, client_network())
+    result = stores.count_hits([by_address, *hits])
+    if result.refusal:
+        if result.refusal.hit is by_address:
+            raise TooMany(result.refusal.resets_in)
+        hit_by_address(within)  # nothing was counted, and locked attempts count for the address too
+    return LoginAttempt(hits, result)
 
 
 def client_network() -> str:
-    """Return the client's address; of IPv6 the network, since one client has more than can be counted.
+    """Return the client's IPv4 address or IPv6 /64 network. One IPv6 client has too many addresses to count.
 
     Requests without an address, by a Unix socket, count as one client.
     """

@@ -1,4 +1,4 @@
-"""Where it is counted: in the Redis that all nodes share, if it is there and answers, or in the database."""
+"""The stores of counters: Redis, if CACHE_URL names one and it answers, otherwise the database."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,77 +12,78 @@ from prometheus_client import Counter
 from database.redis import Unavailable
 from database.statements import Insert, all_or_nothing
 from identity.limits import in_database, in_redis
-from identity.limits.rules import Limit, Refusal, Tally, Try
+from identity.limits.rules import Hit, Limit, Refusal, Window
 
-_COUNTED: Final = Counter("gatehouse_limits_counted", "What was counted for limits, by where.", ["store"])
+_COUNTED: Final = Counter("gatehouse_limits_counted", "What was counted for limits, by store.", ["store"])
 _REFUSED: Final = Counter("gatehouse_limits_refused", "Requests that a limit or a lock refused.", ["limit"])
 T = TypeVar("T")
 
 
 class Store(Protocol):
-    """What counts."""
+    """Counters in one place."""
 
-    def count(self, tries: Sequence[Try]) -> Refusal | None:
-        """Count all of them at once, or none and return the first that is one too many."""
+    def count_hits(self, hits: Sequence[Hit]) -> Refusal | None:
+        """Count all hits, or none and return the first refusal."""
 
-    def tally(self, tried: Try) -> Tally:
-        """Count one more, however many there were."""
+    def increment(self, hit: Hit) -> Window:
+        """Count a hit, even beyond its limit, and return the window."""
 
-    def is_any_reached(self, tries: Sequence[Try]) -> bool:
-        """Tell whether one of these limits is reached."""
+    def is_any_reached(self, hits: Sequence[Hit]) -> bool:
+        """Return whether one of these limits is reached."""
 
-    def give_back(self, tries: Sequence[Try], *, cleared: str = "") -> None:
-        """Take back what ``count`` counted, and all failures of the kind ``cleared``."""
+    def undo(self, hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
+        """Undo hits, and clear the counters of ``cleared_kind``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """Who counted, who alone can give back, and what was one too many."""
+class Result:
+    """The store that counted, which alone can undo it, and the refusal if there was one."""
 
     store: Store
     refusal: Refusal | None
 
 
-def count(tries: Sequence[Try]) -> Counted:
-    """Count all of them at once, or none. No limit is ever off: the database counts what Redis does not."""
-    counted = _ask(lambda store: Counted(store, store.count(tries)))
-    note_refusal(counted.refusal)
-    return counted
+def count_hits(hits: Sequence[Hit]) -> Result:
+    """Count all hits at once, or none."""
+    result = _ask(lambda store: Result(store, store.count_hits(hits)))
+    count_refusal(result.refusal)
+    return result
 
 
-def count_with(tried: Try, insert: Insert, row: Model) -> Refusal | None:
-    """Count one and insert a row, or do neither. Where rows are counted it is one statement on PostgreSQL."""
+def count_and_insert(hit: Hit, insert: Insert, row: Model) -> Refusal | None:
+    """Count a hit and insert a row, or do neither. With counters in PostgreSQL it is one statement."""
     if settings.CACHE_URL:
-        counted = count([tried])
-        if counted.refusal is None:
+        result = count_hits([hit])
+        if result.refusal is None:
             insert(row)
-        return counted.refusal
+        return result.refusal
     _COUNTED.labels("database").inc()
-    assert isinstance(tried.rule, Limit)  # noqa: S101 - locks are counted with ``count``
-    if all_or_nothing(in_database.counting(tried.rule), in_database.values_of(tried), (insert, row)):
+    assert isinstance(hit.rule, Limit)  # noqa: S101 - locks are counted with ``count_hits``
+    if all_or_nothing(in_database.hit_statement(hit.rule), in_database.hit_values(hit), (insert, row)):
         return None
-    refusal = in_database.refusal_of(tried)
-    note_refusal(refusal)
+    refusal = in_database.get_refusal([hit])
+    count_refusal(refusal)
     return refusal
 
 
-def tally(tried: Try) -> Tally:
-    """Count one more, however many there were."""
-    return _ask(lambda store: store.tally(tried))
+def increment(hit: Hit) -> Window:
+    """Count a hit, even beyond its limit, and return the window."""
+    return _ask(lambda store: store.increment(hit))
 
 
-def is_any_reached(tries: Sequence[Try]) -> bool:
-    """Tell whether one of these limits is reached. Nothing is counted."""
-    return _ask(lambda store: store.is_any_reached(tries))
+def is_any_reached(hits: Sequence[Hit]) -> bool:
+    """Return whether one of these limits is reached. Nothing is counted."""
+    return _ask(lambda store: store.is_any_reached(hits))
 
 
-def note_refusal(refusal: Refusal | None) -> None:
+def count_refusal(refusal: Refusal | None) -> None:
     """Count a refusal for Prometheus."""
     if refusal is not None:
-        _REFUSED.labels(refusal.refused.rule.kind).inc()
+        _REFUSED.labels(refusal.hit.rule.kind).inc()
 
 
 def _ask(question: Callable[[Store], T]) -> T:
+    """Ask Redis, and the database if Redis does not answer: no limit is ever off."""
     if settings.CACHE_URL:
         with suppress(Unavailable):
             answer = question(in_redis)

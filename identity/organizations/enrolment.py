@@ -53,7 +53,7 @@ def _enrolled(
     held = Organization.objects.select_for_update(no_key=True).filter(pk=organization.pk)
     if held.values_list("pk").first() is None:
         raise NoSuchOrganization
-    if application_id and limits.is_any_reached((rules.MEMBER_JOINS, str(application_id))):
+    if application_id and not limits.test((rules.MEMBER_JOINS, str(application_id))):
         key = identifiers.phone_key(identifiers.phone(phone))
         if known := Membership.objects.filter(organization=organization, user__phone_key=key).first():
             return known
@@ -85,4 +85,4 @@ def _means_phone_alone(user: User, email: str) -> bool:
 
 def _count(application_id: UUID | None) -> None:
     if application_id:
-        limits.take((rules.MEMBER_JOINS, str(application_id)))
+        limits.hit((rules.MEMBER_JOINS, str(application_id)))

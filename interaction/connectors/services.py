@@ -106,7 +106,7 @@ def test(connector: Connector, *, to: str) -> str:
     """
     with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
         is_text_message = connector.type == Connector.Type.SMS
-        limits.take(
+        limits.hit(
             (rules.CONNECTOR_TESTS, str(connector.pk)),
             *([(rules.TEXT_MESSAGES, "")] if is_text_message else []),
         )

@@ -9,7 +9,7 @@ from django.urls import reverse
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.limits.services import Guess
+from identity.limits.services import LoginAttempt
 from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -74,7 +74,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     _check(purpose, kind, shown)
     if kind is Kind.PHONE:
         sms_countries.check(verification.address_of(kind, identifier), shown.sms_countries)
-    limits.take_by_address(rules.CODE_SENDS)
+    limits.hit_by_address(rules.CODE_SENDS)
     if purpose is not Purpose.CHANGE:
         captcha.check(captcha_token)
     return verification.send(
@@ -129,18 +129,20 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
 
 
 @contextmanager
-def guess_code() -> Iterator[Guess]:
+def guess_code() -> Iterator[LoginAttempt]:
     """Enter a code in the block: a wrong one counts for the network, which has so many of them.
 
     Raises:
         limits.TooMany: there were too many wrong ones, or too many sign-ins, from this address.
 
     """
-    with limits.guessing(
-        (rules.WRONG_CODES, limits.client_network()), failure=verification.WrongCode, within=rules.SIGN_INS
-    ) as guess:
-        guess.check(limits.TooMany)
-        yield guess
+    with limits.login_attempt(
+        (rules.WRONG_CODES, limits.client_network()),
+        failure=verification.WrongCode,
+        locked=limits.TooMany,
+        within=rules.SIGN_INS,
+    ) as attempt:
+        yield attempt
 
 
 def are_long(kind: Kind, identifier: str) -> bool:

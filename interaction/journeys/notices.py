@@ -25,7 +25,7 @@ def send(user: User, notice: Notice, addresses: Mapping[Kind, str], words: Mappi
         _post(user, notice, EMAIL, addresses[Kind.EMAIL], words)
     elif _takes_text(addresses) and delivery.can_deliver_text(SMS):
         try:
-            limits.take((rules.TEXT_MESSAGES, ""))
+            limits.hit((rules.TEXT_MESSAGES, ""))
         except limits.TooMany:
             return  # codes need what is left of the tenant's text messages
         _post(user, notice, SMS, addresses[Kind.PHONE], words)

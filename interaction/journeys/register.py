@@ -69,7 +69,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     """
     if password:
         passwords.check_places()  # as in sign_in
-    limits.take_by_address(rules.REGISTRATIONS)
+    limits.hit_by_address(rules.REGISTRATIONS)
     captcha.check(captcha_token)
     shown = experience.current()
     given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}

@@ -28,7 +28,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
 
     """
     passwords.check_places()  # as in sign_in
-    limits.take_by_address(rules.SIGN_INS)
+    limits.hit_by_address(rules.SIGN_INS)
     with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as entry:
         kind = identifiers.kind_of(identifier)
         proof = None

@@ -12,7 +12,7 @@ from audit.log import Attempt
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from identity.limits.services import Guess
+from identity.limits.services import LoginAttempt
 from identity.sessions import services as sessions
 from identity.sessions.known_people import KnownPeople
 from identity.sessions.models import Session
@@ -79,17 +79,17 @@ def with_password(
     passwords.check_places()  # a flood costs no statement, and is not in the log
     kind, key = identifiers.key_of(identifier)
     device = known.device_of(kind, key)
-    guessing = limits.guessing(
+    login_attempt = limits.login_attempt(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
         (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
     )
-    with guessing as guess, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
+    with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().takes_password_for(kind):
             raise MethodOff(kind)
-        guess.check(Locked)
+        attempt.check(Locked)
         try:
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
@@ -98,7 +98,7 @@ def with_password(
             raise
         if device and not known.is_current(device, user):
             _check_identifier(kind, key)
-        return start(user, amr=["pwd"], entry=entry, pending=pending, current=current, guess=guess)
+        return start(user, amr=["pwd"], entry=entry, pending=pending, current=current, attempt=attempt)
 
 
 def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
@@ -110,10 +110,10 @@ def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
 
     """
     lock = (rules.IDENTIFIER, f"{kind} {key}")
-    with limits.guarded(lock, failure=credentials.InvalidCredentials, locked=Locked) as guess:
+    with limits.login_attempt(lock, failure=credentials.InvalidCredentials, locked=Locked) as attempt:
         if failed:
             raise credentials.InvalidCredentials
-        guess.take_back()
+        attempt.cancel()
 
 
 def _count_stranger(kind: Kind, key: str, known: KnownPeople, device: str) -> None:
@@ -143,7 +143,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
 
     """
     attempted = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
-    with codes.guess_code() as guess, attempted as entry:
+    with codes.guess_code() as attempt, attempted as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().takes_code_for(kind):
             raise MethodOff(kind, "verification code")
@@ -166,7 +166,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
                     pending=pending,
                     current=current,
                     proven=proven,
-                    guess=guess,
+                    attempt=attempt,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):
             # Somebody else proved something about the account at this moment.
@@ -181,12 +181,12 @@ def start(  # noqa: PLR0913 - what signing in touches
     pending: Pending | None,
     current: Session | None,
     proven: tuple[Kind, str] | None = None,
-    guess: Guess | None = None,
+    attempt: LoginAttempt | None = None,
     auth_time: datetime | None = None,
 ) -> SignedIn:
     """Open the session of a person who proved who they are: all that this changes, or nothing.
 
-    ``entry`` is the attempt under way, which succeeds, and ``guess`` the one that was right. ``proven``
+    ``entry`` is the entry of the sign-in, which succeeds, and ``attempt`` its login attempt. ``proven``
     is the kind and the key of the identifier that the person has just shown to be theirs. ``auth_time``
     is when they proved who they are, if that was not here and now.
 
@@ -198,12 +198,12 @@ def start(  # noqa: PLR0913 - what signing in touches
     """
     entry.user_id = user.pk
     if current is None and proven is None:
-        token = _start_anew(user, sessions.new(user, amr=amr, auth_time=auth_time), entry, pending, guess)
+        token = _start_anew(user, sessions.new(user, amr=amr, auth_time=auth_time), entry, pending, attempt)
     else:
         with transaction.atomic():
             credentials.signed_in(user)  # the user's row first, as everywhere: nobody waits in a circle
-            if guess:
-                guess.was_right()
+            if attempt:
+                attempt.succeed()
             if proven is not None:
                 ownership.accept_proof(user, *proven)
             session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
@@ -215,7 +215,11 @@ def start(  # noqa: PLR0913 - what signing in touches
 
 
 def _start_anew(
-    user: User, made: tuple[Session, str], entry: Attempt, pending: Pending | None, guess: Guess | None
+    user: User,
+    made: tuple[Session, str],
+    entry: Attempt,
+    pending: Pending | None,
+    attempt: LoginAttempt | None,
 ) -> str:
     """Sign in a browser in which nobody was: one statement, since most sign-ins are like this."""
     session, token = made
@@ -224,10 +228,10 @@ def _start_anew(
         user,
         (sessions.INSERT, session),
         *([requests.noting_sign_in(pending.parked, session)] if pending else []),
-        *(guess.entailed() if guess else []),
+        *(attempt.success_statements() if attempt else []),
         (log.INSERT, written),
     )
     entry.was_written(written)
-    if guess:
-        guess.was_right()
+    if attempt:
+        attempt.succeed()
     return token

@@ -153,7 +153,7 @@ def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session
     max_age = pending.max_age if pending else None
     if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
         raise NotOffered
-    limits.take_by_address(rules.SIGN_INS)
+    limits.hit_by_address(rules.SIGN_INS)
     secrets = attempts.new_secrets()
     with _conversation():
         endpoints = relying_party.get_endpoints(offer.provider, offer.config)

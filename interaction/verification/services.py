@@ -134,14 +134,14 @@ def _replace_earlier(sent: VerificationCode, device: str) -> None:
     """Store a new code, unless too many were sent, and end those that it takes the place of."""
     kind, key = Kind(sent.kind), sent.identifier_key
     whom, network = f"{kind} {key}", limits.client_network()
-    limits.take(
+    limits.hit(
         (rules.CODE_PAUSE, f"{whom} {sent.purpose} {network}"),
         (rules.CODES, f"{whom} {network}"),
         (rules.CODES_KNOWN_BROWSER, f"{whom} {device}") if device else (rules.CODES_FROM_ANYWHERE, whom),
         refusal=SentTooOften,
     )
     if kind is Kind.PHONE:
-        limits.take((rules.TEXT_MESSAGES, ""))
+        limits.hit((rules.TEXT_MESSAGES, ""))
     earlier = VerificationCode.objects.of(
         purpose=Purpose(sent.purpose), kind=kind, key=key, browser=sent.browser
     )

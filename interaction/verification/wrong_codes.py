@@ -20,15 +20,13 @@ def count(kind: Kind, key: str) -> None:
 
     An identifier that nobody has is counted like any other.
     """
-    limits.tally(rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}")
-    in_tenant = limits.tally(rules.TENANT_WRONG_CODES, "")
-    if in_tenant.count == rules.TENANT_WRONG_CODES.most:
+    limits.increment(rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}")
+    in_tenant = limits.increment(rules.TENANT_WRONG_CODES, "")
+    if in_tenant.count == rules.TENANT_WRONG_CODES.max_hits:
         _ALARMS.inc()
         log.record(Event.CODE_ALARM, count=in_tenant.count, seconds=rules.TENANT_WRONG_CODES.seconds)
 
 
 def are_too_many(kind: Kind, key: str) -> bool:
     """Tell whether the budget of an identifier or of the tenant is used up: then codes are long."""
-    return limits.is_any_reached(
-        (rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}"), (rules.TENANT_WRONG_CODES, "")
-    )
+    return not limits.test((rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}"), (rules.TENANT_WRONG_CODES, ""))

@@ -103,8 +103,8 @@ def prove(administrator: Administrator, code: str) -> str:
     """
     typed = "".join(code.split()).replace("-", "")
     with tenancy.using(tenancy.DEFAULT):
-        guess = (rules.SECOND_STEP, str(administrator.pk))
-        with limits.guarded(guess, failure=WrongCode, locked=CodeLocked):
+        lock = (rules.SECOND_STEP, str(administrator.pk))
+        with limits.login_attempt(lock, failure=WrongCode, locked=CodeLocked):
             if _is_of_authenticator(administrator, typed):
                 return "totp"
             _use_recovery_code(administrator, typed.upper())

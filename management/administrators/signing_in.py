@@ -177,12 +177,14 @@ def _guarded(username: str) -> Iterator[None]:
     here = f"{key} {limits.client_network()}"
     with tenancy.using(tenancy.DEFAULT):
         locks = [(rules.ADMINISTRATOR, here)]
-        if not limits.is_any_reached((rules.ADMINISTRATOR_ADDRESS, here)):
+        if limits.test((rules.ADMINISTRATOR_ADDRESS, here)):
             locks.append((rules.ADMINISTRATOR_FROM_ANYWHERE, key))
-        with limits.guarded(*locks, failure=WrongCredentials, locked=Locked, within=rules.SIGN_INS):
+        with limits.login_attempt(*locks, failure=WrongCredentials, locked=Locked, within=rules.SIGN_INS):
             yield
 
 
 def _remember_address(username: str) -> None:
     with tenancy.using(tenancy.DEFAULT):
-        limits.tally(rules.ADMINISTRATOR_ADDRESS, f"{identifiers.fold(username)} {limits.client_network()}")
+        limits.increment(
+            rules.ADMINISTRATOR_ADDRESS, f"{identifiers.fold(username)} {limits.client_network()}"
+        )

@@ -50,7 +50,7 @@ def park(*, request_id: UUID, browser: str, is_new: bool, application: Applicati
     """
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
     limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
-    limits.take_with(limit, limits.client_network(), _insert, request)
+    limits.hit_and_insert(limit, limits.client_network(), _insert, request)
     if not is_new and (stale := _beyond_the_most.all(browser=browser)):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 

@@ -22,9 +22,9 @@ def record(event: Event, error: str, *, client_id: str, is_client_proven: bool =
         log.record(event, **facts)
         return
     failure = Failure(rules.TOKEN_FAILURES, recorded=rules.TOKEN_FAILURES_RECORDED)
-    if failure.is_recorded():
+    if failure.claim_entry():
         log.record(event, **(facts | failure.facts))
     failure.check()
     if error == "invalid_client":
         # Known and unknown clients are counted alike, so that a count tells nothing.
-        limits.take((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))
+        limits.hit((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))

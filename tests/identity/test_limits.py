@@ -52,7 +52,7 @@ def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterato
 
 def guess(*, right: bool = False, who: str = "ada", at: str = "192.0.2.1") -> None:
     tries = (PAIR, f"{who} {at}"), (IDENTIFIER, who)
-    with limits.guarded(*tries, failure=Wrong, locked=Locked):
+    with limits.login_attempt(*tries, failure=Wrong, locked=Locked):
         if not right:
             raise Wrong
 
@@ -84,24 +84,24 @@ def let_pass(store: str, url: str) -> None:
 
 def test_a_limit_says_how_long_to_wait(store):
     for _ in range(12):
-        limits.take((ADDRESS, "192.0.2.1"))
+        limits.hit((ADDRESS, "192.0.2.1"))
 
     with pytest.raises(limits.TooMany) as refused:
-        limits.take((ADDRESS, "192.0.2.1"))
+        limits.hit((ADDRESS, "192.0.2.1"))
 
     assert 590 <= int(refused.value.headers["Retry-After"]) <= 601
-    limits.take((ADDRESS, "192.0.2.2"))
+    limits.hit((ADDRESS, "192.0.2.2"))
 
 
 def test_several_limits_count_all_or_none(store):
     once = Limit("code pause", 1, 60)
-    limits.take((once, "ada"))
+    limits.hit((once, "ada"))
 
     for _ in range(15):
         with pytest.raises(limits.TooMany):
-            limits.take((ADDRESS, "ada"), (once, "ada"))
+            limits.hit((ADDRESS, "ada"), (once, "ada"))
 
-    limits.take((ADDRESS, "ada"))
+    limits.hit((ADDRESS, "ada"))
 
 
 def test_locks_double_up_to_an_hour(store, settings):
@@ -144,7 +144,7 @@ def test_what_ends_otherwise_never_counted(store):
     for _ in range(5):
         with (
             pytest.raises(ZeroDivisionError),
-            limits.guarded((PAIR, "ada"), failure=Wrong, locked=Locked),
+            limits.login_attempt((PAIR, "ada"), failure=Wrong, locked=Locked),
         ):
             raise ZeroDivisionError
 
@@ -156,7 +156,7 @@ def test_case_I07_fifty_guesses_at_once_are_three(store, acme):
         def one(index: int, who: str = f"ada {number}", looked: list[int] = looked) -> str:
             with acme.active():
                 try:
-                    with limits.guarded((PAIR, who), (IDENTIFIER, who), failure=Wrong, locked=Locked):
+                    with limits.login_attempt((PAIR, who), (IDENTIFIER, who), failure=Wrong, locked=Locked):
                         looked.append(index)
                         raise Wrong  # noqa: TRY301 - as a journey does
                 except Wrong as wrong:
@@ -175,14 +175,14 @@ def test_right_and_wrong_ones_at_once_wait_in_no_circle(store, acme):
         with acme.active():
             for number in range(rounds(10)):
                 try:
-                    with limits.guessing(
+                    with limits.login_attempt(
                         *tries, failure=Wrong, within=Limit("address", 10**6, 60)
-                    ) as under_way:
-                        under_way.check(Locked)
+                    ) as attempt:
+                        attempt.check(Locked)
                         if (index + number) % 3 == 0:
                             raise Wrong  # noqa: TRY301 - as above
                         with transaction.atomic():
-                            under_way.was_right()
+                            attempt.succeed()
                 except Wrong:
                     pass
 

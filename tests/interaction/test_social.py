@@ -886,7 +886,7 @@ class TestStart:
 
     def test_decision_X6_an_address_begins_so_many_and_no_more(self, acme, provider, monkeypatch):
         connect(acme, provider.config)
-        monkeypatch.setattr(rules, "SIGN_INS", replace(rules.SIGN_INS, most=2))
+        monkeypatch.setattr(rules, "SIGN_INS", replace(rules.SIGN_INS, max_hits=2))
         inside = Client(REMOTE_ADDR=f"2001:db8:{secrets.randbelow(9999)}:{secrets.randbelow(9999)}::1")
 
         statuses = [inside.get(f"/t/{acme.tenant.slug}/social/oidc").status_code for _ in range(3)]

@@ -56,7 +56,7 @@ class TestWhatIsOver:
         acme.browser().authorize(client)
         send(browser, new_email())
         with acme.active():
-            limits.take((rules.CODES, "somebody"))
+            limits.hit((rules.CODES, "somebody"))
             SocialAttempt.objects.create(
                 state_hash="x", browser="x", sealed_secrets="", expires_at=datetime.now(UTC)
             )
@@ -90,7 +90,7 @@ class TestWhatIsOver:
         waiting = acme.browser()
         waiting.authorize(client)
         with acme.active():
-            limits.take((rules.CODES, "somebody"))
+            limits.hit((rules.CODES, "somebody"))
         before = {model: count(acme, model) for model in (AuthorizationRequest, AuthorizationCode, Session)}
 
         purged()

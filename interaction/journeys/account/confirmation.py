@@ -59,7 +59,7 @@ def confirm(session: Session, password: str) -> None:
     with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as entry:
         entry.user_id = session.user_id
         if session.user.password:
-            with limits.guarded(
+            with limits.login_attempt(
                 (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
                 (rules.IDENTIFIER, f"confirm {session.user_id}"),
                 failure=credentials.InvalidCredentials,
