@@ -132,7 +132,7 @@ def prepare(url: str) -> None:
 
     django.setup()
     call_command("migrate", verbosity=0, interactive=False)
-    from management import bootstrap  # noqa: PLC0415
+    from management.seeding import bootstrap  # noqa: PLC0415
 
     bootstrap.prepare()
 

@@ -22,7 +22,7 @@ def main() -> None:
     from identity.core import tenancy  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
-    from management import bootstrap  # noqa: PLC0415
+    from management.seeding import bootstrap  # noqa: PLC0415
     from oidc.applications import services as applications  # noqa: PLC0415
 
     bootstrap.prepare()

@@ -19,7 +19,7 @@ from identity.tenants.models import Tenant
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from management.administrators import services as administrators
-from management.demo_data import seeding
+from management.seeding.demo_data import seeding
 from tests.support import authenticator, cast
 from tests.support.cast import PASSWORD, World
 from tests.support.screens import Screens

@@ -23,10 +23,10 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.core.errors import Invalid
 from identity.encryption import keyring
-from management import bootstrap
 from management.administrators import services as administrators
 from management.administrators import tokens
 from management.administrators.models import Administrator
+from management.seeding import bootstrap
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
 from tests.support import cast, second

@@ -11,7 +11,7 @@ from django.conf import settings
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users import services as users
-from management import demo
+from management.seeding import demo
 from oidc.applications import services as applications
 
 
@@ -65,7 +65,7 @@ class TestDemo:
     def test_never_touches_an_account_that_was_there_before(self, acme, monkeypatch, tmp_path):
         monkeypatch.setattr(settings, "DEVELOPMENT", True)
         monkeypatch.setattr(settings, "VAR", tmp_path)
-        monkeypatch.setattr("management.demo.tenancy.DEFAULT", acme.tenant.activated())
+        monkeypatch.setattr("management.seeding.demo.tenancy.DEFAULT", acme.tenant.activated())
         alice = acme.user("alice")
 
         shown = demo.prepare("http://localhost:9")

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from management import bootstrap
+from management.seeding import bootstrap
 from tests.support import budgets
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from management import bootstrap
+from management.seeding import bootstrap
 
 
 class Command(BaseCommand):

@@ -16,8 +16,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from management import bootstrap, demo
-from management.demo import Demo
+from management.seeding import bootstrap, demo
+from management.seeding.demo import Demo
 
 _PATIENCE: Final = 30  # seconds until a process must answer
 _GRACE: Final = 35  # seconds in which a process may finish what it is doing

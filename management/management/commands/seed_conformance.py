@@ -6,8 +6,8 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from identity.core.errors import ServiceError
-from management.conformance import configuration, seeding
-from management.conformance.seeding import Seeded
+from management.seeding.conformance import configuration, seeding
+from management.seeding.conformance.seeding import Seeded
 
 _HELP: Final = (
     "Make two clients and a person for the OpenID Foundation's conformance suite, in a tenant of their own, "

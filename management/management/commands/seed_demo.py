@@ -8,8 +8,8 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from identity.core.errors import ServiceError
-from management.demo_data import seeding
-from management.demo_data.seeding import Made, Wanted
+from management.seeding.demo_data import seeding
+from management.seeding.demo_data.seeding import Made, Wanted
 
 _HELP: Final = (
     "Fill a tenant with made-up users, organizations and sign-ins: the same for the same seed, save ids, "

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from management.conformance.seeding import Client, Seeded
+from management.seeding.conformance.seeding import Client, Seeded
 
 Command = list[str | int]
 Task = dict[str, Any]

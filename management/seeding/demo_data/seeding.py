@@ -24,10 +24,10 @@ from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users import passwords
 from identity.users.models import User
-from management.demo_data import made_up
 from management.imports.formats import Format
 from management.imports.records import Foreign, Place, Raw
 from management.imports.running import Import, Options
+from management.seeding.demo_data import made_up
 
 SOURCE: Final = "seed_demo"
 _BATCH: Final = 500
