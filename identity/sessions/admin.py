@@ -19,17 +19,15 @@ from identity.users.models import User
 
 
 class LiveFilter(admin.SimpleListFilter):
-    """Those that still count, and those that do not."""
+    """Filter by live and ended sessions."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Name both."""
         return [("live", "Live"), ("over", "Over")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list."""
         live = Session.objects.live().values("pk")
         if self.value() == "live":
             return queryset.filter(pk__in=live)
@@ -74,13 +72,12 @@ class SessionAdmin(Pages):
         return super().get_queryset(request).select_related("user")
 
     def name_of(self, row: Any) -> str:
-        """Return whose session it is."""
         return f"Session of {row.user}"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search among people, or for one session."""
+        """Search by user, or by the id of a session."""
         if pk := self.parsed(search_term.strip()):
             return queryset.filter(pk=pk), False
         if search_term:
@@ -89,27 +86,24 @@ class SessionAdmin(Pages):
 
     @admin.display(description="State")
     def state(self, session: Session) -> str:
-        """Whether it still counts."""
         return _state(session)
 
     @admin.display(description="Auth time (UTC)", ordering="auth_time")
     def signed_in(self, session: Session) -> str:
-        """When the person proved who they are."""
         return _signed_in(session)
 
     @admin.display(description="Browser")
     def browser(self, session: Session) -> str:
-        """What the browser calls itself, cut short."""
+        """Return the beginning of the User-Agent header."""
         return session.user_agent[:60]
 
     @admin.display(description="Methods (amr)")
     def methods(self, session: Session) -> str:
-        """How the person proved who they are."""
         return ", ".join(session.amr) or "-"
 
 
 def _signed_in(session: Session) -> str:
-    """Return when the person signed in; another provider may not have said it."""
+    """Return when the user authenticated. Other providers do not always report it."""
     return text(session.known_auth_time) if session.known_auth_time else "Unknown"
 
 

@@ -1,9 +1,9 @@
 """The three cookies of a browser, each named after its tenant.
 
-``session`` says who is signed in; each sign-in gives it a new secret. ``browser`` says
-nothing about anybody: it ties pending requests to the browser they began in. A sign-in
-keeps it, so that other tabs of the same browser lose nothing. ``known`` says, in MACs, whom the
-browser signed in before: see ``known_people``.
+``session`` holds the secret of the session; each sign-in sets a new one. ``browser`` holds a random
+secret that ties pending requests to the browser, and identifies no user. A sign-in keeps it, so that
+requests pending in other tabs stay valid. ``known`` lists in MACs the users who signed in with the
+browser before: see ``known_users``.
 """
 
 import hashlib
@@ -15,28 +15,26 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from identity.core import tenancy
-from identity.sessions import services
-from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
-from identity.sessions.known_people import read as known_people_of
+from identity.sessions import known_users, services
+from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.sessions.models import Session
 from identity.users.models import User
 
 _BROWSER_SECONDS: Final = 24 * 3600
-_KNOWN_SECONDS: Final = 400 * 24 * 3600  # as long as browsers keep a cookie
-_LONGEST: Final = 128
-_LONGEST_KNOWN: Final = 1024
+_KNOWN_SECONDS: Final = 400 * 24 * 3600  # the longest that browsers keep a cookie (RFC 6265bis)
+_MAX_LENGTH: Final = {"session": 128, "browser": 128, "known": 1024}
 
 
 def _name(kind: str) -> str:
-    # The prefix makes browsers refuse the cookie unless it is Secure, for this host alone and
-    # for every path (RFC 6265bis 4.1.3.2): no sibling host can plant one.
+    # With this prefix browsers refuse the cookie unless it is Secure, for this host only and for every
+    # path (RFC 6265bis 4.1.3.2): another host of the same domain cannot set it.
     host = "__Host-" if settings.BASE_URL.startswith("https:") else ""
     return f"{host}gatehouse-{kind}.{tenancy.active().slug}"
 
 
 def _read(request: HttpRequest, kind: str) -> str:
     value = request.COOKIES.get(_name(kind), "")
-    return value if len(value) <= (_LONGEST_KNOWN if kind == "known" else _LONGEST) else ""
+    return value if len(value) <= _MAX_LENGTH[kind] else ""
 
 
 def _write(response: HttpResponseBase, kind: str, value: str, seconds: int) -> None:
@@ -51,47 +49,37 @@ def _write(response: HttpResponseBase, kind: str, value: str, seconds: int) -> N
 
 
 def current_session(request: HttpRequest) -> Session | None:
-    """Return the live session of this browser in this tenant, with its user."""
+    """Return the live session of the browser in this tenant, with its user."""
     token = _read(request, "session")
     return services.find(token) if token else None
 
 
-def remember_session(response: HttpResponseBase, token: str) -> None:
-    """Hand the browser the secret of its new session."""
-    _write(response, "session", token, settings.SESSION_ABSOLUTE_SECONDS)
-
-
-def known_people(request: HttpRequest) -> KnownPeople:
-    """Return the people whom this browser signed in before."""
+def get_known_users(request: HttpRequest) -> KnownUsers:
+    """Return the users who signed in with this browser before."""
     value = _read(request, "known")
-    return known_people_of(value) if value else NOBODY_KNOWN
+    return known_users.parse(value) if value else NO_KNOWN_USERS
 
 
-def remember_sign_in(request: HttpRequest, response: HttpResponseBase, user: User, token: str) -> None:
-    """Hand the browser the secret of its new session, and note that it knows the user."""
-    remember_session(response, token)
-    _write(response, "known", known_people(request).with_user(user), _KNOWN_SECONDS)
+def set_sign_in(request: HttpRequest, response: HttpResponseBase, user: User, token: str) -> None:
+    """Set the secret of a new session, and add the user to the known users."""
+    _write(response, "session", token, settings.SESSION_ABSOLUTE_SECONDS)
+    _write(response, "known", get_known_users(request).cookie_with(user), _KNOWN_SECONDS)
 
 
-def forget(response: HttpResponseBase) -> None:
-    """Take the cookies of the sign-in from the browser. It still knows who signed in."""
+def delete_sign_in(response: HttpResponseBase) -> None:
+    """Delete all cookies except the one of the known users."""
     for kind in ("session", "browser"):
         _write(response, kind, "", 0)
 
 
-def has_session_cookie(request: HttpRequest) -> bool:
-    """Tell whether the browser brought a session cookie at all, live or not."""
-    return bool(_read(request, "session"))
-
-
-def browser_of(request: HttpRequest) -> str:
-    """Return the hash that stands for this browser, or nothing for a new one."""
+def get_browser(request: HttpRequest) -> str:
+    """Return the hash that identifies this browser, or an empty string for a new browser."""
     token = _read(request, "browser")
     return hashlib.sha256(token.encode()).hexdigest() if token else ""
 
 
 def new_browser(response: HttpResponseBase) -> str:
-    """Give the browser a fresh mark and return the hash that stands for it."""
+    """Set a new secret for the browser, and return the hash that identifies it."""
     token = secrets.token_urlsafe(32)
     _write(response, "browser", token, _BROWSER_SECONDS)
     return hashlib.sha256(token.encode()).hexdigest()

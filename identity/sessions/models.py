@@ -1,4 +1,4 @@
-"""A browser in which an end user is signed in."""
+"""Browser sessions of end users."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, Self
@@ -11,16 +11,16 @@ from django.db.models.functions import Now
 from identity.core.models import TenantManager, TenantModel
 from identity.users.models import User
 
-# When the person proved who they are is not known, because another provider did not say. So long
-# ago that no question after a recent sign-in is answered by it.
+# Another provider did not return when the user authenticated. The time is so long ago that it satisfies
+# no ``max_age``.
 UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
-    """Reads of sessions."""
+    """Queries for sessions."""
 
     def live(self) -> Self:
-        """Return sessions that still count: by database time, whatever a clean-up did."""
+        """Return the valid sessions, by the clock of the database."""
         return self.filter(
             ended_at=None,
             expires_at__gt=Now(),
@@ -31,12 +31,12 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
 
 class Session(TenantModel):
-    """Its id is the ``sid`` of tokens. The cookie's secret is stored only as a hash."""
+    """A browser session, whose id is the ``sid`` of tokens. Only a hash of its secret is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
     token_hash = models.CharField(max_length=64)
     epoch = models.PositiveIntegerField()
-    # How and when the user proved who they are (RFC 8176, OpenID Connect Core 2).
+    # How and when the user authenticated (RFC 8176, OpenID Connect Core 2).
     amr = models.JSONField(default=list)
     auth_time = models.DateTimeField()
     last_used_at = models.DateTimeField()
@@ -57,5 +57,5 @@ class Session(TenantModel):
 
     @property
     def known_auth_time(self) -> datetime | None:
-        """When the user proved who they are, if that is known."""
+        """When the user authenticated, if that is known."""
         return self.auth_time if self.auth_time > UNKNOWN_AUTH_TIME else None

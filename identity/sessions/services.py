@@ -24,15 +24,15 @@ INSERT: Final = Insert(Session)
 _live: Final = Select(
     lambda: Session.objects.live().filter(token_hash=text("token_hash")).select_related("user")[:1]
 )
-_OF_A_SIGN_IN: Final = (
+_SIGN_IN_COLUMNS: Final = (
     *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
 )
-_MOST_SHOWN: Final = 100
-TOUCH_AFTER: Final = timedelta(minutes=5)  # how exact "last used" is, in exchange for a write
+_MAX_LOGGED_IDS: Final = 100
+TOUCH_AFTER: Final = timedelta(minutes=5)  # precision of ``last_used_at``, which saves writes
 
 
 class NoSuchSession(ServiceError):
-    """The person has no live session of this id."""
+    """The user has no live session with this id."""
 
     status = 404
     reason = "session_not_found"
@@ -46,20 +46,19 @@ def _hash(token: str) -> str:
 def start(
     user: User, *, amr: list[str], auth_time: datetime | None = None, replacing: Session | None = None
 ) -> tuple[Session, str]:
-    """Open a session and return it with the secret for the browser's cookie (256 bits).
+    """Start a session and return it with the secret for the browser's cookie (256 bits).
 
-    ``auth_time`` is when the user proved who they are; now, unless it is given.
-
-    The browser's session so far goes on under a new secret when it is the same user's, so
-    that what applications know by its ``sid`` stays true; another user's is ended.
+    ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
+    session: one of the same user gets a new secret and keeps its id, which applications know as ``sid``;
+    one of another user is ended.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
         replacing = None
     session, token = new(user, amr=amr, auth_time=auth_time)
     if replacing is not None:
-        facts = {name: getattr(session, name) for name in _OF_A_SIGN_IN}
-        # One that was ended meanwhile stays ended: signing out wins over a sign-in under way.
+        facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
+        # A session that was ended meanwhile stays ended: a sign-out wins over a pending sign-in.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
             session.pk = replacing.pk
             return session, token
@@ -68,7 +67,7 @@ def start(
 
 
 def new(user: User, *, amr: list[str], auth_time: datetime | None = None) -> tuple[Session, str]:
-    """Make a session, to be inserted with what else a sign-in is, and the secret for the browser's cookie."""
+    """Return an unsaved session and the secret for the browser's cookie."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()
     origin = context.current()
@@ -87,7 +86,7 @@ def new(user: User, *, amr: list[str], auth_time: datetime | None = None) -> tup
 
 
 def find(token: str) -> Session | None:
-    """Return the live session of a cookie, with its user, and note that it was used."""
+    """Return the live session of a cookie, with its user, and update its last use."""
     session = _live.first(token_hash=_hash(token))
     if session is not None and timezone.now() - session.last_used_at > TOUCH_AFTER:
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
@@ -96,16 +95,16 @@ def find(token: str) -> Session | None:
 
 @transaction.atomic
 def end(session: Session) -> None:
-    """End a session: its cookie and the access tokens that hang on it stop working."""
+    """End a session, which invalidates its cookie and its access tokens."""
     if Session.objects.filter(pk=session.pk, ended_at=None).update(ended_at=Now()):
         log.record(Event.SESSION_END, user_id=session.user_id, session_id=session.pk)
 
 
-def end_one(user: User, session_id: str) -> None:
-    """End a live session of a user, by its id as a client sent it.
+def end_by_id(user: User, session_id: str) -> None:
+    """End a live session of a user. ``session_id`` may be any text.
 
     Raises:
-        NoSuchSession: it is over, somebody else's, or no id at all.
+        NoSuchSession: the user has no live session with this id.
 
     """
     pk = ids.parse(session_id)
@@ -117,7 +116,7 @@ def end_one(user: User, session_id: str) -> None:
 
 @transaction.atomic
 def end_others(session: Session) -> int:
-    """End every other live session of the same user, and return how many there were."""
+    """End every other live session of the same user, and return their number."""
     return _end_all(
         Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk), session.user_id
     )
@@ -125,7 +124,7 @@ def end_others(session: Session) -> int:
 
 @transaction.atomic
 def end_all(user: User) -> int:
-    """End every live session of a user, and return how many there were."""
+    """End every live session of a user, and return their number."""
     return _end_all(Session.objects.live().filter(user=user), user.pk)
 
 
@@ -137,15 +136,15 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
             Event.SESSION_END,
             user_id=user_id,
             count=len(ended),
-            session_ids=[str(pk) for pk in ended[:_MOST_SHOWN]],
+            session_ids=[str(pk) for pk in ended[:_MAX_LOGGED_IDS]],
         )
     return len(ended)
 
 
-def outlive(session: Session) -> str:
-    """Keep one session although its user's epoch moved on; return the new secret of its cookie.
+def renew(session: Session) -> str:
+    """Move a session to the new epoch of its user, and return the new secret for its cookie.
 
-    One that was ended meanwhile stays ended, and the secret is then worth nothing.
+    A session that was ended meanwhile stays ended, and the secret is invalid.
     """
     token = secrets.token_urlsafe(32)
     epoch = User.objects.values_list("epoch", flat=True).get(pk=session.user_id)

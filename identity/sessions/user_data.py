@@ -1,4 +1,4 @@
-"""What a change of owner does to sessions."""
+"""The effect of a change of owner on sessions."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ def _end(user: User) -> None:
 USER_DATA: Final = [
     UserData(
         model="identity_sessions.Session",
-        reason="whoever signed in before the owner has no business in the account",
+        reason="sessions from before the change are not the new owner's",
         end=_end,
     ),
 ]

@@ -74,7 +74,7 @@ class InteractionView(APIView):
 
     def browser(self, request: Request) -> str:
         """Return the hash that stands for this browser, or nothing for a new one."""
-        return cookies.browser_of(request._request)  # noqa: SLF001
+        return cookies.get_browser(request._request)  # noqa: SLF001
 
     def current(self, request: Request) -> Session | None:
         """Return the session that this browser has so far."""
@@ -95,7 +95,7 @@ class SignIn(InteractionView):
             **fields,
             pending=waiting,
             current=self.current(request),
-            known=cookies.known_people(request._request),  # noqa: SLF001
+            known=cookies.get_known_users(request._request),  # noqa: SLF001
         )
         return _signed_in(request, signed_in)
 
@@ -133,7 +133,7 @@ class SendCode(InteractionView):
                 "expires_in": codes.send(
                     **_bound(fields),
                     browser=browser,
-                    known=cookies.known_people(request._request),  # noqa: SLF001
+                    known=cookies.get_known_users(request._request),  # noqa: SLF001
                     captcha_token=fields["captcha_token"],
                 )
             }
@@ -183,7 +183,7 @@ def _bound(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _signed_in(request: Request, signed_in: SignedIn) -> Response:
     response = _next(signed_in.redirect_to)
-    cookies.remember_sign_in(request._request, response, signed_in.user, signed_in.session_token)  # noqa: SLF001
+    cookies.set_sign_in(request._request, response, signed_in.user, signed_in.session_token)  # noqa: SLF001
     return response
 
 

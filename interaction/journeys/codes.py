@@ -10,7 +10,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
-from identity.sessions.known_people import NOBODY_KNOWN, KnownPeople
+from identity.sessions.known_users import NO_KNOWN_USERS, KnownUsers
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import captcha, delivery
@@ -51,7 +51,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     kind: Kind,
     identifier: str,
     browser: str,
-    known: KnownPeople = NOBODY_KNOWN,
+    known: KnownUsers = NO_KNOWN_USERS,
     captcha_token: str = "",
 ) -> int:
     """Send a code and return how many seconds it is good for.
@@ -88,12 +88,12 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     )
 
 
-def _device(known: KnownPeople, kind: Kind, key: str) -> str:
+def _device(known: KnownUsers, kind: Kind, key: str) -> str:
     """Return the device under which the browser knows who has proven an identifier, or nothing.
 
     Whoever signed in to an account that only named the address has no codes beyond the ceiling.
     """
-    device = known.device_of(kind, key)
+    device = known.find_device(kind, key)
     user = User.objects.filter(**{f"{kind}_key": key}).first() if device else None
     is_known = user is not None and user.has_proven(kind) and known.is_current(device, user)
     return device if is_known else ""

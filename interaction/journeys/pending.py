@@ -87,7 +87,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
     request_id: UUID | None = ids.parse(interaction) if interaction else None
     if interaction and request_id is None:
         raise Expired
-    parked = requests.find(cookies.browser_of(request), request_id)
+    parked = requests.find(cookies.get_browser(request), request_id)
     if parked is None:
         if interaction:
             raise Expired

@@ -14,7 +14,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
 from identity.sessions import services as sessions
-from identity.sessions.known_people import KnownPeople
+from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
 from identity.users import credentials, identifiers, ownership, passwords, typed
 from identity.users.identifiers import Kind
@@ -60,7 +60,7 @@ def with_password(
     password: str,
     pending: Pending | None,
     current: Session | None,
-    known: KnownPeople,
+    known: KnownUsers,
 ) -> SignedIn:
     """Sign a browser in with identifier and password.
 
@@ -78,7 +78,7 @@ def with_password(
     """
     passwords.check_places()  # a flood costs no statement, and is not in the log
     kind, key = identifiers.key_of(identifier)
-    device = known.device_of(kind, key)
+    device = known.find_device(kind, key)
     login_attempt = limits.login_attempt(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
         (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
@@ -116,7 +116,7 @@ def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
         attempt.cancel()
 
 
-def _count_stranger(kind: Kind, key: str, known: KnownPeople, device: str) -> None:
+def _count_stranger(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
     user = User.objects.filter(**{f"{kind}_key": key}).first()
     if user is None or not known.is_current(device, user):
         _check_identifier(kind, key, failed=True)

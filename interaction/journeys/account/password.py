@@ -30,4 +30,4 @@ def change(session: Session, *, current: str, new: str) -> str:
     encoded = credentials.encoded_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
-        return sessions.outlive(session)
+        return sessions.renew(session)

@@ -90,7 +90,7 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
     form = AddressForm(request.POST, kinds=step.kinds)
     if not form.is_valid():
         return _address_page(request, pending, step, form, 400)
-    browser = cookies.browser_of(request)
+    browser = cookies.get_browser(request)
     if not browser:
         form.add_error(None, _("This page was open for too long. Try again."))
         return _address_page(request, pending, step, form, 400)
@@ -102,7 +102,7 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
             identifier=identifier,
             browser=browser,
             captcha_token=shared.captcha_token(request),
-            known=cookies.known_people(request),
+            known=cookies.get_known_users(request),
         )
     except SentTooOften as error:
         notice = " ".join(refusals.sentences(error))
@@ -125,7 +125,7 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
                 kind=_kind(identifier, step),
                 identifier=form.cleaned_data["identifier"],
                 code=form.cleaned_data["code"],
-                browser=cookies.browser_of(request),
+                browser=cookies.get_browser(request),
             )
         )
     except ServiceError as error:
@@ -161,7 +161,7 @@ def _address_page(
         asks_captcha=bool(step.kinds),
         **step.links(pending),
     )
-    if not cookies.browser_of(request):
+    if not cookies.get_browser(request):
         cookies.new_browser(response)
     return response
 

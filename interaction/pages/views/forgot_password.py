@@ -24,7 +24,7 @@ from interaction.verification.models import Purpose, VerificationCode
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove an address; then ask for a new password."""
-    proofs = verification.proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.browser_of(request))
+    proofs = verification.proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
         return _choose(request, pending, newest)
@@ -59,7 +59,7 @@ def _choose(request: HttpRequest, pending: Pending | None, proof: VerificationCo
         reset_password.choose(
             identifier=proof.address,
             new_password=form.cleaned_data["new_password"],
-            browser=cookies.browser_of(request),
+            browser=cookies.get_browser(request),
         )
     except ServiceError as error:
         shared.tell(form, error, "new_password" if isinstance(error, Invalid) else None)

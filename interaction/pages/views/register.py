@@ -42,7 +42,7 @@ def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if not kinds:
         return _not_offered(request, pending)
     without = _left_out(request, shown, kinds)
-    proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.browser_of(request))
+    proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.get_browser(request))
     proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
     unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in {*proofs, *without}]
     reachable = codes.offered(shown)[Purpose.REGISTER] if unproven else []
@@ -114,7 +114,7 @@ def _details(
         signed_in = registering.sign_up(
             **{str(name): value for name, value in given.items()},
             captcha_token=shared.captcha_token(request),
-            browser=cookies.browser_of(request),
+            browser=cookies.get_browser(request),
             without=frozenset(without),
             pending=pending,
             current=cookies.current_session(request),

@@ -37,7 +37,7 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             **form.cleaned_data,
             pending=pending,
             current=cookies.current_session(request),
-            known=cookies.known_people(request),
+            known=cookies.get_known_users(request),
         )
     except ServiceError as error:
         if error.reason == "invalid_credentials":
@@ -51,7 +51,7 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 def enter(request: HttpRequest, signed_in: SignedIn) -> HttpResponse:
     """Let a person in who has signed in."""
     response = redirect(signed_in.redirect_to)
-    cookies.remember_sign_in(request, response, signed_in.user, signed_in.session_token)
+    cookies.set_sign_in(request, response, signed_in.user, signed_in.session_token)
     return response
 
 

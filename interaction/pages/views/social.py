@@ -33,7 +33,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
     except waiting.Expired:
         return gone(request)
     response = redirect(_back(pending))
-    browser = cookies.browser_of(request) or cookies.new_browser(response)
+    browser = cookies.get_browser(request) or cookies.new_browser(response)
     try:
         response["Location"] = journey.begin(connector_id=connector_id, browser=browser, pending=pending)
     except ServiceError as error:
@@ -49,7 +49,7 @@ def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
     state = given.pop("state")
     pending = None
     try:
-        attempt = journey.come_back(state=state, browser=cookies.browser_of(request), callback=pk)
+        attempt = journey.come_back(state=state, browser=cookies.get_browser(request), callback=pk)
         if attempt.interaction:
             pending = waiting.find(request, attempt.interaction)
     except waiting.Expired:
@@ -70,7 +70,7 @@ def _finished(
     except ServiceError as error:
         return _refused(request, error, reverse("pages:account") if attempt.session_id else _back(pending))
     response = redirect(signed_in.redirect_to)
-    cookies.remember_sign_in(request, response, signed_in.user, signed_in.session_token)
+    cookies.set_sign_in(request, response, signed_in.user, signed_in.session_token)
     return response
 
 

@@ -65,7 +65,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
 @survives_deletion
 def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Go on with a request that waited for a person in this very browser."""
-    parked = requests.find(cookies.browser_of(request), request_id)
+    parked = requests.find(cookies.get_browser(request), request_id)
     if parked is None:
         return gone(request)
     try:
@@ -166,7 +166,7 @@ def _refusal(asked: Authorization, step: Step) -> str:
 def _park(request: HttpRequest, asked: Authorization, query: str, step: Step) -> HttpResponse:
     request_id = ids.new()
     response = redirect(_page(step, request_id))
-    known = cookies.browser_of(request)
+    known = cookies.get_browser(request)
     try:
         requests.park(
             request_id=request_id,

@@ -85,7 +85,7 @@ def _done(request: HttpRequest, sent: Parameters, application: Application | Non
             request, "interaction/signed_out.html", {"application": application, "home_url": ""}
         )
         response["Cache-Control"] = "no-store"
-    cookies.forget(response)
+    cookies.delete_sign_in(response)
     return response
 
 

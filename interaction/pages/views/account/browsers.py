@@ -20,7 +20,7 @@ def browsers(request: HttpRequest, session: Session) -> HttpResponse:
         if request.POST.get("end") == "others":
             sessions.end_others(session)
         else:
-            sessions.end_one(session.user, request.POST.get("end", ""))
+            sessions.end_by_id(session.user, request.POST.get("end", ""))
         return shared.done("pages:account-browsers", "ended")
     others = Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk)
     shown = others.order_by("-last_used_at", "-pk")[:_MOST]

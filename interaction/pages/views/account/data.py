@@ -37,6 +37,6 @@ def delete(request: HttpRequest, session: Session) -> HttpResponse:
         )
         if not form.errors:
             response = pages.page(request, "account/deleted", None)
-            cookies.forget(response)
+            cookies.delete_sign_in(response)
             return response
     return shared.page(request, session, "delete", form=form, phrase=deletion.phrase_for(session.user))

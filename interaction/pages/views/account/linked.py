@@ -21,7 +21,7 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
     """Show linked accounts, unlink the one that is named, or go and link another."""
     if "link" in request.POST:
         response = redirect("")
-        browser = cookies.browser_of(request) or cookies.new_browser(response)
+        browser = cookies.get_browser(request) or cookies.new_browser(response)
         response["Location"] = linking.begin(session, connector_id=request.POST["link"], browser=browser)
         return response
     if request.method == "POST":

@@ -25,7 +25,7 @@ def password(request: HttpRequest, session: Session) -> HttpResponse:
         )
         if secret is not None:
             response = shared.done("pages:account", "password")
-            cookies.remember_sign_in(request, response, session.user, secret)
+            cookies.set_sign_in(request, response, session.user, secret)
             return response
     asked = experience.current().password_policy
     return shared.page(

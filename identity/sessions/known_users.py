@@ -1,0 +1,100 @@
+"""The users who signed in with a browser before, as its cookie ``gatehouse-known`` lists them.
+
+The cookie holds one mark for each of the last few users. A mark has the id of a random device, a MAC
+of the user's id and epoch, and a MAC of each identifier of the user. A new password increments the
+epoch, which invalidates earlier marks. Nothing is stored on the server, and the cookie holds no names.
+"""
+
+import base64
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from identity.core import tenancy
+from identity.encryption import keyring
+from identity.users.identifiers import Kind
+from identity.users.models import User
+
+MAX_USERS: Final = 5
+_PURPOSE: Final = "known browsers"
+_DEVICE_BYTES: Final = 9
+_MAC_BYTES: Final = 12
+_MIN_PARTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    key: str
+    device: str
+    user: str
+    identifiers: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return ".".join((self.key, self.device, self.user, *self.identifiers))
+
+    def is_of(self, user: User) -> bool:
+        expected = _mac(self.key, self.device, "person", user.pk, user.epoch)
+        return hmac.compare_digest(self.user, expected)
+
+    def has_identifier(self, kind: Kind, key: str) -> bool:
+        expected = _mac(self.key, self.device, "identifier", kind, key)
+        return any(hmac.compare_digest(expected, identifier) for identifier in self.identifiers)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownUsers:
+    """The marks of a browser's cookie, which are trusted only with their MACs."""
+
+    marks: tuple[_Mark, ...] = ()
+
+    def find_device(self, kind: Kind, key: str) -> str:
+        """Return the device id of the mark with this identifier, or an empty string."""
+        return next((mark.device for mark in self.marks if mark.has_identifier(kind, key)), "")
+
+    def is_current(self, device: str, user: User) -> bool:
+        """Return whether a device has a mark of this user with the current epoch."""
+        return any(mark.device == device and mark.is_of(user) for mark in self.marks)
+
+    def cookie_with(self, user: User) -> str:
+        """Return the value of the cookie after a sign-in of this user, newest user first."""
+        # The device id stays the same, also after a new password: failures are counted by it.
+        device = self._device_of(user) or secrets.token_urlsafe(_DEVICE_BYTES)
+        others = [mark for mark in self.marks if mark.device != device]
+        return "~".join(mark.text for mark in [_new_mark(device, user), *others][:MAX_USERS])
+
+    def _device_of(self, user: User) -> str:
+        identifiers = _identifiers(user)
+        marks = (mark for mark in self.marks if any(mark.has_identifier(*known) for known in identifiers))
+        return next((mark.device for mark in marks), "")
+
+
+NO_KNOWN_USERS: Final = KnownUsers()
+
+
+def parse(cookie: str) -> KnownUsers:
+    """Return the marks of a cookie, without incomplete ones and those of a key that was removed."""
+    marks = []
+    for text in cookie.split("~")[:MAX_USERS]:
+        key, *parts = text.split(".")
+        if key in keyring.ids() and len(parts) >= _MIN_PARTS and text.isascii():
+            marks.append(_Mark(key, parts[0], parts[1], tuple(parts[2:5])))
+    return KnownUsers(tuple(marks))
+
+
+def _new_mark(device: str, user: User) -> _Mark:
+    key = keyring.current()
+    identifiers = tuple(_mac(key, device, "identifier", kind, value) for kind, value in _identifiers(user))
+    return _Mark(key, device, _mac(key, device, "person", user.pk, user.epoch), identifiers)
+
+
+def _identifiers(user: User) -> list[tuple[Kind, str]]:
+    keys = ((kind, getattr(user, f"{kind}_key")) for kind in Kind)
+    return [(kind, key) for kind, key in keys if key]
+
+
+def _mac(key: str, device: str, what: str, *facts: object) -> str:
+    message = " ".join([tenancy.active_id(), device, what, *(str(fact) for fact in facts)])
+    mac = keyring.mac(message, purpose=_PURPOSE, key=key)
+    return base64.urlsafe_b64encode(mac[:_MAC_BYTES]).decode()
