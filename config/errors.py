@@ -5,14 +5,16 @@ page for people everywhere else.
 """
 
 import sys
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
-from django.utils.translation import get_language
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import context
 from identity.http.error_page import error_page
@@ -31,90 +33,83 @@ _RETRY_AFTER: Final = "2"  # seconds
 _ANY_TENANT: Final = "/in-place-of-a-tenant/"
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that cannot be understood."""
-    return _answer(
-        request,
-        400,
-        word="invalid_request",
-        title=_("That request makes no sense"),
-        message=_("Your browser sent something that cannot be read."),
-        next_step=_("Go back and try again."),
-    )
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer: its status, OAuth's error code and the texts of the page. Django takes it for a view."""
+
+    status: int
+    error_code: str
+    title: Promise
+    message: Promise
+    next_step: Promise
+
+    def __call__(
+        self, request: HttpRequest, exception: object = None, *, reason: str = "", **values: str
+    ) -> HttpResponse:
+        """Answer in the shape of the path; ``values`` are put into the message."""
+        title = str(self.title)
+        if request.path_info.startswith("/api/"):
+            return plain_refusal(self.status, title.lower())
+        if request.path_info.startswith(_OAUTH):
+            return oauth_error(self.error_code, f"{title}.", status=self.status)
+        message, next_step = str(self.message), str(self.next_step)
+        if values:
+            message %= values
+        return error_page(request, self.status, title=title, message=message, next_step=next_step)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what is not allowed."""
-    return _answer(
-        request,
-        403,
-        word="invalid_request",
-        title=_("This is not allowed"),
-        message=_("You may not see this page."),
-        next_step=_("Go back to where you came from."),
-    )
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer an unknown path."""
-    return _answer(
-        request,
-        404,
-        word="invalid_request",
-        title=_("There is nothing here"),
-        message=_("The address may be mistyped, or what was here is gone."),
-        next_step=_("Check the address, or go back to the application you came from."),
-    )
+bad_request: Final = _Answer(
+    400, "invalid_request", _("That request makes no sense"),
+    _("Your browser sent something that cannot be read."), _("Go back and try again."),
+)  # fmt: skip
+forbidden: Final = _Answer(
+    403, "invalid_request", _("This is not allowed"),
+    _("You may not see this page."), _("Go back to where you came from."),
+)  # fmt: skip
+csrf_failure: Final = _Answer(
+    403, "invalid_request", _("This page was open for too long"),
+    _("For your safety the form was not sent."),
+    _("Go back, reload the page and try again. Your browser must accept cookies."),
+)  # fmt: skip
+not_found: Final = _Answer(
+    404, "invalid_request", _("There is nothing here"),
+    _("The address may be mistyped, or what was here is gone."),
+    _("Check the address, or go back to the application you came from."),
+)  # fmt: skip
+wrong_method: Final = _Answer(
+    405, "invalid_request", _("That cannot be done here"),
+    _("The address is right, but what was asked of it is not possible."),
+    _("Go back to the application you came from."),
+)  # fmt: skip
+_too_large: Final = _Answer(
+    413, "invalid_request", _("That is too much"), _("the body is larger than %(size)s"), _("Send less."),
+)  # fmt: skip
+_failure: Final = _Answer(
+    500, "server_error", _("Something went wrong on our side"),
+    _("It is not your fault, and nothing you did is lost."),
+    _("Try again. If it happens again, tell those who run this service the reference below."),
+)  # fmt: skip
+_database_away: Final = _Answer(
+    503, "temporarily_unavailable", _("We will be right back"),
+    _("The service cannot reach its database at this moment."), _("Wait a few seconds and try again."),
+)  # fmt: skip
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a failure of ours, and say to come back when it is the database that is away."""
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
-        response = _answer(
-            request,
-            503,
-            word="temporarily_unavailable",
-            title=_("We will be right back"),
-            message=_("The service cannot reach its database at this moment."),
-            next_step=_("Wait a few seconds and try again."),
-        )
-        response["Retry-After"] = _RETRY_AFTER
-        return response
-    return _answer(
-        request,
-        500,
-        word="server_error",
-        title=_("Something went wrong on our side"),
-        message=_("It is not your fault, and nothing you did is lost."),
-        next_step=_("Try again. If it happens again, tell those who run this service the reference below."),
-    )
-
-
-def wrong_method(request: HttpRequest) -> HttpResponse:
-    """Answer a method that the address does not know."""
-    return _answer(
-        request,
-        405,
-        word="invalid_request",
-        title=_("That cannot be done here"),
-        message=_("The address is right, but what was asked of it is not possible."),
-        next_step=_("Go back to the application you came from."),
-    )
+    if not isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return _failure(request)
+    response = _database_away(request)
+    response["Retry-After"] = _RETRY_AFTER
+    return response
 
 
 def too_large(request: HttpRequest, limit: int) -> HttpResponse:
     """Answer a body of more bytes than its path takes."""
     size = f"{limit // 1024} KiB"
     if request.path_info.startswith("/api/"):
-        return plain_refusal(413, f"the body is larger than {size}")
-    return _answer(
-        request,
-        413,
-        word="invalid_request",
-        title=_("That is too much"),
-        message=_("the body is larger than %(size)s") % {"size": size},
-        next_step=_("Send less."),
-    )
+        return plain_refusal(_too_large.status, f"the body is larger than {size}")
+    return _too_large(request, size=size)
 
 
 def overloaded(request: HttpRequest) -> HttpResponse:
@@ -145,32 +140,10 @@ def _overloaded(language: str | None) -> tuple[str, str]:
         response = error_page(
             HttpRequest(),
             passwords.Busy.status,
-            title=_("Many people are signing in at this moment"),
-            message=_("It is not your fault, and nothing you did is lost."),
-            next_step=_("Wait a few seconds and try again."),
+            title=gettext("Many people are signing in at this moment"),
+            message=gettext("It is not your fault, and nothing you did is lost."),
+            next_step=gettext("Wait a few seconds and try again."),
         )
     finally:
         set_script_prefix(prefix)
     return response.text, context.current().request_id
-
-
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form that did not come from our own page, or from one that is too old."""
-    return _answer(
-        request,
-        403,
-        word="invalid_request",
-        title=_("This page was open for too long"),
-        message=_("For your safety the form was not sent."),
-        next_step=_("Go back, reload the page and try again. Your browser must accept cookies."),
-    )
-
-
-def _answer(  # noqa: PLR0913 - the parts of a page
-    request: HttpRequest, status: int, *, word: str, title: str, message: str, next_step: str
-) -> HttpResponse:
-    if request.path_info.startswith("/api/"):
-        return plain_refusal(status, title.lower())
-    if request.path_info.startswith(_OAUTH):
-        return oauth_error(word, f"{title}.", status=status)
-    return error_page(request, status, title=title, message=message, next_step=next_step)
