@@ -4,6 +4,7 @@ The shape follows the path: an envelope below ``/api/``, OAuth's JSON at its end
 page for people everywhere else.
 """
 
+import errno
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -96,12 +97,19 @@ _database_away: Final = _Answer(
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer a failure of ours, and say to come back when it is the database that is away."""
-    if not isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+    """Answer 503 with ``Retry-After`` if the failure passes by itself, and 500 otherwise."""
+    if not _is_temporary(sys.exc_info()[1]):
         return _failure(request)
     response = _database_away(request)
     response["Retry-After"] = _RETRY_AFTER
     return response
+
+
+def _is_temporary(failure: BaseException | None) -> bool:
+    """Tell whether the database cannot be reached, or no file or connection can be opened."""
+    if isinstance(failure, OSError):
+        return failure.errno in {errno.EMFILE, errno.ENFILE}
+    return isinstance(failure, OperationalError | InterfaceError)
 
 
 def too_large(request: HttpRequest, limit: int) -> HttpResponse:

@@ -1,5 +1,6 @@
 """What is answered where no view answers, in the shape of its path and without a trace of code."""
 
+import errno
 import re
 
 import httpx
@@ -251,6 +252,17 @@ class TestOurFault:
         has_shape(answer, path, 503, "temporarily_unavailable")
         assert int(answer.headers["Retry-After"]) > 0
         assert "10.1.2.3" not in answer.text
+
+    @pytest.mark.parametrize("path", BROKEN)
+    def test_fault_R13_503_when_no_file_can_be_opened(self, acme, browser, monkeypatch, path):
+        self.broken(monkeypatch, BROKEN[path], OSError(errno.EMFILE, "Too many open files", "/secret"))
+
+        answer = browser.get(f"/t/{acme.tenant.slug}{path}")
+
+        answer.text = answer.content.decode()
+        has_shape(answer, path, 503, "temporarily_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "/secret" not in answer.text
 
     def test_a_page_of_failure_needs_no_database(self, browser, monkeypatch):
         """Its brand is read from the database, too: that must not fail again."""
