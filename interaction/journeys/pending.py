@@ -16,6 +16,7 @@ from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import parameters
 from oidc.provider.authorization import request as authorization
+from oidc.provider.authorization.refusals import Unanswerable
 from oidc.provider.authorization.request import Authorization
 
 
@@ -94,7 +95,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         return None
     try:
         asked = authorization.validate(parameters.decoded(parked.query), application=parked.application)
-    except (authorization.Unanswerable, authorization.Refused):
+    except (Unanswerable, authorization.Refused):
         # The application or its redirect URI changed meanwhile.
         requests.finish(parked)
         raise Expired from None

@@ -143,10 +143,10 @@ def is_unproven(asked: Authorization) -> bool:
 
 def get_wanted(user: User, asked: Authorization) -> ConsentRequest:
     """Return all that the user would agree to: of identity, for single claims, and what roles add."""
-    return target.asked_of(
+    return target.build_consent_request(
         user,
         _identity(asked),
-        list(asked.words),
+        list(asked.further_scopes),
         resource=asked.resource,
         organization_id=asked.organization_id,
     )

@@ -97,7 +97,7 @@ def _consent_id(consented: Consented | None, membership: Membership | None) -> U
     return consented.organizations[membership.organization_id].id if membership else consented.id
 
 
-def asked_of(
+def build_consent_request(
     user: User, identity: tuple[str, ...], named: list[str], *, resource: str, organization_id: str
 ) -> ConsentRequest:
     """Return what a user is asked to agree to: identity scopes, and what is available at each target."""

@@ -1,6 +1,7 @@
 """The toolkit's validator with our answers: each hook is one question that oauthlib asks.
 
-What is known of a request is at its attribute ``stage``, one typed value: see ``token.request``.
+What is known of a request is at its attribute ``stage``, one typed value: see ``token.request`` and
+``authorization.checks``.
 """
 
 from typing import Literal, NoReturn
@@ -8,9 +9,8 @@ from typing import Literal, NoReturn
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.common import Request
 
-from oidc.applications import redirect_uris
 from oidc.applications.models import Application
-from oidc.provider import client_authentication, scopes
+from oidc.provider.authorization import checks
 from oidc.provider.token import authorization_code, endpoint, refresh_token
 
 
@@ -94,52 +94,35 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
         """Drop scopes outside of the grant later, instead of refusing the request."""
         return True
 
-    # The authorization request
+    # An authorization request
 
-    def validate_client_id(self, client_id: str, request: Request, *_: object, **__: object) -> bool:
-        """Find the application at the authorization endpoint."""
-        known: Application | None = request.known
-        if known is None or known.client_id != client_id:
-            found = client_authentication.find(client_id)
-            known = found.application if found else None
-        request.client = known
-        return known is not None
+    def validate_client_id(self, client_id: str, request: Request, *_: object, **__: object) -> Literal[True]:
+        """Find the application."""
+        request.stage = checked = checks.check_client(request.stage)
+        request.client = checked.application
+        return True
 
-    def validate_redirect_uri(self, client_id: str, redirect_uri: str, request: Request, **_: object) -> bool:
+    def validate_redirect_uri(
+        self, client_id: str, redirect_uri: str, request: Request, **_: object
+    ) -> Literal[True]:
         """Accept registered URIs only."""
-        application: Application = request.client
-        return redirect_uris.matches(redirect_uri, application.redirect_uris, application.type)
-
-    def validate_response_type(
-        self, client_id: str, response_type: str, client: Application, request: Request, **_: object
-    ) -> bool:
-        """Let an application use codes if it may redeem them."""
-        return "authorization_code" in client.grant_types
-
-    def validate_user_match(self, *_: object) -> Literal[True]:
-        """Leave the hint to the authorization view, which knows the browser's session."""
+        checks.check_redirect_uri(request.stage)
         return True
 
-    def validate_silent_login(self, request: Request) -> Literal[True]:
-        """Leave ``prompt=none`` to the authorization view."""
-        return True
-
-    def validate_silent_authorization(self, request: Request) -> Literal[True]:
-        """Leave ``prompt=none`` to the authorization view."""
+    def validate_response_type(self, *_: object, **__: object) -> Literal[True]:
+        """Leave it to ``checks.check_grant_type``, which has passed."""
         return True
 
     # Both
 
-    def get_default_redirect_uri(self, client_id: str, request: Request, **_: object) -> None:
+    def get_default_redirect_uri(self, *_: object, **__: object) -> None:
         """Have none: the interface requires the parameter."""
 
-    def validate_scopes(
-        self, client_id: str, requested: list[str], client: Application, request: Request, **_: object
-    ) -> bool:
-        """Require ``openid`` at the authorization endpoint; a token request's unknown scopes are dropped."""
-        return request.grant_type is not None or scopes.OPENID in requested
+    def validate_scopes(self, *_: object, **__: object) -> Literal[True]:
+        """Leave them to ``checks.check_scope``. A token request's unknown scopes are dropped."""
+        return True
 
-    def get_default_scopes(self, client_id: str, request: Request, **_: object) -> list[str]:
+    def get_default_scopes(self, *_: object, **__: object) -> list[str]:
         """Have none: a scope is asked for."""
         return []
 
@@ -176,4 +159,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     validate_bearer_token = Unused()
     validate_id_token = Unused()
     validate_jwt_bearer_token = Unused()
+    validate_silent_authorization = Unused()
+    validate_silent_login = Unused()
     validate_user = Unused()
+    validate_user_match = Unused()

@@ -1,39 +1,19 @@
 """The steps of a token request: what ``endpoint.STEPS`` declares is what happens, in that order."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import httpx
 import pytest
 
 from oidc.provider.token import authorization_code
 from oidc.provider.token.endpoint import GRANTS, STEPS
+from tests.support.call_order import recorded
 from tests.support.cast import CALLBACK, RelyingParty, World, new_secret, s256
 from tests.support.in_process import InProcessWorld
 
 ALL = [step.__name__ for step in STEPS]
 PARSED, AUTHENTICATED, CHECKED, HANDLED = (ALL[:number] for number in range(1, 5))
-
-
-@contextmanager
-def recorded(*functions: Callable[..., Any]) -> Iterator[list[str]]:
-    """Record the calls of these functions, in their order, whoever makes them."""
-    names = {function.__code__: function.__name__ for function in functions}
-    calls: list[str] = []
-
-    def record(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code in names:
-            calls.append(names[frame.f_code])
-
-    sys.setprofile(record)
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
 
 
 @pytest.fixture

@@ -11,20 +11,12 @@ from oauthlib.common import Request
 from oauthlib.oauth2 import OAuth2Error
 
 from oidc.keys.models import SigningKey
-from oidc.provider import client_failures
-from oidc.provider.errors import (
-    InvalidClient,
-    InvalidGrant,
-    InvalidRequest,
-    OAuthError,
-    UnauthorizedClient,
-)
+from oidc.provider import client_failures, oauthlib_errors
+from oidc.provider.errors import InvalidClient, InvalidGrant, OAuthError
 from oidc.provider.token.client_cache import Outdated
 from oidc.provider.token.endpoint import GRANTS, handle_grant
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, Stage, TokenRequest
 from oidc.provider.validator import Validator
-
-_ERRORS: Final = {error.code: error for error in (InvalidGrant, InvalidRequest, UnauthorizedClient)}
 
 
 def run(request: TokenRequest) -> Granted:
@@ -47,7 +39,7 @@ def _run(request: TokenRequest) -> Granted:
     try:
         _FLOWS[request.grant_type].validate_token_request(oauth)
     except (OAuthError, OAuth2Error) as error:
-        refusal = error if isinstance(error, OAuthError) else _translated(error)
+        refusal = error if isinstance(error, OAuthError) else oauthlib_errors.translate(error)
         _record(refusal, request, oauth.stage)
         raise refusal from None
     except IntegrityError:
@@ -77,10 +69,6 @@ def _new_flow(grant: Grant) -> Any:
 
 _validator: Final = Validator()
 _FLOWS: Final = {name: _new_flow(grant) for name, grant in GRANTS.items()}
-
-
-def _translated(error: OAuth2Error) -> OAuthError:
-    return _ERRORS.get(error.error, InvalidRequest)(error.description)
 
 
 def _record(refusal: OAuthError, request: TokenRequest, stage: Stage) -> None:

@@ -21,7 +21,8 @@ from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import parameters, steps
 from oidc.provider.authorization import request as authorization
-from oidc.provider.authorization.request import Authorization, Refused, Unanswerable
+from oidc.provider.authorization.refusals import Unanswerable
+from oidc.provider.authorization.request import Authorization, Refused
 from oidc.provider.steps import Step
 
 _LONGEST_QUERY: Final = 16_384

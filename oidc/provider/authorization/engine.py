@@ -1,0 +1,49 @@
+"""oauthlib calls the checks of an authorization request (see ``checks``)."""
+
+from typing import Any, Final
+
+from oauthlib.common import Request
+from oauthlib.oauth2 import AuthorizationCodeGrant, FatalClientError, OAuth2Error
+
+from oidc.provider import oauthlib_errors
+from oidc.provider.authorization import checks
+from oidc.provider.authorization.checks import ClientRequest, SentRequest
+from oidc.provider.authorization.refusals import Unanswerable
+from oidc.provider.validator import Validator
+
+
+def run(request: SentRequest) -> ClientRequest:
+    """Make every check.
+
+    Raises:
+        Unanswerable: the client or its redirect URI is bad, so no answer may be sent there.
+        OAuthError: anything else is wrong.
+
+    """
+    checks.check_addressing(request)
+    oauth = Request("/oidc/authorize", body=request.sent.only(checks.PARAMETERS))
+    oauth.stage = request
+    try:
+        _FLOW.validate_authorization_request(oauth)
+    except FatalClientError as error:
+        # client_id or redirect_uri is missing, or is not a URI.
+        raise Unanswerable(error.description) from None
+    except OAuth2Error as error:
+        raise oauthlib_errors.translate(error) from None
+    checked: ClientRequest = oauth.stage
+    return checked
+
+
+def _check_the_rest(oauth: Any) -> dict[str, object]:
+    for check in checks.ANSWERED:
+        check(oauth.stage)
+    return {}
+
+
+def _new_flow() -> AuthorizationCodeGrant:
+    flow = AuthorizationCodeGrant(Validator())
+    flow.custom_validators.pre_auth.append(_check_the_rest)
+    return flow
+
+
+_FLOW: Final = _new_flow()

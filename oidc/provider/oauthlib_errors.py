@@ -1,0 +1,14 @@
+"""oauthlib's refusals as ours."""
+
+from typing import Final
+
+from oauthlib.oauth2 import OAuth2Error
+
+from oidc.provider.errors import InvalidGrant, InvalidRequest, OAuthError
+
+_CLASSES: Final = {error.code: error for error in (InvalidGrant, InvalidRequest)}
+
+
+def translate(error: OAuth2Error) -> OAuthError:
+    """Return our form of a refusal that oauthlib raised itself: a parameter is missing, or PKCE fails."""
+    return _CLASSES.get(error.error, InvalidRequest)(error.description)
