@@ -30,7 +30,7 @@ from interaction.experience import services as experience
 from interaction.journeys import codes, languages, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignedIn
-from interaction.social import offered
+from interaction.social import offers
 from interaction.verification.models import Purpose
 
 
@@ -47,10 +47,10 @@ class Experience(APIView):
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         waiting = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
-        must_ask_again = waiting is not None and waiting.must_ask_again
-        offers = offered.all_of_them(must_ask_again=must_ask_again)
+        must_reauthenticate = waiting is not None and waiting.must_reauthenticate
+        social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
         shown = OfferedExperienceSerializer(experience.current()).data
-        shown["social_connectors"] = SocialConnectorSerializer(offers, many=True).data
+        shown["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data
         asked = captcha.current()
         shown["captcha"] = asked and {
             "connector_id": asked.provider.connector_id,

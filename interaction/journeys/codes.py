@@ -20,8 +20,8 @@ from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
 from interaction.journeys import message_look
 from interaction.journeys.pending import Pending
+from interaction.verification import recipients, texts, wrong_codes
 from interaction.verification import services as verification
-from interaction.verification import texts, wrong_codes
 from interaction.verification.models import Purpose, VerificationCode
 
 # The page that goes on where a code was entered that signs nobody in.
@@ -41,7 +41,7 @@ class CodesOff(ServiceError):
 def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
     """Return where codes may go for each purpose: the tenant wants it, and a message can be delivered."""
     channels = delivery.channels()
-    reached = [kind for kind in (Kind.EMAIL, Kind.PHONE) if verification.channel_of(kind) in channels]
+    reached = [kind for kind in (Kind.EMAIL, Kind.PHONE) if recipients.channel_of(kind) in channels]
     return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
 
 
@@ -73,7 +73,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     shown = experience.current()
     _check(purpose, kind, shown)
     if kind is Kind.PHONE:
-        sms_countries.check(verification.address_of(kind, identifier), shown.sms_countries)
+        sms_countries.check(recipients.address_of(kind, identifier), shown.sms_countries)
     limits.hit_by_address(rules.CODE_SENDS)
     if purpose is not Purpose.CHANGE:
         captcha.check(captcha_token)
@@ -83,8 +83,8 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
         identifier=identifier,
         browser=browser,
         brand=message_look.brand(shown),
-        wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
-        device=_device(known, kind, verification.key_of(kind, identifier)),
+        wording=message_look.wording(shown, purpose, recipients.channel_of(kind)),
+        device=_device(known, kind, recipients.key_of(kind, identifier)),
     )
 
 
@@ -101,14 +101,14 @@ def _device(known: KnownUsers, kind: Kind, key: str) -> str:
 
 def sample(*, purpose: Purpose, kind: Kind, shown: SignInExperience) -> Message:
     """Return what ``send`` would say with an experience, which need not be saved; its code is made up."""
-    return texts.code_message(
+    return texts.new_code_message(
         pk="",
         purpose=purpose,
-        channel=verification.channel_of(kind),
+        channel=recipients.channel_of(kind),
         to="",
         code="123456",
         brand=message_look.brand(shown),
-        wording=message_look.wording(shown, purpose, verification.channel_of(kind)),
+        wording=message_look.wording(shown, purpose, recipients.channel_of(kind)),
     )
 
 
@@ -147,7 +147,7 @@ def guess_code() -> Iterator[LoginAttempt]:
 
 def are_long(kind: Kind, identifier: str) -> bool:
     """Tell whether codes for an identifier have letters at this moment."""
-    return wrong_codes.are_too_many(kind, verification.key_of(kind, identifier))
+    return wrong_codes.has_long_codes(kind, recipients.key_of(kind, identifier))
 
 
 def next_page(purpose: Purpose, pending: Pending | None) -> str:

@@ -39,7 +39,7 @@ def _takes_text(addresses: Mapping[Kind, str]) -> bool:
 
 def sample(*, notice: Notice, channel: str, shown: SignInExperience) -> Message:
     """Return what ``send`` would say with an experience, which need not be saved."""
-    return notice_texts.notice_message(
+    return notice_texts.new_notice_message(
         notice=notice,
         channel=channel,
         to="",
@@ -52,8 +52,8 @@ def sample(*, notice: Notice, channel: str, shown: SignInExperience) -> Message:
 def _post(user: User, notice: Notice, channel: str, to: str, words: Mapping[str, str]) -> None:
     shown = experience.current()
     with translation.override(_language(user)):
-        outgoing.post(
-            notice_texts.notice_message(
+        outgoing.enqueue(
+            notice_texts.new_notice_message(
                 notice=notice,
                 channel=channel,
                 to=to,

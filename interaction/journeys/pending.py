@@ -52,7 +52,7 @@ class Pending:
         return 0 if "login" in self.asked.prompt else self.asked.max_age
 
     @property
-    def must_ask_again(self) -> bool:
+    def must_reauthenticate(self) -> bool:
         """Whether the person has to prove who they are again, unless they did so lately."""
         return self.max_age is not None
 

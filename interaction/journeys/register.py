@@ -119,7 +119,7 @@ def _proofs(shown: SignInExperience, given: dict[Kind, str], browser: str) -> di
     for kind in (Kind.EMAIL, Kind.PHONE):
         if not given[kind]:
             continue
-        proof = verification.proof_of(
+        proof = verification.find_proof(
             purpose=Purpose.REGISTER, kind=kind, identifier=given[kind], browser=browser
         )
         if proof is not None:

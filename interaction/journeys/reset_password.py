@@ -33,7 +33,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         kind = identifiers.kind_of(identifier)
         proof = None
         if kind is not Kind.USERNAME:
-            proof = verification.proof_of(
+            proof = verification.find_proof(
                 purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
             )
         user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address) if proof else None

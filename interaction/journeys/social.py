@@ -32,10 +32,10 @@ from interaction.experience import new_emails
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.sign_in import SignedIn, start
-from interaction.social import attempts, offered, same_address
+from interaction.social import attempts, offers, same_address
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
-from interaction.social.offered import NotOffered, Offer
+from interaction.social.offers import NotOffered, Offer
 
 _RECENT: Final = timedelta(minutes=10)
 _LONGEST_CODE: Final = 4096
@@ -121,7 +121,7 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
 
     """
     try:
-        return _begun(offered.one(connector_id), browser, pending, None)
+        return _begun(offers.get_offer(connector_id), browser, pending, None)
     except ProviderFailed as error:
         log.record(
             Event.SIGN_IN_SOCIAL,
@@ -146,7 +146,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     """
     if timezone.now() - session.auth_time > _RECENT:
         raise SignInAgain
-    return _begun(offered.one(connector_id), browser, None, session)
+    return _begun(offers.get_offer(connector_id), browser, None, session)
 
 
 def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session | None) -> str:
@@ -158,7 +158,7 @@ def _begun(offer: Offer, browser: str, pending: Pending | None, session: Session
     with _conversation():
         endpoints = relying_party.get_endpoints(offer.provider, offer.config)
     interaction = str(pending.parked.pk) if pending else ""
-    attempts.begin(
+    attempts.create(
         secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
     )
     return relying_party.authorization_url(
@@ -181,7 +181,7 @@ def come_back(*, state: str, browser: str, callback: UUID | None) -> SocialAttem
         Expired: it was begun in another browser, too long ago, is over already, or belongs elsewhere.
 
     """
-    attempt = attempts.take(state, browser)
+    attempt = attempts.redeem(state, browser)
     if attempt is None:
         raise Expired
     connector = attempt.connector
@@ -213,7 +213,7 @@ def sign_in(
     """
     with log.attempt(Event.SIGN_IN_SOCIAL, **_named(attempt)) as entry:
         entry.application_id = pending.application.pk if pending else None
-        offer = offered.again(attempt.connector)
+        offer = offers.get_offer_of(attempt.connector)
         profile, auth_time = _profile(offer, attempt, state, answer, pending)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         try:
@@ -238,7 +238,7 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
     if current is None or attempt.session_id != current.pk:
         raise Expired
     try:
-        offer = offered.again(attempt.connector)
+        offer = offers.get_offer_of(attempt.connector)
         profile, _ = _profile(offer, attempt, state, answer, None)
         identities.link_from(current, profile, offer.connector, offer.name)
     except ServiceError as error:
@@ -263,7 +263,7 @@ def _profile(
         if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
             raise Declined
         try:
-            secrets = attempts.secrets_of(attempt, state)
+            secrets = attempts.get_secrets(attempt, state)
         except keyring.UnknownKey:
             raise Expired from None
         granted = relying_party.redeem(
@@ -288,7 +288,7 @@ def _signed_in(  # noqa: PLR0913, PLR0917 - what a sign-in touches
     known, user = _known_or_new(profile, offer.name)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = known or identities.link(user, profile, offer.connector, offer.name)
-    identities.note_use(identity, profile)
+    identities.record_use(identity, profile)
     return start(user, amr=[], auth_time=auth_time, entry=entry, pending=pending, current=current)
 
 
@@ -300,14 +300,14 @@ def _known_or_new(profile: Profile, provider_name: str) -> tuple[SocialIdentity 
         NoAccount: there is no such user, and none may be made.
 
     """
-    known = identities.find(profile)
+    known = identities.find_by_profile(profile)
     if known:
         return known, known.user
     try:
         return None, _linkable(profile, provider_name) or _new(profile)
     except AccountExists:
         # Another tab of the same person may have made that user since.
-        known = identities.find(profile)
+        known = identities.find_by_profile(profile)
         if known is None:
             raise
         return known, known.user

@@ -1,9 +1,9 @@
-"""Social sign-in: people whom another provider vouches for."""
+"""Social sign-in: signing in with an account at another provider."""
 
 from django.apps import AppConfig
 
 
 class SocialConfig(AppConfig):
-    """Accounts elsewhere that are linked to people here, and sign-ins that are on their way back."""
+    """Accounts at other providers that are linked to users, and pending sign-ins at providers."""
 
     name = "interaction.social"

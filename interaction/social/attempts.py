@@ -1,4 +1,4 @@
-"""Trips to a provider: begun, and come back from once, in the same browser."""
+"""Pending sign-ins at external providers, single-use and bound to one browser."""
 
 import hashlib
 import secrets
@@ -27,30 +27,30 @@ def new_secrets() -> Secrets:
 
 
 @transaction.atomic
-def begin(
-    of: Secrets, *, browser: str, connector: Connector, interaction: str, session: Session | None
+def create(
+    secrets: Secrets, *, browser: str, connector: Connector, interaction: str, session: Session | None
 ) -> None:
-    """Remember a trip for ten minutes, and forget those that are over and the oldest beyond twenty."""
+    """Store an attempt for ten minutes; delete expired ones and the browser's oldest beyond twenty."""
     SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
-    begun = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
-    if stale := list(begun.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
+    attempts = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
+    if stale := list(attempts.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
         SocialAttempt.objects.filter(pk__in=stale).delete()
     attempt = SocialAttempt(
-        state_hash=_hash(of.state),
+        state_hash=_hash(secrets.state),
         browser=browser,
         connector=connector,
         session=session,
         interaction=interaction,
         expires_at=timezone.now() + _LIFETIME,
     )
-    sealed = orjson.dumps([of.nonce, of.verifier])
-    attempt.sealed_secrets = keyring.seal(sealed, purpose=PURPOSE, bound_to=_binding(attempt))
+    plaintext = orjson.dumps([secrets.nonce, secrets.verifier])
+    attempt.sealed_secrets = keyring.seal(plaintext, purpose=PURPOSE, bound_to=_binding(attempt))
     attempt.save(force_insert=True)
 
 
 @transaction.atomic
-def take(state: str, browser: str) -> SocialAttempt | None:
-    """Return the trip that this browser comes back from, and forget it: of several at once, one gets it."""
+def redeem(state: str, browser: str) -> SocialAttempt | None:
+    """Delete and return this browser's attempt of that state. Of concurrent calls only one gets it."""
     attempt = (
         SocialAttempt.objects.filter(state_hash=_hash(state), browser=browser, expires_at__gt=Now())
         .select_related("connector", "session")
@@ -62,11 +62,11 @@ def take(state: str, browser: str) -> SocialAttempt | None:
     return attempt if deleted else None
 
 
-def secrets_of(attempt: SocialAttempt, state: str) -> Secrets:
-    """Return what the trip was begun with.
+def get_secrets(attempt: SocialAttempt, state: str) -> Secrets:
+    """Return the decrypted secrets of an attempt.
 
     Raises:
-        keyring.UnknownKey: the key that sealed it is gone.
+        keyring.UnknownKey: the key that encrypted them is missing.
 
     """
     nonce, verifier = orjson.loads(

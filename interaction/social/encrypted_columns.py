@@ -1,4 +1,4 @@
-"""Secrets of trips to a provider, as they lie in the database."""
+"""The encrypted column of pending social sign-ins."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Trips to a provider from which nobody comes back any more."""
+"""Expired sign-ins at external providers."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Accounts elsewhere that are linked to people here, and trips to a provider that are under way."""
+"""Accounts at other providers that are linked to users, and pending sign-ins at providers."""
 
 from django.db import models
 
@@ -9,19 +9,19 @@ from interaction.connectors.models import Connector
 
 
 class SocialIdentity(TenantModel):
-    """Somebody's account at another provider.
+    """A user's account at another provider.
 
-    It belongs to the provider and not to a connector: it outlives the connector, and works
-    again as soon as another one leads to the same provider.
+    It belongs to the provider, not to a connector: it outlives the connector, and works again
+    with any other connector of the same provider.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="social_identities")
-    # Who vouches (an issuer, or the address that tells who somebody is) and for whom.
+    # The provider is an issuer, or a userinfo endpoint.
     provider = models.CharField(max_length=2048)
     subject = models.CharField(max_length=255)
-    # Of provider and subject: an index does not take texts of any length.
+    # A hash of provider and subject, because an index does not take long texts.
     fingerprint = models.CharField(max_length=64, editable=False)
-    # What is shown of it, as it was at the last sign-in through it.
+    # For display, as of the last sign-in with it.
     connector_id = models.CharField(max_length=256)
     provider_name = models.CharField(max_length=256)
     name = models.CharField(max_length=256, blank=True)
@@ -41,13 +41,13 @@ class SocialIdentity(TenantModel):
 
 
 class SocialAttempt(TenantModel):
-    """A browser that was sent to a provider and has not come back yet. It comes back once."""
+    """A pending sign-in at a provider, single-use and bound to one browser."""
 
     state_hash = models.CharField(max_length=64)
     browser = models.CharField(max_length=64)
-    # Empty once the connector was deleted meanwhile.
+    # Null if the connector was deleted meanwhile.
     connector = models.ForeignKey(Connector, null=True, on_delete=models.SET_NULL, related_name="+")
-    # The session of somebody who links an account; nobody's for a sign-in.
+    # The session that links an account; null for a sign-in.
     session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
     # The authorization request that waits for this sign-in.
     interaction = models.CharField(max_length=36, blank=True)

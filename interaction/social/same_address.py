@@ -1,7 +1,7 @@
-"""When two email addresses are the same mailbox, so that one may stand for the other.
+"""Comparison of email addresses: whether two of them are the same mailbox.
 
-Looking a person up folds more than this (NFKC, all letters): a person who types finds their
-account. Linking is stricter: ``ß`` and ``ss`` are domains of different owners in IDNA 2008.
+It is stricter than the lookup of users, which also folds by NFKC and case so that people find their
+account. Here ``ß`` and ``ss`` differ, because in IDNA 2008 such domains can have different owners.
 """
 
 import string
@@ -16,22 +16,22 @@ from interaction.connectors import email_domains
 _ASCII_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
-def is_same_address(one: str, other: str) -> bool:
-    """Tell whether two addresses are equal: local parts but for ASCII case, domains after IDNA 2008."""
-    first, second = _compared(one), _compared(other)
-    return first is not None and first == second
+def is_same_address(first: str, second: str) -> bool:
+    """Return whether two addresses are equal: local parts up to ASCII case, domains by IDNA 2008."""
+    normalized = _normalize(first)
+    return normalized is not None and normalized == _normalize(second)
 
 
 def lookup_keys(address: str) -> set[str]:
-    """Return the keys of all users who may have this address, its domain in either form."""
+    """Return the lookup keys of an address, with its domain as text and in DNS form."""
     local, _, domain = address.rpartition("@")
     spellings = {domain, email_domains.encode(domain) or domain}
-    with suppress(idna.IDNAError):  # a domain that is no IDNA domain has one form
+    with suppress(idna.IDNAError):  # other domains have only one form
         spellings.add(idna.decode(domain))
     return {identifiers.fold(f"{local}@{spelling}") for spelling in spellings}
 
 
-def _compared(address: str) -> tuple[str, str] | None:
+def _normalize(address: str) -> tuple[str, str] | None:
     local, _, domain = address.translate(_ASCII_LOWER).rpartition("@")
     encoded = email_domains.encode(domain)
     return None if encoded is None else (local, encoded)

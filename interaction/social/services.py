@@ -1,4 +1,4 @@
-"""Linking accounts elsewhere to people here."""
+"""Linking accounts at other providers to users."""
 
 import hashlib
 from uuid import UUID
@@ -19,71 +19,70 @@ from interaction.social.models import SocialIdentity
 
 
 class LinkedElsewhere(ServiceError):
-    """That account already belongs to somebody else here."""
+    """The account is linked to another user."""
 
     reason = "linked_elsewhere"
     message = "that account is linked to another user"
 
 
 class SignedOut(ServiceError):
-    """The session in which the person asked for the link ended meanwhile."""
+    """The session that requested the link ended meanwhile."""
 
     reason = "signed_out"
     message = "the session has ended: sign in, then link the account again"
 
 
-class LastWayIn(ServiceError):
-    """Without it the person could not sign in any more."""
+class LastSignInMethod(ServiceError):
+    """Without this account the user could not sign in any more."""
 
     reason = "last_way_in"
     message = "this is the only way to sign in to this account: set a password first"
 
 
-def find(profile: Profile) -> SocialIdentity | None:
-    """Return the identity that a provider vouches for, with its user, if it is linked to anybody."""
+def find_by_profile(profile: Profile) -> SocialIdentity | None:
+    """Return the linked account of a profile, with its user, if there is one."""
     return SocialIdentity.objects.filter(fingerprint=_fingerprint(profile)).select_related("user").first()
 
 
-def of(user: User) -> list[SocialIdentity]:
+def find_by_user(user: User) -> list[SocialIdentity]:
     """Return the accounts that are linked to a user, the first linked first."""
     return list(SocialIdentity.objects.filter(user=user).order_by("created_at", "pk"))
 
 
 @transaction.atomic
 def link_from(session: Session, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link an account for the person of a session, if it still counts, and tell the person.
+    """Link an account to the user of a session, if the session is still live, and notify the user.
 
-    The provider took its time to answer. A recovered account, a new password or a sign-out
-    meanwhile ends what was begun in the session.
+    While the user was at the provider, a recovery, a new password or a sign-out may have ended the session.
 
     Raises:
         SignedOut: the session ended meanwhile.
-        LinkedElsewhere: the account is somebody else's.
+        LinkedElsewhere: the account is linked to another user.
 
     """
-    # The user's row first, as everywhere: who moves the epoch holds it.
-    held = User.objects.select_for_update().filter(pk=session.user_id).first()
-    counts = Session.objects.live().select_for_update(of=("self",)).filter(pk=session.pk)
-    if held is None or not counts.exists():
+    # Lock order: the user's row first. A change of the user's epoch holds it too.
+    user = User.objects.select_for_update().filter(pk=session.user_id).first()
+    live = Session.objects.live().select_for_update(of=("self",)).filter(pk=session.pk)
+    if user is None or not live.exists():
         raise SignedOut
-    identity, is_new = _found_or_linked(held, profile, connector, provider_name)
+    identity, is_new = _get_or_link(user, profile, connector, provider_name)
     if is_new:
-        notify(held, Notice.ACCOUNT_LINKED, provider=provider_name)
+        notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
     return identity
 
 
 @transaction.atomic
 def link(user: User, profile: Profile, connector: Connector, provider_name: str) -> SocialIdentity:
-    """Link an account that a provider vouched for just now. Linking it again changes nothing.
+    """Link the account of a profile to a user. Linking it again changes nothing.
 
     Raises:
-        LinkedElsewhere: it is somebody else's.
+        LinkedElsewhere: it is linked to another user.
 
     """
-    return _found_or_linked(user, profile, connector, provider_name)[0]
+    return _get_or_link(user, profile, connector, provider_name)[0]
 
 
-def _found_or_linked(
+def _get_or_link(
     user: User, profile: Profile, connector: Connector, provider_name: str
 ) -> tuple[SocialIdentity, bool]:
     identity, is_new = SocialIdentity.objects.get_or_create(
@@ -106,8 +105,8 @@ def _found_or_linked(
     return identity, is_new
 
 
-def note_use(identity: SocialIdentity, profile: Profile) -> None:
-    """Remember that somebody came in through it, and what the provider says of them now."""
+def record_use(identity: SocialIdentity, profile: Profile) -> None:
+    """Store the time of a sign-in with a linked account, and the provider's current profile."""
     identity.name, identity.email, identity.last_used_at = profile.name, profile.email, timezone.now()
     SocialIdentity.objects.filter(pk=identity.pk).update(
         name=identity.name, email=identity.email, last_used_at=identity.last_used_at
@@ -116,23 +115,23 @@ def note_use(identity: SocialIdentity, profile: Profile) -> None:
 
 @transaction.atomic
 def unlink(user: User, identity_id: UUID) -> None:
-    """Take an account elsewhere away from a user, who cannot sign in through it any more.
+    """Unlink an account from a user and notify the user.
 
     Raises:
-        Gone: the user has no such account (any more).
-        LastWayIn: the user has no password and no other account.
+        Gone: the user has no such account.
+        LastSignInMethod: the user has no password and no other account.
 
     """
-    # Held, so that of two accounts unlinked at once one stays.
-    held = User.objects.select_for_update().filter(pk=user.pk).first()
+    # Locked, so that two concurrent calls cannot unlink the last two accounts.
+    current = User.objects.select_for_update().filter(pk=user.pk).first()
     linked = SocialIdentity.objects.filter(user=user)
     identity = linked.filter(pk=identity_id).first()
-    if held is None or identity is None:
+    if current is None or identity is None:
         raise Gone
-    if not held.password and linked.count() == 1:
-        raise LastWayIn
+    if not current.password and linked.count() == 1:
+        raise LastSignInMethod
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
-    notify(held, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
+    notify(current, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
     identity.delete()
 
 

@@ -1,4 +1,4 @@
-"""What a change of owner does to linked accounts."""
+"""Linked accounts when a user's account changes its owner."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ def _end(user: User) -> None:
 USER_DATA: Final = [
     UserData(
         model="social.SocialIdentity",
-        reason="whoever linked an account elsewhere could sign in with it",
+        reason="the previous owner could sign in with an account that they linked",
         end=_end,
         evidence=lambda: Exists(SocialIdentity.objects.filter(user=OuterRef("pk"))),
     ),

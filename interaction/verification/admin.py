@@ -1,4 +1,4 @@
-"""Messages on their way, for operators. What they say and to whom is sealed, and stays it."""
+"""The console's page of outgoing messages. Recipients and texts are encrypted and not shown."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from interaction.verification.models import OutgoingMessage
 
 def _retry(order: Order) -> str:
     outgoing.retry(order.row)
-    return "The message is sent now."
+    return "The message will be sent now."
 
 
 def _drop(order: Order) -> str:
@@ -24,7 +24,7 @@ def _drop(order: Order) -> str:
 
 @admin.register(OutgoingMessage)
 class OutgoingMessageAdmin(Pages):
-    """Messages on their way. Sent or given up, they are gone."""
+    """Outgoing messages. They are deleted once they are sent or have failed."""
 
     section = "Signing in"
     title = "Outgoing messages"
@@ -33,12 +33,12 @@ class OutgoingMessageAdmin(Pages):
     shown = ("id", "tries", "due_at", "created_at")
     operations = (
         Operation(
-            "retry", "Send now", "It is tried at once, as if for the first time.", _retry, in_bulk=True
+            "retry", "Send now", "The message is tried at once, with all its tries.", _retry, in_bulk=True
         ),
         Operation(
             "drop",
             "Erase",
-            "Nobody gets it. The person can ask for another.",
+            "The message is not sent. The user can ask for another.",
             _drop,
             grave=True,
             in_bulk=True,
@@ -46,5 +46,5 @@ class OutgoingMessageAdmin(Pages):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return those that go to somebody, unopened."""
+        """Return the messages that have a recipient, without their encrypted column."""
         return super().get_queryset(request).filter(silent=False).defer("sealed")

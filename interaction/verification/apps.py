@@ -1,13 +1,13 @@
-"""Codes that prove whose an email address or a phone is."""
+"""Verification codes: proof that a user owns an email address or phone number."""
 
 from django.apps import AppConfig
 
 
 class VerificationConfig(AppConfig):
-    """Codes, and the messages that carry them."""
+    """Verification codes, and the messages that contain them."""
 
     name = "interaction.verification"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the doctor's checks."""
         from interaction.verification import checks  # noqa: F401, PLC0415 - models are ready only now

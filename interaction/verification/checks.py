@@ -1,4 +1,4 @@
-"""What the doctor asks about messages on their way."""
+"""The doctor's check of outgoing messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,11 +14,11 @@ _LATE_SECONDS: Final = 300
 
 @examined
 def outgoing_messages() -> Iterator[CheckMessage]:
-    """Ask whether messages wait that should have been sent by now."""
+    """Report messages that are overdue."""
     late = OutgoingMessage.objects.filter(due_at__lt=seconds_ahead(-_LATE_SECONDS)).count()
     if late:
         yield Error(
-            f"{late:,} messages wait for more than {_LATE_SECONDS // 60} minutes to be sent",
-            hint="servers send them: see that one runs and what its log says, and try the connector's test",
+            f"{late:,} messages have been waiting for more than {_LATE_SECONDS // 60} minutes to be sent",
+            hint="servers send them: check that a server runs, read its log, and test the connector",
             id="messages.E001",
         )

@@ -1,4 +1,4 @@
-"""What a code looks like: six digits, or ten letters and digits where too many were wrong."""
+"""The formats of codes: six digits, or ten letters and digits after too many wrong codes."""
 
 import secrets
 import unicodedata
@@ -6,7 +6,7 @@ from typing import Final
 
 _DIGITS: Final = 6
 _LONG: Final = 10
-# Digits and letters that are not taken for one another (Crockford's Base32).
+# Crockford's Base32: no characters that look alike.
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _LOOKALIKES: Final = str.maketrans("OIL", "011")
 
@@ -18,7 +18,7 @@ def new_code(*, is_long: bool) -> str:
     return f"{secrets.randbelow(10**_DIGITS):0{_DIGITS}d}"
 
 
-def plain(code: str) -> str:
-    """Return a code as it was sent, from what a person typed: without spaces, in upper case."""
+def normalize(code: str) -> str:
+    """Return an entered code as it was sent: without spaces and hyphens, in upper case."""
     typed = "".join(unicodedata.normalize("NFKC", code).split()).replace("-", "")
     return typed.upper().translate(_LOOKALIKES)

@@ -1,4 +1,4 @@
-"""Messages on their way, as they lie in the database."""
+"""The encrypted column of outgoing messages."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Codes that prove nothing any more, and messages that nobody sent for a day."""
+"""Expired codes, and messages that no server sent for a day."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from identity.core.expiry import Expiring
 from interaction.verification.models import OutgoingMessage, VerificationCode
 
 _KEPT_SECONDS: Final = 3600
-# No server ran for so long that sends; what is in them means nothing to anybody by now.
+# No server that sends messages ran for so long; the messages are useless by now.
 _UNSENT_SECONDS: Final = 24 * 3600
 
 
@@ -26,7 +26,7 @@ def _unsent() -> QuerySet[OutgoingMessage]:
     return unsent.select_related("tenant")
 
 
-def _note_unsent(messages: Sequence[OutgoingMessage]) -> None:
+def _record_unsent(messages: Sequence[OutgoingMessage]) -> None:
     for message in messages:
         if not message.silent:
             with tenancy.using(message.tenant.activated()):
@@ -41,5 +41,5 @@ def _note_unsent(messages: Sequence[OutgoingMessage]) -> None:
 
 EXPIRING: Final = [
     Expiring("verification_codes", _codes),
-    Expiring("outgoing_messages", _unsent, _note_unsent),
+    Expiring("outgoing_messages", _unsent, _record_unsent),
 ]

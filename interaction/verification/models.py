@@ -1,4 +1,4 @@
-"""Codes that were sent, and the messages that are still to be sent."""
+"""Verification codes, and messages that are waiting to be sent."""
 
 from typing import Self
 
@@ -14,34 +14,34 @@ MOST_TRIES = 5
 
 
 class Purpose(models.TextChoices):
-    """What a code is good for, and for nothing else."""
+    """The only thing that a code can be used for."""
 
     SIGN_IN = "sign_in"
     REGISTER = "register"
     FORGOT_PASSWORD = "forgot_password"  # noqa: S105 - a purpose
-    CHANGE = "change"  # of a signed-in person's own email or phone
+    CHANGE = "change"  # of a signed-in user's own email or phone
 
 
 class CodeQuerySet(models.QuerySet["VerificationCode"]):
     """Reads of codes, by the database's clock."""
 
-    def of(self, *, purpose: Purpose, kind: Kind, key: str, browser: str) -> Self:
-        """Return the codes that a browser asked for, for this identifier and purpose."""
+    def matching(self, *, purpose: Purpose, kind: Kind, key: str, browser: str) -> Self:
+        """Return the codes that a browser requested for an identifier and a purpose."""
         return self.filter(purpose=purpose, kind=kind, identifier_key=key, browser=browser)
 
     def live(self) -> Self:
-        """Return those that may still be entered."""
+        """Return the codes that can still be entered."""
         return self.filter(used_at=None, expires_at__gt=DatabaseNow(), tries__lt=MOST_TRIES)
 
     def proofs(self) -> Self:
-        """Return those that were entered rightly, lately, and not made use of yet."""
+        """Return the codes that were entered correctly within the last 10 minutes and are not spent."""
         return self.filter(used_at__gt=seconds_ahead(-PROOF_SECONDS), spent_at=None)
 
 
 class VerificationCode(TenantModel):
-    """A code, bound to identifier, purpose and browser; once entered, the proof that it was.
+    """A code, bound to identifier, purpose and browser. Once entered, it is a proof of ownership.
 
-    A silent one was sent to nobody, since nobody is known by the identifier, and never verifies.
+    A silent code was not sent, because no user has the identifier. It never verifies.
     """
 
     purpose = models.CharField(max_length=32, choices=Purpose)
@@ -69,9 +69,10 @@ class VerificationCode(TenantModel):
 
 
 class OutgoingMessage(TenantModel):
-    """A message on its way. It is sealed, and gone once it was sent or given up.
+    """A message that is waiting to be sent, encrypted. It is deleted once it is sent or has failed.
 
-    A silent one goes to nobody: it is there so that an unknown identifier costs what a known one does.
+    A silent message is not sent. It makes a request for an unknown identifier as expensive as for a known
+    one.
     """
 
     sealed = models.TextField()

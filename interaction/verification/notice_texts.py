@@ -1,4 +1,4 @@
-"""What notices say. A new kind of notice is one entry of ``_TEXTS``."""
+"""The texts of notices. A new kind of notice is one entry of ``_TEXTS``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from interaction.verification.texts import Brand, Wording
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The subject of a notice, which is also its first sentence, and what else there is to say."""
+    """The subject of a notice, which is also its first sentence, and its second sentence."""
 
     subject: Promise
     detail: Promise | None = None
@@ -44,7 +44,7 @@ _TEXTS: Final = {
 }
 
 
-def notice_message(  # noqa: PLR0913 - the parts of a message
+def new_notice_message(  # noqa: PLR0913 - the parts of a message
     *,
     notice: Notice,
     channel: str,
@@ -53,11 +53,11 @@ def notice_message(  # noqa: PLR0913 - the parts of a message
     brand: Brand,
     wording: Wording | None = None,
 ) -> Message:
-    """Return a notice: in the tenant's words, else in ours of the active language."""
-    known = {"provider": "", **{name: _one_line(text) for name, text in words.items()}, "name": brand.name}
+    """Return a notice: from the tenant's template, else in the active language."""
+    values = {"provider": "", **{name: _one_line(text) for name, text in words.items()}, "name": brand.name}
     if wording is not None:
-        return Message(channel=channel, to=to, interaction_type=notice, code="", **wording.filled(known))
-    subject = str(_TEXTS[notice].subject % known)
+        return Message(channel=channel, to=to, interaction_type=notice, code="", **wording.fill(values))
+    subject = str(_TEXTS[notice].subject % values)
     detail = _TEXTS[notice].detail
     advice = _("If it was not you, tell the people who run the service at once.")
     sentences = [f"{subject}.", *([str(detail)] if detail else []), advice]
@@ -80,5 +80,5 @@ def notice_message(  # noqa: PLR0913 - the parts of a message
 
 
 def _one_line(text: str) -> str:
-    """Return text without the characters that a subject must not have."""
+    """Return text without characters that are not allowed in a subject."""
     return "".join(character for character in text if character.isprintable())

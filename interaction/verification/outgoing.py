@@ -1,7 +1,7 @@
-"""Messages on their way: written with what they speak of, sent after it by threads of the worker.
+"""The queue of outgoing messages: stored in the caller's transaction, sent by threads after the commit.
 
-A request never waits for a mail server. A row is claimed for a while by whoever sends it;
-when that worker dies, the claim runs out and another sends it.
+A request never waits for a mail server. A sender claims a row for two minutes; if its process dies,
+the claim expires and another sender takes the row.
 """
 
 import logging
@@ -30,19 +30,19 @@ _THREADS: Final = 2
 _MOST_TRIES: Final = 2
 _CLAIM_SECONDS: Final = 120  # longer than any provider may take
 _RETRY_SECONDS: Final = 2
-_POLL_SECONDS: Final = 20  # for what a worker that died left behind
+_POLL_SECONDS: Final = 20  # finds the rows of processes that died
 _BATCH: Final = 20
 _STOP_SECONDS: Final = 15
-_TIDY_SECONDS: Final = 600
-_TIDY_BATCHES: Final = 100
+_PURGE_SECONDS: Final = 600
+_PURGE_BATCHES: Final = 100
 
 _logger = logging.getLogger(__name__)
 
 
-def post(message: Message, *, silent: bool = False) -> None:
-    """Write a message down in the transaction of the moment; it is sent once that commits.
+def enqueue(message: Message, *, silent: bool = False) -> None:
+    """Store a message in the current transaction; it is sent after the commit.
 
-    The message's id is the row's. A silent one is never sent, and costs the same.
+    The row has the message's id. A silent message is never sent, and costs the same.
     """
     tenant_id = tenancy.active_id()
     OutgoingMessage.objects.create(
@@ -58,10 +58,10 @@ def post(message: Message, *, silent: bool = False) -> None:
 
 @transaction.atomic
 def retry(row: OutgoingMessage) -> None:
-    """Send a message now, with all its tries before it.
+    """Make a message due now and reset its number of tries.
 
     Raises:
-        records.Gone: it was sent or given up meanwhile.
+        records.Gone: it was sent or has failed meanwhile.
 
     """
     if not OutgoingMessage.objects.filter(pk=row.pk).update(due_at=DatabaseNow(), tries=0):
@@ -72,21 +72,21 @@ def retry(row: OutgoingMessage) -> None:
 
 @transaction.atomic
 def drop(row: OutgoingMessage) -> None:
-    """Erase a message that is not to be sent.
+    """Delete a message without sending it.
 
     Raises:
-        records.Gone: it was sent or given up meanwhile.
+        records.Gone: it was sent or has failed meanwhile.
 
     """
-    gone, _ = OutgoingMessage.objects.filter(pk=row.pk).delete()
-    if not gone:
+    deleted, _ = OutgoingMessage.objects.filter(pk=row.pk).delete()
+    if not deleted:
         raise records.Gone
     log.record(Event.MESSAGE_DROP, message_id=row.pk)
 
 
 def send_due() -> bool:
-    """Send what is due, of all tenants; tell whether something waits for another try."""
-    again = False
+    """Send the due messages of all tenants; return whether one needs a retry."""
+    needs_retry = False
     with tenancy.using(tenancy.EVERYWHERE):
         while batch := list(
             OutgoingMessage.objects.filter(due_at__lte=DatabaseNow())
@@ -96,58 +96,59 @@ def send_due() -> bool:
             for row in batch:
                 if _claim(row):
                     with tenancy.using(row.tenant.activated()):
-                        again |= not _settle(row)
-    return again
+                        needs_retry |= not _finish(row)
+    return needs_retry
 
 
 def _claim(row: OutgoingMessage) -> bool:
-    """Take a row for a while, unless another sender was faster."""
-    seen = OutgoingMessage.objects.filter(pk=row.pk, tries=row.tries, due_at__lte=DatabaseNow())
-    return bool(seen.update(due_at=seconds_ahead(_CLAIM_SECONDS), tries=F("tries") + 1))
+    """Claim a row and return true, unless another sender was faster."""
+    unclaimed = OutgoingMessage.objects.filter(pk=row.pk, tries=row.tries, due_at__lte=DatabaseNow())
+    return bool(unclaimed.update(due_at=seconds_ahead(_CLAIM_SECONDS), tries=F("tries") + 1))
 
 
-def _settle(row: OutgoingMessage) -> bool:
-    """Send a row that was claimed; tell whether it is done with, one way or the other."""
-    why = None if row.silent else _failure(row)
-    this = OutgoingMessage.objects.filter(pk=row.pk)
-    if why is not None and row.tries + 1 < _MOST_TRIES:
-        this.update(due_at=seconds_ahead(_RETRY_SECONDS))
+def _finish(row: OutgoingMessage) -> bool:
+    """Send a claimed row and delete it; return false if it needs a retry."""
+    reason = None if row.silent else _send(row)
+    rows = OutgoingMessage.objects.filter(pk=row.pk)
+    if reason is not None and row.tries + 1 < _MOST_TRIES:
+        rows.update(due_at=seconds_ahead(_RETRY_SECONDS))
         return False
     with transaction.atomic():
-        this.delete()
-        if why is not None:
-            log.record(Event.CODE_SEND, message_id=row.pk, result="failed", error="not_delivered", reason=why)
+        rows.delete()
+        if reason is not None:
+            failed = {"result": "failed", "error": "not_delivered", "reason": reason}
+            log.record(Event.CODE_SEND, message_id=row.pk, **failed)
     return True
 
 
-def _failure(row: OutgoingMessage) -> str | None:
-    """Hand a message to its provider; return why that failed, if it did."""
+def _send(row: OutgoingMessage) -> str | None:
+    """Send a message through its provider; return the reason if that failed."""
     if row.tries >= _MOST_TRIES:
-        return "the workers that tried to send it ended before they could"
+        return "the servers that tried to send it stopped before they could"
     try:
-        delivery.deliver(_opened(row))
+        delivery.deliver(_decrypt(row))
     except keyring.UnknownKey:
-        return "the key that it was sealed with is gone"
+        return "the key that encrypted it is missing"
     except (ProviderError, ServiceError) as error:
         return str(error)
     return None
 
 
-def _opened(row: OutgoingMessage) -> Message:
+def _decrypt(row: OutgoingMessage) -> Message:
     return Message(
         **orjson.loads(keyring.unseal(row.sealed, purpose=PURPOSE, bound_to=f"{row.tenant_id}/{row.pk}"))
     )
 
 
 class _Senders:
-    """A few threads that send, in a process that serves."""
+    """The threads of a server process that send messages."""
 
     def __init__(self, number: int) -> None:
         self._number = number
         self._wakes: list[threading.Event] = []
         self._threads: list[threading.Thread] = []
         self._stopping = False
-        self._tidy_at = 0.0
+        self._purge_at = 0.0
 
     def start(self) -> None:
         for index in range(self._number):
@@ -167,11 +168,11 @@ class _Senders:
         for thread in self._threads:
             thread.join(_STOP_SECONDS)
 
-    def _tidy_up(self) -> None:
-        """Forget what is over, every ten minutes or so."""
-        if time.monotonic() > self._tidy_at:
-            self._tidy_at = time.monotonic() + _TIDY_SECONDS
-            expiry.tidy(batches=_TIDY_BATCHES)
+    def _purge_expired(self) -> None:
+        """Delete some expired rows, about every ten minutes."""
+        if time.monotonic() > self._purge_at:
+            self._purge_at = time.monotonic() + _PURGE_SECONDS
+            expiry.tidy(batches=_PURGE_BATCHES)
 
     def _run(self, wake: threading.Event) -> None:
         while not self._stopping:
@@ -179,14 +180,14 @@ class _Senders:
             try:
                 if send_due():
                     wait = _RETRY_SECONDS
-                self._tidy_up()
+                self._purge_expired()
             except DatabaseError:
-                _logger.warning("messages wait: the database is away")
+                _logger.warning("messages wait: the database is not available")
             except Exception:
-                # The thread has to outlive whatever a provider's library comes up with.
+                # The thread has to survive any error of a provider's library.
                 _logger.exception("a message could not be sent")
             finally:
-                # Idle, it holds none of the connections that requests need.
+                # An idle thread holds no connection that requests could use.
                 connections.close_all()
             wake.wait(wait)
             wake.clear()
@@ -196,10 +197,10 @@ _senders: Final = _Senders(_THREADS)
 
 
 def start() -> None:
-    """Begin to send, in the process that calls it."""
+    """Start the sender threads in this process."""
     _senders.start()
 
 
 def stop() -> None:
-    """Finish what is being sent, and send no more."""
+    """Stop the sender threads after the messages that they are sending."""
     _senders.stop()

@@ -1,4 +1,4 @@
-"""What messages say: the sentences of each purpose, with the tenant's name and look."""
+"""The texts of messages with codes, with the tenant's name and branding."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from interaction.verification.models import Purpose
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """What a tenant is called and looks like; colours as ``#rrggbb`` or empty."""
+    """A tenant's name and branding; colours as ``#rrggbb`` or empty."""
 
     name: str
     colour: str = ""
@@ -26,19 +26,19 @@ class Brand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """What a message says in a tenant's own words, with ``{code}``, ``{name}`` and the like in them."""
+    """A tenant's template for a message, with placeholders such as ``{code}`` and ``{name}``."""
 
     text: str
     subject: str = ""
     html: str = ""
 
-    def filled(self, words: dict[str, str]) -> dict[str, str]:
-        """Return subject, body and HTML with the words filled in; in HTML they are escaped."""
-        safe = {name: escape(text) for name, text in words.items()}
+    def fill(self, values: dict[str, str]) -> dict[str, str]:
+        """Return subject, body and HTML with the values inserted, escaped in the HTML."""
+        escaped = {name: escape(text) for name, text in values.items()}
         return {
-            "subject": _filled(self.subject, words),
-            "body": _filled(self.text, words),
-            "html": _filled(self.html, safe),
+            "subject": _fill(self.subject, values),
+            "body": _fill(self.text, values),
+            "html": _fill(self.html, escaped),
         }
 
 
@@ -57,7 +57,7 @@ _SMS: Final[dict[Purpose, Promise]] = {
 }
 
 
-def code_message(  # noqa: PLR0913 - the parts of a message
+def new_code_message(  # noqa: PLR0913 - the parts of a message
     *,
     pk: str,
     purpose: Purpose,
@@ -67,17 +67,17 @@ def code_message(  # noqa: PLR0913 - the parts of a message
     brand: Brand,
     wording: Wording | None = None,
 ) -> Message:
-    """Return the message that carries a code: in the tenant's words, else in ours of this language."""
-    words = {"code": code, "name": brand.name}
+    """Return a message with a code: from the tenant's template, else in the active language."""
+    values = {"code": code, "name": brand.name}
     if wording is not None:
         return Message(
-            id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **wording.filled(words)
+            id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **wording.fill(values)
         )
     advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
     if channel != EMAIL:
-        body = f"{_SMS[purpose] % words} {advice}"
+        body = f"{_SMS[purpose] % values} {advice}"
         return Message(id=pk, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
-    subject = str(_SUBJECTS[purpose] % words)
+    subject = str(_SUBJECTS[purpose] % values)
     ignore = _("If you did not ask for it, ignore this message: nothing happens without the code.")
     html = render_to_string(
         "messages/code.html",
@@ -103,6 +103,6 @@ def code_message(  # noqa: PLR0913 - the parts of a message
     )
 
 
-def _filled(template: str, words: dict[str, str]) -> str:
-    """Fill in what stands in braces, once: a name that holds braces stays as it is."""
-    return _PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), template)
+def _fill(template: str, values: dict[str, str]) -> str:
+    """Return a template with its placeholders replaced in one pass: braces in a value stay as they are."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)

@@ -1,4 +1,4 @@
-"""Wrong codes, counted for an identifier and for the tenant. Nobody is refused: codes get longer."""
+"""Wrong codes, counted for each identifier and for the tenant. After too many, codes are longer."""
 
 from typing import Final
 
@@ -15,10 +15,10 @@ _ALARMS: Final = Counter(
 )
 
 
-def count(kind: Kind, key: str) -> None:
-    """Count a wrong code, and raise the alarm once an hour when the tenant's budget is used up.
+def record(kind: Kind, key: str) -> None:
+    """Count a wrong code, and write an alarm at most once an hour when the tenant's budget is used up.
 
-    An identifier that nobody has is counted like any other.
+    Identifiers of unknown users count too.
     """
     limits.increment(rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}")
     in_tenant = limits.increment(rules.TENANT_WRONG_CODES, "")
@@ -27,6 +27,6 @@ def count(kind: Kind, key: str) -> None:
         log.record(Event.CODE_ALARM, count=in_tenant.count, seconds=rules.TENANT_WRONG_CODES.seconds)
 
 
-def are_too_many(kind: Kind, key: str) -> bool:
-    """Tell whether the budget of an identifier or of the tenant is used up: then codes are long."""
+def has_long_codes(kind: Kind, key: str) -> bool:
+    """Return whether the budget of an identifier or of the tenant is used up: then codes are long."""
     return not limits.test((rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}"), (rules.TENANT_WRONG_CODES, ""))

@@ -78,7 +78,7 @@ def test_another_tenant_keeps_ours(acme, rival):
 
 
 def test_names_are_escaped_in_html_and_filled_in_once():
-    message = texts.code_message(
+    message = texts.new_code_message(
         pk="1",
         purpose=Purpose.SIGN_IN,
         channel="email",

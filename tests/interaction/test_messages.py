@@ -81,7 +81,7 @@ class TestMail:
     def test_looks_like_the_tenant(self):
         brand = Brand(name="Acme", colour="#ffff00", on_colour="#000", logo_url="https://acme.example/l.svg")
 
-        message = texts.code_message(
+        message = texts.new_code_message(
             pk="1", purpose=Purpose.REGISTER, channel="email", to="a@b.example", code="012345", brand=brand
         )
 
@@ -93,7 +93,7 @@ class TestMail:
     @pytest.mark.parametrize("purpose", Purpose)
     def test_every_purpose_has_words_of_its_own(self, purpose, channel):
         def body(purpose: Purpose) -> str:
-            return texts.code_message(
+            return texts.new_code_message(
                 pk="1", purpose=purpose, channel=channel, to="x", code="012345", brand=Brand(name="Acme")
             ).body
 
@@ -104,7 +104,7 @@ class TestMail:
     def test_an_sms_fits_into_one(self):
         longest = max(
             len(
-                texts.code_message(
+                texts.new_code_message(
                     pk="1", purpose=purpose, channel="sms", to="x", code="012345", brand=Brand(name="x" * 20)
                 ).body
             )
@@ -176,7 +176,7 @@ def posted(world: World, to: str) -> OutgoingMessage:
         channel="email", to=to, interaction_type="sign_in", code="012345", body="012345", subject="x"
     )
     with world.active(), transaction.atomic():
-        outgoing.post(message)
+        outgoing.enqueue(message)
         # As if somebody had claimed it, so that the server of the run does not.
         OutgoingMessage.objects.update(due_at=datetime.now(UTC) + timedelta(seconds=60))
         return OutgoingMessage.objects.get()
@@ -241,7 +241,7 @@ class TestLease:
         message = Message(channel="email", to=to, interaction_type="sign_in", code="1", body="1")
 
         with reachable.active(), transaction.atomic():
-            outgoing.post(message)
+            outgoing.enqueue(message)
             transaction.set_rollback(True)
 
         outgoing.send_due()

@@ -41,7 +41,7 @@ def waits_for_nothing(world: World) -> None:
 @pytest.mark.parametrize("notice", list(Notice))
 @pytest.mark.parametrize("channel", ["email", "sms"])
 def test_every_kind_has_words(notice, channel):
-    message = notice_texts.notice_message(
+    message = notice_texts.new_notice_message(
         notice=notice,
         channel=channel,
         to="a@b.example",

@@ -1020,7 +1020,7 @@ class TestAccount:
 
         assert answer.headers["Location"] == f"/t/{acme.tenant.slug}/account"
         with acme.active():
-            (identity,) = identities.of(user)
+            (identity,) = identities.find_by_user(user)
             assert User.objects.count() == 1
         assert (identity.subject, identity.provider_name) == ("ada-1", "OpenID Connect")
         written = Entry.objects.get(tenant_id=acme.tenant.pk, key="SocialIdentity.Create")
@@ -1038,7 +1038,7 @@ class TestAccount:
 
         refused(page, 400, "linked to somebody else")
         with acme.active():
-            assert identities.of(user) == []
+            assert identities.find_by_user(user) == []
         written = Entry.objects.get(
             tenant_id=acme.tenant.pk, key="SocialIdentity.Create", user_id=str(user.pk)
         )
@@ -1052,7 +1052,7 @@ class TestAccount:
         refused(back(browser, provider.approve(address)), 400, EXPIRED)
 
         with acme.active():
-            assert identities.of(user) == []
+            assert identities.find_by_user(user) == []
 
     def test_not_long_after_signing_in(self, acme, person):
         with acme.active():
@@ -1069,12 +1069,12 @@ class TestAccount:
         user, stranger = only_user(acme), only_user(rival)
 
         with rival.active():
-            (theirs,) = identities.of(stranger)
+            (theirs,) = identities.find_by_user(stranger)
         with acme.active():
-            (mine,) = identities.of(user)
+            (mine,) = identities.find_by_user(user)
             with pytest.raises(Gone):
                 identities.unlink(user, theirs.pk)
-            with pytest.raises(identities.LastWayIn):
+            with pytest.raises(identities.LastSignInMethod):
                 identities.unlink(user, mine.pk)
             with pytest.raises(Gone):
                 identities.unlink(acme.user(), mine.pk)
@@ -1082,6 +1082,6 @@ class TestAccount:
             identities.unlink(user, mine.pk)
             with pytest.raises(ServiceError):
                 identities.unlink(user, mine.pk)
-            assert identities.of(user) == []
+            assert identities.find_by_user(user) == []
         written = Entry.objects.get(tenant_id=acme.tenant.pk, key="SocialIdentity.Delete")
         assert (written.user_id, written.payload["subject"]) == (str(user.pk), "ada-1")

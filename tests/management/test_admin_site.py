@@ -71,7 +71,7 @@ def furnish(world):
             connectors.create(
                 connector_id="google", type="Social", config={"client_id": "x", "client_secret": SECRET}
             )
-            outgoing.post(
+            outgoing.enqueue(
                 Message(channel="email", to="a@acme.example", interaction_type="test", code="", body=SECRET)
             )
         # Nobody sends them while they are looked at.
@@ -528,7 +528,7 @@ class TestOperations:
 
     def test_messages_are_erased_and_sent_anew(self, acme, operator):
         with acme.active():
-            outgoing.post(
+            outgoing.enqueue(
                 Message(channel="email", to="a@b.example", interaction_type="test", code="", body="x")
             )
             OutgoingMessage.objects.update(due_at=timezone.now() + timedelta(hours=1))

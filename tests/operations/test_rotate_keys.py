@@ -139,7 +139,7 @@ def stored(acme, undone) -> dict[str, Any]:
     with acme.active():
         connector = connectors.create(connector_id="smtp", type="Email", config=SMTP)
         message = new_test_sms("+49151000")
-        outgoing.post(message)
+        outgoing.enqueue(message)
         attempt = SocialAttempt(
             state_hash="x", browser="x", connector=connector, expires_at="2030-01-01T00:00Z"
         )
@@ -176,7 +176,7 @@ class TestReseal:
         with acme.active():
             assert signing.opens(SigningKey.objects.get())
             assert Connector.objects.get().config()["password"] == PASSWORD
-            assert outgoing._opened(OutgoingMessage.objects.get()) == stored["message"]
+            assert outgoing._decrypt(OutgoingMessage.objects.get()) == stored["message"]
 
     def test_case_K08_done_again_it_does_nothing(self, acme, stored, settings):
         settings.ENCRYPTION_KEYS = NEWER | configured.ENCRYPTION_KEYS

@@ -12,6 +12,7 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.journeys import codes
 from interaction.journeys.account import confirmation
+from interaction.verification import recipients
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
 
@@ -46,14 +47,14 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
         limits.TooMany: too many from this address.
 
     """
-    to = verification.address_of(kind, address)
+    to = recipients.address_of(kind, address)
     confirmation.confirm(session, password)
     codes.send(purpose=Purpose.CHANGE, kind=kind, identifier=to, browser=_binding(session))
 
 
 def awaited(session: Session, kind: Kind) -> str | None:
     """Return where the code went that the person has still to enter, if one did."""
-    sent = verification.awaited(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
+    sent = verification.find_pending_code(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
     return sent.address if sent else None
 
 

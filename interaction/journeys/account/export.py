@@ -90,7 +90,7 @@ def _linked(user: User) -> list[Data]:
             "linked_at": timestamp(identity.created_at),
             "last_used_at": timestamp(identity.last_used_at),
         }
-        for identity in identities.of(user)
+        for identity in identities.find_by_user(user)
     ]
 
 

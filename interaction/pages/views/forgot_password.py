@@ -24,7 +24,7 @@ from interaction.verification.models import Purpose, VerificationCode
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Prove an address; then ask for a new password."""
-    proofs = verification.proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
+    proofs = verification.find_proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
         return _choose(request, pending, newest)

@@ -42,7 +42,7 @@ def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if not kinds:
         return _not_offered(request, pending)
     without = _left_out(request, shown, kinds)
-    proofs = verification.proofs(purpose=Purpose.REGISTER, browser=cookies.get_browser(request))
+    proofs = verification.find_proofs(purpose=Purpose.REGISTER, browser=cookies.get_browser(request))
     proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
     unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in {*proofs, *without}]
     reachable = codes.offered(shown)[Purpose.REGISTER] if unproven else []

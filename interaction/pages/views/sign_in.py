@@ -18,7 +18,7 @@ from interaction.pages import context, words
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import Entered
-from interaction.social import offered as social
+from interaction.social import offers
 from interaction.verification.models import Purpose
 
 
@@ -66,11 +66,11 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         ways["forgot_url"] = shared.address("pages:forgot-password", pending)
     if shown.sign_up["identifiers"]:
         ways["register_url"] = shared.address("pages:register", pending)
-    must_ask_again = pending is not None and pending.must_ask_again
-    offers = social.all_of_them(must_ask_again=must_ask_again)
-    if pending and must_ask_again and not (kinds or offers or "code_url" in ways):
+    must_reauthenticate = pending is not None and pending.must_reauthenticate
+    social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
+    if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in ways):
         return redirect(waiting.refused(pending))
-    if not (kinds or offers or form.is_bound) and "code_url" in ways:
+    if not (kinds or social_offers or form.is_bound) and "code_url" in ways:
         return redirect(ways["code_url"])
     return shared.page(
         request,
@@ -83,7 +83,7 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         identifier_label=words.label(kinds),
         identifier_autocomplete="username",
         **ways,
-        offers=offers,
+        offers=social_offers,
     )
 
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.journeys.account import linked as linking
+from interaction.journeys.account import linked_accounts
 from interaction.pages import words
 from interaction.pages.views.account import shared
 
@@ -22,10 +22,12 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
     if "link" in request.POST:
         response = redirect("")
         browser = cookies.get_browser(request) or cookies.new_browser(response)
-        response["Location"] = linking.begin(session, connector_id=request.POST["link"], browser=browser)
+        response["Location"] = linked_accounts.begin_link(
+            session, connector_id=request.POST["link"], browser=browser
+        )
         return response
     if request.method == "POST":
-        linking.unlink(session.user, request.POST.get("unlink", ""))
+        linked_accounts.unlink(session.user, request.POST.get("unlink", ""))
         return shared.done("pages:account-linked", "unlinked")
     response = shared.page(
         request,
@@ -38,9 +40,9 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
                 "known_as": identity.email or identity.name,
                 "used": words.used(identity.last_used_at),
             }
-            for identity in linking.of(session.user)
+            for identity in linked_accounts.get_linked_accounts(session.user)
         ],
-        offers=[{"id": offer.connector_id, "name": offer.name} for offer in linking.offers()],
+        offers=[{"id": offer.connector_id, "name": offer.name} for offer in linked_accounts.get_offers()],
     )
     response.form_targets = _FORM_TARGETS  # type: ignore[attr-defined]
     return response

@@ -9,7 +9,7 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.experience import services as experience
 from interaction.journeys import codes
-from interaction.journeys.account import linked as linking
+from interaction.journeys.account import linked_accounts
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
@@ -38,8 +38,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         applications=len(connections.of(session.user)),
         verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
         reachable=reachable,
-        linked=len(linking.of(session.user)),
-        may_link=bool(linking.offers()),
+        linked=len(linked_accounts.get_linked_accounts(session.user)),
+        may_link=bool(linked_accounts.get_offers()),
         may_rename=may["username_change"],
         may_delete=may["deletion"],
     )

@@ -1,4 +1,4 @@
-"""The social connectors that people are offered."""
+"""The social connectors that users can sign in with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from interaction.connectors.providers.base import SocialProvider
 
 
 class NotOffered(ServiceError):
-    """There is no such way to sign in, or it was switched off, or there is nothing behind it."""
+    """No enabled connector has that id, or its provider cannot be used."""
 
     status = 404
     reason = "not_offered"
@@ -22,9 +22,10 @@ class NotOffered(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A connector that is switched on. One without a provider is a button that leads nowhere.
+    """An enabled connector.
 
-    Its provider may be none of ours, or its configuration sealed with a key that is gone.
+    ``provider`` is None if the provider is not built in, or if the key that encrypted the configuration
+    is missing. Then the button leads to an error page.
     """
 
     connector: Connector
@@ -33,63 +34,63 @@ class Offer:
 
     @property
     def connector_id(self) -> str:
-        """What the connector is chosen by."""
+        """The id in the URL that starts the sign-in."""
         return self.connector.connector_id
 
     @property
     def type(self) -> str:
-        """What kind of connector it is."""
+        """The type of the connector."""
         return self.connector.type
 
     @property
     def can_reauthenticate(self) -> bool:
-        """Whether the provider asks people again who they are when a request wants that."""
+        """Whether the provider honours ``max_age`` and ``prompt=login``."""
         return self.provider is not None and self.provider.can_reauthenticate
 
     @property
     def redirect_uri(self) -> str:
-        """Where the provider sends browsers back to."""
+        """The address to which the provider redirects browsers."""
         return callbacks.redirect_uri_of(self.connector)
 
     @property
     def name(self) -> str:
-        """What people call the provider."""
+        """The provider's name on pages."""
         if self.provider is None:
             return self.connector_id
         return str(self.config.get("display_name") or self.provider.name)
 
 
-def all_of_them(*, must_ask_again: bool = False) -> list[Offer]:
-    """Return what is switched on, newest first; of several connectors of one provider the newest.
+def get_offers(*, must_reauthenticate: bool = False) -> list[Offer]:
+    """Return the newest enabled connector of each provider, newest first.
 
-    ``must_ask_again`` leaves out providers that do not ask people again who they are.
+    ``must_reauthenticate`` leaves out providers that cannot reauthenticate a user.
     """
     newest: dict[str, Connector] = {}
     for connector in _enabled():
         newest.setdefault(connector.connector_id, connector)
     offers = [_offer(connector) for connector in newest.values()]
-    return [offer for offer in offers if offer.can_reauthenticate or not must_ask_again]
+    return [offer for offer in offers if offer.can_reauthenticate or not must_reauthenticate]
 
 
-def one(connector_id: str) -> Offer:
-    """Return the newest connector of that id.
+def get_offer(connector_id: str) -> Offer:
+    """Return the newest enabled connector of that id.
 
     Raises:
-        NotOffered: none is switched on.
+        NotOffered: there is none.
 
     """
-    # PostgreSQL knows no text with a NUL, and an address may hold one.
+    # PostgreSQL text cannot contain NUL, and a URL can.
     connector = None if "\0" in connector_id else _enabled().filter(connector_id=connector_id).first()
     if connector is None:
         raise NotOffered
     return _offer(connector)
 
 
-def again(connector: Connector | None) -> Offer:
-    """Return a connector that somebody was sent away by, if it is still switched on.
+def get_offer_of(connector: Connector | None) -> Offer:
+    """Return the offer of the connector with which a pending sign-in started.
 
     Raises:
-        NotOffered: it was deleted or switched off meanwhile.
+        NotOffered: it was deleted or disabled meanwhile.
 
     """
     if connector is None or not connector.enabled:

@@ -1,0 +1,48 @@
+"""The accounts at other providers that a user signs in with."""
+
+from database import ids
+from identity.core.records import Gone
+from identity.sessions.models import Session
+from identity.users.models import User
+from interaction.journeys import social as journey
+from interaction.social import offers
+from interaction.social import services as identities
+from interaction.social.models import SocialIdentity
+from interaction.social.offers import Offer
+
+
+def get_linked_accounts(user: User) -> list[SocialIdentity]:
+    """Return the linked accounts of a user, the first linked first."""
+    return identities.find_by_user(user)
+
+
+def get_offers() -> list[Offer]:
+    """Return the providers whose accounts can be linked."""
+    return [offer for offer in offers.get_offers() if offer.provider is not None]
+
+
+def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
+    """Start linking an account at a provider; return the URL of the provider.
+
+    Raises:
+        journey.SignInAgain: the sign-in is more than ten minutes ago.
+        offers.NotOffered: no such connector is enabled, or its provider cannot be used.
+        journey.ProviderFailed: the provider's endpoints cannot be discovered.
+        journey.Busy: too many requests are waiting for providers.
+
+    """
+    return journey.begin_link(connector_id=connector_id, browser=browser, session=session)
+
+
+def unlink(user: User, identity_id: str) -> None:
+    """Unlink an account by its id as the client sent it.
+
+    Raises:
+        Gone: the user has no such account, or the id is not valid.
+        identities.LastSignInMethod: without this account the user could not sign in any more.
+
+    """
+    pk = ids.parse(identity_id)
+    if pk is None:
+        raise Gone
+    identities.unlink(user, pk)

@@ -1,0 +1,31 @@
+"""Emails and phones as recipients of messages: channel, lookup key and address."""
+
+from identity.core.errors import Invalid
+from identity.users import identifiers
+from identity.users.identifiers import Kind
+from interaction.connectors.messages import EMAIL, SMS
+
+
+def channel_of(kind: Kind) -> str:
+    """Return the channel for messages to an identifier of this kind."""
+    return EMAIL if kind is Kind.EMAIL else SMS
+
+
+def key_of(kind: Kind, identifier: str) -> str:
+    """Return the lookup key of an email or phone, valid or not."""
+    return (
+        identifiers.phone_filter(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
+    )
+
+
+def address_of(kind: Kind, identifier: str) -> str:
+    """Return the address for messages to an email or phone, validated.
+
+    Raises:
+        Invalid: the identifier is not valid for this kind.
+
+    """
+    try:
+        return identifiers.phone(identifier) if kind is Kind.PHONE else identifiers.email(identifier.strip())
+    except Invalid as error:
+        raise Invalid("identifier", error.rule) from None
