@@ -1,4 +1,4 @@
-"""The sign-in experience, for operators."""
+"""The console's page of the sign-in experience."""
 
 import json
 from functools import partial
@@ -18,7 +18,7 @@ from interaction.experience.serializers import ExperienceSerializer
 
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
 _SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automatic_account_linking")
-_Sent = dict[str, Any]
+_Fields = dict[str, Any]
 
 
 def _save(read: Any, order: Order) -> str:
@@ -27,33 +27,33 @@ def _save(read: Any, order: Order) -> str:
     return "The sign-in experience is changed."
 
 
-def _drafted(read: Any) -> Draft:
-    """Return how to draw what the fields that ``read`` finds in a form would make of the pages."""
-    return Draft(SignInExperience, lambda order: _draft(read, order))
+def _preview(read: Any) -> Draft:
+    """Return the preview of the pages with the fields that ``read`` takes from a form."""
+    return Draft(SignInExperience, lambda order: _build_draft(read, order))
 
 
-def _draft(read: Any, order: Order) -> SignInExperience:
-    return services.merged(order.row, checked(ExperienceSerializer, read(order), order.row))
+def _build_draft(read: Any, order: Order) -> SignInExperience:
+    return services.build_draft(order.row, checked(ExperienceSerializer, read(order), order.row))
 
 
-def _look(order: Order) -> _Sent:
+def _look(order: Order) -> _Fields:
     branding = {name: value for name, value in order.fields.items() if name not in _LINKS}
     return {"branding": branding, **{name: order.fields[name] for name in _LINKS}}
 
 
-def _ways(order: Order) -> _Sent:
+def _sign_in_methods(order: Order) -> _Fields:
     return {"sign_in": {"methods": forms.methods(order.row, order.fields)}}
 
 
-def _registration(order: Order) -> _Sent:
+def _registration(order: Order) -> _Fields:
     return {"sign_up": dict(order.fields)}
 
 
-def _passwords(order: Order) -> _Sent:
+def _passwords(order: Order) -> _Fields:
     return {"password_policy": dict(order.fields)}
 
 
-def _accounts(order: Order) -> _Sent:
+def _accounts(order: Order) -> _Fields:
     social = {name: order.fields[name] for name in _SOCIAL}
     account = {name: value for name, value in order.fields.items() if name not in _SOCIAL}
     account["sms_countries"] = account["sms_countries"].replace(",", " ").upper().split()
@@ -66,13 +66,13 @@ def _choose_message(order: Order) -> Onward:
     )
 
 
-def _message(key: forms.MessageKey, order: Order) -> _Sent:
+def _message(key: forms.MessageKey, order: Order) -> _Fields:
     return {"message_templates": forms.templates(order.row, key, order.fields)}
 
 
-def _drafted_message(key: forms.MessageKey) -> Draft:
+def _message_preview(key: forms.MessageKey) -> Draft:
     kind = drafts.Email if key.channel == "email" else drafts.TextMessage
-    return Draft(kind, lambda order: kind(key, _draft(partial(_message, key), order)))
+    return Draft(kind, lambda order: kind(key, _build_draft(partial(_message, key), order)))
 
 
 @admin.register(SignInExperience)
@@ -87,115 +87,121 @@ class SignInExperienceAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "look", "Edit the look", "Logo, colours and links of every page people meet.",
-            partial(_save, _look), form=forms.LookForm, draft=_drafted(_look),
+            "look", "Edit the look", "Logo, colours and links of every page that users see.",
+            partial(_save, _look), form=forms.LookForm, draft=_preview(_look),
             initial=lambda row: {**row.branding, **{name: getattr(row, name) for name in _LINKS}},
         ),
         Operation(
-            "ways", "Edit the ways to sign in", "People who are signed in stay it.", partial(_save, _ways),
-            form=forms.WaysForm, initial=forms.ways_of, draft=_drafted(_ways),
+            "ways", "Edit the ways to sign in", "Users who are signed in stay signed in.",
+            partial(_save, _sign_in_methods), form=forms.SignInMethodsForm,
+            initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods),
         ),
         Operation(
             "registration", "Edit registration",
-            "What somebody new is asked for. Without an identifier nobody can register, nor come in by "
-            "another provider for the first time.",
+            "What new users are asked for. Without an identifier registration is closed, and signing in with "
+            "another provider creates no users.",
             partial(_save, _registration), form=forms.RegistrationForm, initial=lambda row: row.sign_up,
-            draft=_drafted(_registration),
+            draft=_preview(_registration),
         ),
         Operation(
-            "passwords", "Edit the password policy", "Passwords that people have already stay as they are.",
+            "passwords", "Edit the password policy", "Existing passwords stay as they are.",
             partial(_save, _passwords), form=forms.PasswordsForm, initial=lambda row: row.password_policy,
-            draft=_drafted(_passwords),
+            draft=_preview(_passwords),
         ),
         Operation(
             "accounts", "Edit what people may do",
-            "On their account page, with other providers, and with which addresses.",
+            "Account page, sign-in with other providers, allowed addresses.",
             partial(_save, _accounts), form=forms.AccountsForm,
-            initial=forms.accounts_of,
+            initial=forms.accounts_initial,
         ),
         Operation(
-            "message", "Edit a message", "What emails and text messages say, in a language.",
+            "message", "Edit a message", "The text of an email or text message in one language.",
             _choose_message, form=forms.ChooseMessageForm,
         ),
         *(
             Operation(
                 f"message-{key.name}", f"Edit the message: {key}",
-                f"With an empty text, ours is sent. {forms.placeholders(key)}",
+                f"Leave the text empty to send the built-in text. {forms.placeholders(key)}",
                 partial(_save, partial(_message, key)), form=forms.message_form(key),
-                initial=partial(forms.template_of, key), draft=_drafted_message(key), hidden=True,
+                initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
             )
             for key in forms.MESSAGES
         ),
     )  # fmt: skip
 
     def name_of(self, row: Any) -> str:
-        """Return the same for every tenant: it has just one."""
+        """Return a fixed title: a tenant has one sign-in experience."""
         return self.title
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Go to the one there is."""
+        """Redirect to the tenant's only sign-in experience."""
         self.check_query(request)
-        one = services.current()
-        return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[one.pk]))
+        experience = services.current()
+        return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[experience.pk]))
 
     @admin.display(description="Page")
     def page(self, row: SignInExperience) -> str:
-        """A link to the real page."""
+        """A link to the sign-in page."""
         return format_html(
-            '<a href="{}/sign-in" target="_blank" rel="noopener">The sign-in page, as people see it</a>',
+            '<a href="{}/sign-in" target="_blank" rel="noopener">The sign-in page, as users see it</a>',
             tenancy.active().issuer,
         )
 
     @admin.display(description="Look")
     def look(self, row: SignInExperience) -> str:
         """Logo and colours."""
-        return _lines(row.branding) or "Our own, quiet look"
+        return _lines(row.branding) or "The default look"
 
     @admin.display(description="Ways to sign in")
     def ways(self, row: SignInExperience) -> str:
-        """Which identifiers, and how."""
+        """The sign-in methods of each identifier."""
         names = {"password": "password", "verification_code": "code"}
         return "\n".join(
-            f"{one['identifier']}: {' or '.join(text for name, text in names.items() if one[name]) or 'off'}"
-            for one in row.sign_in["methods"]
+            f"{method['identifier']}: "
+            f"{' or '.join(text for name, text in names.items() if method[name]) or 'off'}"
+            for method in row.sign_in["methods"]
         )
 
     @admin.display(description="Registration")
     def registration(self, row: SignInExperience) -> str:
-        """What it asks for."""
+        """What new users are asked for."""
         return _lines(row.sign_up)
 
     @admin.display(description="Password policy")
     def passwords(self, row: SignInExperience) -> str:
-        """What a password must have."""
+        """The rules for passwords."""
         return _lines(row.password_policy)
 
     @admin.display(description="Account page")
     def accounts(self, row: SignInExperience) -> str:
-        """What people may do by themselves."""
+        """What users may do on their account page."""
         return _lines(row.account)
 
     @admin.display(description="Other providers")
     def social(self, row: SignInExperience) -> str:
-        """What becomes of people who come from them."""
+        """The settings of social sign-in."""
         return _lines(row.social_sign_in)
 
     def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
-        """Show the messages that say something of the tenant's own."""
-        own = [(key, forms.template_of(key, row)) for key in forms.MESSAGES]
-        rows = [(str(key), own["subject"] or "-", own["text"][:120]) for key, own in own if own["text"]]
-        empty = "Messages say what ours say, in the person's language."
+        """Return the panel of the tenant's own message templates."""
+        templates = [(key, forms.find_template(key, row)) for key in forms.MESSAGES]
+        rows = [
+            (str(key), template["subject"] or "-", template["text"][:120])
+            for key, template in templates
+            if template["text"]
+        ]
+        empty = "All messages have the built-in texts, in the user's language."
         return [Panel("Own messages", ("Message", "Subject", "Text"), rows, empty)]
 
 
 def _lines(settings: dict[str, Any]) -> str:
-    """Write settings one a line; those that are empty are left out."""
+    """Return the settings that are not empty, one on each line."""
     return "\n".join(
-        f"{name.replace('_', ' ')}: {_word(value)}" for name, value in settings.items() if value != ""
+        f"{name.replace('_', ' ')}: {_display(value)}" for name, value in settings.items() if value != ""
     )
 
 
-def _word(value: Any) -> str:
+def _display(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -4,10 +4,10 @@ from django.apps import AppConfig
 
 
 class ExperienceConfig(AppConfig):
-    """What end users are offered, and how it looks."""
+    """The settings and the look of the end users' pages."""
 
     name = "interaction.experience"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the doctor's checks."""
         from interaction.experience import checks  # noqa: F401, PLC0415 - models are ready only now

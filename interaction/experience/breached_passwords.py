@@ -1,8 +1,8 @@
-"""The list of breached passwords that the operator put in place: files of Have I Been Pwned, asked offline.
+"""The operator's list of breached passwords: files of Have I Been Pwned, searched offline.
 
-``BREACHED_PASSWORDS`` names a directory of range files (``ABCDE`` or ``ABCDE.txt``, lines of the other 35
-digits, a colon and a count) or one file of whole SHA-1 hashes, sorted. A search reads some 30 pages of the
-file, however large it is.
+``BREACHED_PASSWORDS`` names a directory of range files (``ABCDE`` or ``ABCDE.txt``, with lines of the other
+35 digits, a colon and a count) or one sorted file of whole SHA-1 hashes. The search is binary: it reads
+about 30 pages of the largest file.
 """
 
 import hashlib
@@ -19,37 +19,37 @@ _log = logging.getLogger(__name__)
 
 
 class BadList(Exception):
-    """The list cannot be read, or is of another form."""
+    """The list cannot be read, or has another format."""
 
 
 def is_available() -> bool:
-    """Tell whether the operator named a list."""
+    """Return whether a list is configured."""
     return bool(settings.BREACHED_PASSWORDS)
 
 
 def is_breached(password: str) -> bool:
-    """Tell whether a password is on the list. A list that cannot be read refuses nobody and is logged."""
+    """Return whether a password is on the list. If the list cannot be read, log that and return false."""
     if not is_available():
         return False
     digest = hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
     try:
-        return _count_of(Path(settings.BREACHED_PASSWORDS), digest) > 0
+        return _find_count(Path(settings.BREACHED_PASSWORDS), digest) > 0
     except (OSError, ValueError) as error:
         _log.error("BREACHED_PASSWORDS cannot be read: %s", type(error).__name__)
         return False
 
 
-def examine() -> None:
-    """Read a part of the list.
+def check_list() -> None:
+    """Check the first line of the list.
 
     Raises:
-        BadList: nothing can be looked up in it.
+        BadList: it cannot be read, or has another format.
 
     """
     path = Path(settings.BREACHED_PASSWORDS)
     try:
         if path.is_dir():
-            # Any range will do: whoever fetched the list fetched all of them.
+            # One range is enough: a download contains all of them.
             path = next((file for file in map(path.joinpath, ("00000", "00000.txt")) if file.is_file()), path)
             width = _DIGITS - _PREFIX
         else:
@@ -63,7 +63,7 @@ def examine() -> None:
         raise BadList(f"{path} does not begin with a line of {width} hexadecimal digits, a colon and a count")
 
 
-def _count_of(path: Path, digest: str) -> int:
+def _find_count(path: Path, digest: str) -> int:
     if not path.is_dir():
         return _search(path, digest.encode())
     prefix, rest = digest[:_PREFIX], digest[_PREFIX:].encode()
@@ -74,7 +74,7 @@ def _count_of(path: Path, digest: str) -> int:
 
 
 def _search(path: Path, digest: bytes) -> int:
-    """Return the count of a hash in a sorted file; none is 0, and so is the padding of a range."""
+    """Return the count of a hash in a sorted file; 0 if it is missing. Padding lines have the count 0."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return 0

@@ -1,4 +1,4 @@
-"""What the doctor asks about ways to sign in that need messages."""
+"""The doctor's checks of sign-in experiences."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,8 +16,8 @@ _CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
 
 
 @examined
-def ways_in() -> Iterator[CheckMessage]:
-    """Ask of each tenant whether the codes that its sign-in needs can be sent."""
+def sign_in_methods() -> Iterator[CheckMessage]:
+    """Report tenants that need codes and cannot send them."""
     stuck: list[str] = []
     silent: list[str] = []
     by_tenant = delivery.channels_by_tenant()
@@ -30,7 +30,7 @@ def ways_in() -> Iterator[CheckMessage]:
             silent.append(experience.tenant.slug)
     if stuck:
         yield Error(
-            f"people need codes that nothing can send: {named(stuck)}",
+            f"users need codes, and no connector can send them: {named(stuck)}",
             hint="add and enable a connector of that type (POST /api/v1/connectors) and try its test, or "
             "change "
             "the sign-in experience so that no code is needed",
@@ -38,7 +38,7 @@ def ways_in() -> Iterator[CheckMessage]:
         )
     if silent:
         yield Info(
-            "no email or SMS connector is enabled, so nobody can replace a forgotten password: "
+            "no email or SMS connector is enabled, so users cannot replace a forgotten password: "
             f"{named(silent)}",
             hint="add a connector of type Email or Sms",
             id="experience.I002",
@@ -46,30 +46,31 @@ def ways_in() -> Iterator[CheckMessage]:
 
 
 @examined
-def newcomers() -> Iterator[CheckMessage]:
-    """Say where somebody new comes in by no door although another provider has a button."""
+def social_registration() -> Iterator[CheckMessage]:
+    """Report tenants with social sign-in in which closed registration also keeps out its new users."""
     with_buttons = set(
         Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True).values_list("tenant_id", flat=True)
     )
-    shut = [
+    closed = [
         experience.tenant.slug
         for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
         if experience.tenant_id in with_buttons
         and experience.social_sign_in["create_users"]
-        and not experience.takes_newcomers_of_providers
+        and not experience.can_create_social_users
     ]
-    if shut:
+    if closed:
         yield Info(
-            "registration is closed, so nobody new comes in by another provider either: " + named(shut),
-            hint="to let them in all the same, set social_sign_in.create_users_while_registration_is_closed "
-            "of the sign-in experience to true; if they shall stay out, set create_users to false",
+            "registration is closed, so signing in with another provider creates no users either: "
+            + named(closed),
+            hint="to create them anyway, set social_sign_in.create_users_while_registration_is_closed of the "
+            "sign-in experience to true; otherwise set create_users to false",
             id="experience.I003",
         )
 
 
 @examined
 def text_messages() -> Iterator[CheckMessage]:
-    """Say where text messages go to every country, which invites people who earn by them."""
+    """Report tenants that send text messages to every country, which invites toll fraud."""
     by_tenant = delivery.channels_by_tenant()
     everywhere = [
         experience.tenant.slug
@@ -78,7 +79,7 @@ def text_messages() -> Iterator[CheckMessage]:
     ]
     if everywhere and not settings.DEVELOPMENT:
         yield Info(
-            "text messages are sent to every country, also to those where others earn by each: "
+            "text messages are sent to every country, including those used for toll fraud: "
             + named(everywhere),
             hint="list the countries where your users are in account.sms_countries of the sign-in experience",
             id="experience.I004",
@@ -86,8 +87,8 @@ def text_messages() -> Iterator[CheckMessage]:
 
 
 @examined
-def breached() -> Iterator[CheckMessage]:
-    """Ask whether the list of breached passwords can be read."""
+def breached_password_list() -> Iterator[CheckMessage]:
+    """Report a list of breached passwords that is missing or cannot be read."""
     wanted = [
         experience.tenant.slug
         for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug")
@@ -97,21 +98,21 @@ def breached() -> Iterator[CheckMessage]:
     if breached_passwords.is_available():
         problem = ""
         try:
-            breached_passwords.examine()
+            breached_passwords.check_list()
         except breached_passwords.BadList as error:
             problem = str(error)
     if problem:
         yield Error(
             f"breached passwords are not refused: {problem}"
-            + (f". Tenants that want it: {named(wanted)}" if wanted else ""),
-            hint="put the range files of Have I Been Pwned into a directory, or its sorted file of hashes, "
-            "and name it in BREACHED_PASSWORDS (docs/configuration.md)",
+            + (f". Tenants whose policy refuses them: {named(wanted)}" if wanted else ""),
+            hint="download the range files of Have I Been Pwned into a directory, or its sorted file of "
+            "hashes, and set BREACHED_PASSWORDS to its path (docs/configuration.md)",
             id="experience.E005",
         )
 
 
 def _needed(experience: SignInExperience) -> set[str]:
-    """Return the kinds of identifiers that are of no use without a code."""
+    """Return the kinds of identifiers that cannot be used without a code."""
     needed = {
         method["identifier"]
         for method in experience.sign_in["methods"]

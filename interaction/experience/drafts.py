@@ -1,4 +1,4 @@
-"""What is drawn before it is saved: an experience as it would be, or a message of one."""
+"""Messages for previews, from an experience that is not saved."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from interaction.experience.models import SignInExperience
 
 @dataclass(frozen=True, slots=True)
 class TextMessage:
-    """One kind of message in one language, as an experience that is not saved words it."""
+    """A text message in one language."""
 
     key: MessageKey
     experience: SignInExperience
 
 
 class Email(TextMessage):
-    """The same, as an email."""
+    """An email in one language."""

@@ -1,4 +1,4 @@
-"""What operators fill in about the sign-in experience."""
+"""The console's forms of the sign-in experience."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from interaction.experience.models import SignInExperience
 
 
 def _address(label: str) -> forms.CharField:
-    return forms.CharField(required=False, max_length=2048, label=label, help_text="https, or nothing")
+    return forms.CharField(required=False, max_length=2048, label=label, help_text="An https URL, or empty")
 
 
 def _flag(label: str) -> forms.BooleanField:
@@ -22,64 +22,68 @@ def _flag(label: str) -> forms.BooleanField:
 
 
 class LookForm(forms.Form):
-    """How the pages look."""
+    """The look of the pages."""
 
     logo_url = _address("Logo")
-    dark_logo_url = _address("Logo on dark ground")
+    dark_logo_url = _address("Logo on a dark background")
     favicon = _address("Icon")
-    primary_color = forms.CharField(required=False, max_length=7, label="Colour", help_text="Such as #0a84ff")
-    dark_primary_color = forms.CharField(required=False, max_length=7, label="Colour on dark ground")
+    primary_color = forms.CharField(
+        required=False, max_length=7, label="Colour", help_text="For example #0a84ff"
+    )
+    dark_primary_color = forms.CharField(required=False, max_length=7, label="Colour on a dark background")
     terms_of_use_url = _address("Terms of use")
     privacy_policy_url = _address("Privacy policy")
 
 
 class PasswordsForm(forms.Form):
-    """What a password that people choose must have."""
+    """The rules for passwords that users choose."""
 
-    min_length = forms.IntegerField(label="Least characters")
+    min_length = forms.IntegerField(label="Minimum length")
     require_lowercase = _flag("A lower-case letter")
     require_uppercase = _flag("An upper-case letter")
     require_numbers = _flag("A digit")
-    require_special_chars = _flag("Something else")
-    reject_common = _flag("Refuse the 20,000 that are guessed first")
-    reject_breached = _flag("Refuse those that are known from a breach (the operator's list)")
-    strength_meter = _flag("Show how strong it is while it is typed")
+    require_special_chars = _flag("A special character")
+    reject_common = _flag("Refuse the 20,000 most common passwords")
+    reject_breached = _flag("Refuse passwords known from data breaches (the operator's list)")
+    strength_meter = _flag("Show the strength of a password while it is typed")
 
 
 class AccountsForm(forms.Form):
-    """What people may do by themselves."""
+    """What users may do without an administrator."""
 
-    username_change = _flag("Take another username")
+    username_change = _flag("Change their username")
     deletion = _flag("Delete their account")
-    create_users = _flag("Come in by another provider for the first time")
+    create_users = _flag("Create an account by signing in with another provider")
     create_users_while_registration_is_closed = _flag(
-        "Come in by another provider for the first time although registration is closed"
+        "Create an account by signing in with another provider while registration is closed"
     )
-    automatic_account_linking = _flag("Be linked by an email address that is verified there and here")
-    non_ascii_email_names = _flag("Have new email addresses with letters beyond ASCII before the @")
+    automatic_account_linking = _flag(
+        "Sign in with another provider to the account with the same email address, if both verified it"
+    )
+    non_ascii_email_names = _flag("Use new email addresses with non-ASCII characters before the @")
     sms_countries = forms.CharField(
         required=False,
         max_length=2048,
         label="Countries for text messages",
-        help_text="Two letters each, such as DE AT CH. Empty: all countries.",
+        help_text="Two-letter codes, for example DE AT CH. Leave it empty for all countries.",
     )
 
 
 _KINDS: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "phone"}
 
 
-class WaysForm(forms.Form):
-    """By which identifier people sign in, and how."""
+class SignInMethodsForm(forms.Form):
+    """The identifiers and methods with which users sign in."""
 
     username_password = _flag("Username and password")
     email_password = _flag("Email and password")
-    email_code = _flag("Email and a code that is sent there")
+    email_code = _flag("Email and a code sent by email")
     phone_password = _flag("Phone and password")
-    phone_code = _flag("Phone and a code that is sent there")
+    phone_code = _flag("Phone and a code sent by text message")
 
 
 class RegistrationForm(forms.Form):
-    """What somebody new is asked for."""
+    """What new users are asked for."""
 
     identifiers = forms.MultipleChoiceField(
         required=False,
@@ -87,25 +91,28 @@ class RegistrationForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     password = _flag("A password")
-    verify = _flag("Email and phone have to be proven with a code")
+    verify = _flag("Email and phone have to be verified with a code")
 
 
-def ways_of(row: SignInExperience) -> dict[str, Any]:
-    """Return the ways of an experience, by the fields of the form."""
-    found = {one["identifier"]: one for one in row.sign_in["methods"]}
+def sign_in_methods_initial(row: SignInExperience) -> dict[str, Any]:
+    """Return the initial values of ``SignInMethodsForm``."""
+    methods = {method["identifier"]: method for method in row.sign_in["methods"]}
     off = {"password": False, "verification_code": False}
-    return {name: found.get(name.partition("_")[0], off)[_way(name)] for name in WaysForm.base_fields}
+    return {
+        name: methods.get(name.partition("_")[0], off)[_method(name)]
+        for name in SignInMethodsForm.base_fields
+    }
 
 
-def accounts_of(row: SignInExperience) -> dict[str, Any]:
-    """Return what people may do in an experience, by the fields of the form."""
+def accounts_initial(row: SignInExperience) -> dict[str, Any]:
+    """Return the initial values of ``AccountsForm``."""
     return {**row.account, **row.social_sign_in, "sms_countries": " ".join(row.sms_countries)}
 
 
 def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the ways as the API takes them, in the order in which they are shown so far."""
-    shown = [one["identifier"] for one in row.sign_in["methods"]]
-    kinds = shown + [kind.value for kind in Kind if kind.value not in shown]
+    """Return the submitted sign-in methods as the API takes them, in their present order."""
+    present = [method["identifier"] for method in row.sign_in["methods"]]
+    kinds = present + [kind.value for kind in Kind if kind.value not in present]
     return [
         {
             "identifier": kind,
@@ -116,13 +123,13 @@ def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, A
     ]
 
 
-def _way(name: str) -> str:
+def _method(name: str) -> str:
     return "verification_code" if name.endswith("_code") else "password"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageKey:
-    """One kind of message in one language; an empty one stands for every other."""
+    """One kind of message in one language. An empty language stands for all others."""
 
     purpose: str
     channel: str
@@ -130,12 +137,12 @@ class MessageKey:
 
     @property
     def name(self) -> str:
-        """What stands in an address."""
+        """The key in a URL."""
         return f"{self.purpose}-{self.channel}-{self.language or 'any'}"
 
     @property
     def identity(self) -> dict[str, str]:
-        """What the API knows it by."""
+        """The members that identify its template in the API."""
         return {"purpose": self.purpose, "channel": self.channel, "language": self.language}
 
     def __str__(self) -> str:
@@ -162,7 +169,7 @@ MESSAGES: Final = [
 
 
 class ChooseMessageForm(forms.Form):
-    """Which message."""
+    """The message to edit."""
 
     message = forms.ChoiceField(
         choices=[
@@ -175,36 +182,39 @@ class ChooseMessageForm(forms.Form):
 
 
 class SmsForm(forms.Form):
-    """What a text message says."""
+    """The template of a text message."""
 
     text = forms.CharField(required=False, max_length=4096, widget=forms.Textarea({"rows": 3}))
 
 
 class EmailForm(forms.Form):
-    """What an email says."""
+    """The template of an email."""
 
     subject = forms.CharField(required=False, max_length=256)
     text = forms.CharField(required=False, max_length=4096, widget=forms.Textarea({"rows": 8}))
     html = forms.CharField(
         required=False, max_length=16_384, widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
-        label="HTML", help_text="Without it there is only the text.",
+        label="HTML", help_text="Leave it empty to send plain text only.",
     )  # fmt: skip
 
 
 def message_form(key: MessageKey) -> type[forms.Form]:
-    """Return the form for a message."""
+    """Return the form class for a message."""
     return EmailForm if key.channel == "email" else SmsForm
 
 
 def placeholders(key: MessageKey) -> str:
-    """Say what is filled in where a message has a name in braces."""
+    """Return a sentence that names the placeholders of a message."""
     if key.purpose in CODES:
-        return "{code} and {name}, the tenant's, are filled in."
-    return "{name}, the tenant's, is filled in, and {provider} where an account is linked or unlinked."
+        return "{code} is replaced by the code, {name} by the tenant's name."
+    return (
+        "{name} is replaced by the tenant's name. In notices about linked accounts, {provider} is replaced "
+        "by the provider's name."
+    )
 
 
-def template_of(key: MessageKey, row: SignInExperience) -> dict[str, str]:
-    """Return the tenant's own words for a message, empty where it has none."""
+def find_template(key: MessageKey, row: SignInExperience) -> dict[str, str]:
+    """Return the tenant's template for a message; empty texts if it has none."""
     for template in row.message_templates:
         if all(template[name] == value for name, value in key.identity.items()):
             return {name: template.get(name, "") for name in ("subject", "text", "html")}
@@ -212,7 +222,7 @@ def template_of(key: MessageKey, row: SignInExperience) -> dict[str, str]:
 
 
 def templates(row: SignInExperience, key: MessageKey, typed: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return all templates with this one as it was typed; without a text it goes."""
+    """Return all templates with this one as it was entered, or without it if all its texts are empty."""
     others = [
         template
         for template in row.message_templates

@@ -1,4 +1,4 @@
-"""What a tenant's messages say, where they shall say something of their own."""
+"""A tenant's own templates for messages."""
 
 import re
 from typing import Any, Final
@@ -17,24 +17,24 @@ _KEY: Final = ("purpose", "channel", "language")
 
 
 class MessageTemplateSerializer(serializers.Serializer[Any]):
-    """The words of one kind of message in one language.
+    """The template of one kind of message in one language.
 
-    ``{name}``, the tenant's, is filled in, and ``{code}`` where the message carries one. Notices about
-    linked accounts fill in ``{provider}``.
+    ``{name}`` is replaced by the tenant's name, ``{code}`` by the code if the message has one, and
+    ``{provider}`` by the provider's name in notices about linked accounts.
     """
 
     purpose = serializers.ChoiceField(choices=PURPOSES)
     channel = serializers.ChoiceField(choices=("email", "sms"))
     language = serializers.ChoiceField(
         choices=[_EVERY_LANGUAGE, *(code for code, _ in settings.LANGUAGES)],
-        help_text="A language of the pages; empty stands for every language that has no template of its own",
+        help_text="A language of the pages; empty stands for all languages without a template of their own",
     )
-    subject = Line(required=False, allow_blank=True, help_text="Of an email: required, and without the code")
+    subject = Line(required=False, allow_blank=True, help_text="For an email: required, and without the code")
     text = Description(max_length=4096, required=True, allow_blank=False)
-    html = Description(max_length=16_384, help_text="Of an email; without it there is only the text")
+    html = Description(max_length=16_384, help_text="For an email; without it the email is plain text only")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for all of it, in a PATCH too, and for the code where it belongs."""
+        """Require all members, in a PATCH too, and the placeholder of the code."""
         if missing := [name for name in (*_KEY, "text") if name not in attrs]:
             raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
         whole = {"subject": "", "html": ""} | attrs
@@ -42,35 +42,35 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"subject": "is required for an email"})
         if whole["channel"] == "sms" and (whole["subject"] or whole["html"]):
             raise serializers.ValidationError({"subject": "an SMS has neither subject nor html"})
-        carries_code = whole["purpose"] in CODES
-        words = {"name"} if carries_code else {"name", "provider"}
-        _check(whole, "subject", words)
+        has_code = whole["purpose"] in CODES
+        placeholders = {"name"} if has_code else {"name", "provider"}
+        _check(whole, "subject", placeholders)
         for field in ("text", "html"):
-            _check(whole, field, words | {"code"} if carries_code else words)
-            if carries_code and whole[field] and "{code}" not in whole[field]:
+            _check(whole, field, placeholders | {"code"} if has_code else placeholders)
+            if has_code and whole[field] and "{code}" not in whole[field]:
                 raise serializers.ValidationError({field: "must contain {code}"})
         return whole
 
 
 class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
-    """All templates of a tenant, each kind of message once a language."""
+    """All templates of a tenant, at most one for each kind of message and language."""
 
     def __init__(self, **options: Any) -> None:
         most = len(PURPOSES) * 2 * (len(settings.LANGUAGES) + 1)
         super().__init__(**{"child": MessageTemplateSerializer(), "max_length": most, **options})
 
     def validate(self, attrs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse two templates for one message."""
+        """Refuse two templates for one message in one language."""
         keys = [tuple(template[name] for name in _KEY) for template in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError("two templates are for the same message in the same language")
         return attrs
 
 
-def best(
+def find(
     templates: list[dict[str, Any]], *, purpose: str, channel: str, language: str
 ) -> dict[str, Any] | None:
-    """Return the template of a message: that of its language, else that of every language."""
+    """Return the template of a message in a language, else the one for all languages."""
     found = {
         template["language"]: template
         for template in templates
@@ -81,7 +81,7 @@ def best(
 
 def _check(template: dict[str, Any], field: str, known: set[str]) -> None:
     unknown = set(_PLACEHOLDERS.findall(template[field])) - known
-    # Braces are how styles are written, too: only a single word in them can be a placeholder.
+    # CSS has braces too. Only a single word in braces can be a placeholder.
     unknown = {name for name in unknown if name.isidentifier()}
     if unknown:
-        raise serializers.ValidationError({field: f"{{{min(unknown)}}} is not known here"})
+        raise serializers.ValidationError({field: f"{{{min(unknown)}}} is not a placeholder of this field"})

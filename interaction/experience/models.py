@@ -1,4 +1,4 @@
-"""The sign-in experience: one row a tenant."""
+"""The sign-in experience: one row for each tenant."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from identity.core.models import EditableModel, TenantManager
 
 
 def default_branding() -> dict[str, str]:
-    """No branding: our own quiet look."""
+    """Return no branding: the default look."""
     return {
         "logo_url": "",
         "dark_logo_url": "",
@@ -19,7 +19,7 @@ def default_branding() -> dict[str, str]:
 
 
 def default_sign_in() -> dict[str, Any]:
-    """Every identifier with a password; email and phone with a code as well."""
+    """Return password sign-in for every identifier, and codes for email and phone."""
     return {
         "methods": [
             {"identifier": "username", "password": True, "verification_code": False},
@@ -30,12 +30,12 @@ def default_sign_in() -> dict[str, Any]:
 
 
 def default_sign_up() -> dict[str, Any]:
-    """Username and password, nothing to verify."""
+    """Return registration with username and password, without verification."""
     return {"identifiers": ["username"], "password": True, "verify": False}
 
 
 def default_password_policy() -> dict[str, Any]:
-    """Eight characters, a lower-case letter and a digit."""
+    """Return the rules: at least eight characters, a lower-case letter and a digit."""
     return {
         "min_length": 8,
         "require_lowercase": True,
@@ -49,7 +49,7 @@ def default_password_policy() -> dict[str, Any]:
 
 
 def default_account() -> dict[str, Any]:
-    """People keep their username and cannot delete their account; phones of every country are texted."""
+    """Return that users cannot change their username or delete their account, and SMS to all countries."""
     return {
         "username_change": False,
         "deletion": False,
@@ -59,7 +59,7 @@ def default_account() -> dict[str, Any]:
 
 
 def default_social_sign_in() -> dict[str, Any]:
-    """Whoever a provider vouches for gets a user here; nobody is taken for somebody who is here."""
+    """Return that social sign-in creates users, and does not link existing users automatically."""
     return {
         "automatic_account_linking": False,
         "create_users": True,
@@ -68,16 +68,16 @@ def default_social_sign_in() -> dict[str, Any]:
 
 
 class SignInExperience(EditableModel):
-    """What end users of a tenant are offered, and how it looks."""
+    """The settings and the look of a tenant's end-user pages."""
 
     branding = models.JSONField(default=default_branding)
     sign_in = models.JSONField(default=default_sign_in)
     sign_up = models.JSONField(default=default_sign_up)
     password_policy = models.JSONField(default=default_password_policy)
-    # What people may do by themselves on their account page, and which addresses an account may have.
+    # What users may do on their account page, and which addresses an account may have.
     account = models.JSONField(default=default_account)
     social_sign_in = models.JSONField(default=default_social_sign_in)
-    # Words of the tenant's own for messages; see message_templates.py.
+    # See message_templates.py.
     message_templates = models.JSONField(default=list)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
@@ -93,10 +93,10 @@ class SignInExperience(EditableModel):
         return str(self.tenant_id)
 
     @property
-    def takes_newcomers_of_providers(self) -> bool:
-        """Whether somebody whom another provider vouches for may become a new user.
+    def can_create_social_users(self) -> bool:
+        """Whether social sign-in creates users.
 
-        Closing registration closes this door too, unless the tenant leaves it open on purpose.
+        While registration is closed it does not, unless the tenant explicitly allows it.
         """
         social = self.social_sign_in
         is_open = bool(self.sign_up["identifiers"])
@@ -106,16 +106,16 @@ class SignInExperience(EditableModel):
 
     @property
     def sms_countries(self) -> list[str]:
-        """The countries that text messages are sent to (ISO 3166-1); an empty list stands for all."""
+        """The countries to which text messages are sent (ISO 3166-1); an empty list stands for all."""
         return list(self.account.get("sms_countries", ()))
 
-    def takes_password_for(self, identifier: str) -> bool:
-        """Tell whether a kind of identifier may sign in with a password."""
-        return self._takes("password", identifier)
+    def can_use_password(self, identifier: str) -> bool:
+        """Return whether users can sign in with this kind of identifier and a password."""
+        return self._is_on(identifier, "password")
 
-    def takes_code_for(self, identifier: str) -> bool:
-        """Tell whether a kind of identifier may sign in with a code that is sent to it."""
-        return self._takes("verification_code", identifier)
+    def can_use_code(self, identifier: str) -> bool:
+        """Return whether users can sign in with this kind of identifier and a code."""
+        return self._is_on(identifier, "verification_code")
 
-    def _takes(self, way: str, identifier: str) -> bool:
-        return any(method["identifier"] == identifier and method[way] for method in self.sign_in["methods"])
+    def _is_on(self, identifier: str, name: str) -> bool:
+        return any(method["identifier"] == identifier and method[name] for method in self.sign_in["methods"])

@@ -1,17 +1,17 @@
-"""Which new email addresses a tenant takes: what ``settings.NEW_EMAIL_RULE`` names."""
+"""The rule for new email addresses, named by ``settings.NEW_EMAIL_RULE``."""
 
 from identity.core.errors import Invalid
 from interaction.experience import services as experience
 
 
 def check(email: str) -> None:
-    """Check that an address has only ASCII before the ``@``, unless the tenant allows others.
+    """Check that a new address has only ASCII before the ``@``, unless the tenant allows other characters.
 
-    ``\u017fam@`` and ``sam@`` are two mailboxes that look up as one, so somebody could take the
-    other's place. Addresses that exist are not asked.
+    ``\u017fam@`` and ``sam@`` are two mailboxes with the same lookup key, so the owner of one could
+    block or take over the other's account. Existing addresses are not checked.
 
     Raises:
-        Invalid: the tenant does not take it.
+        Invalid: the tenant does not allow it.
 
     """
     if not is_allowed(email):
@@ -19,7 +19,7 @@ def check(email: str) -> None:
 
 
 def is_allowed(email: str) -> bool:
-    """Tell whether a tenant takes a new address."""
+    """Return whether the tenant allows a new address."""
     return email.rpartition("@")[0].isascii() or bool(
         experience.current().account.get("non_ascii_email_names", False)
     )

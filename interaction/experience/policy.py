@@ -1,6 +1,6 @@
-"""What a password that a person chooses must have. It asks nothing but lists of passwords.
+"""The rules for passwords that users choose.
 
-Administrators are not held to it: they set a first password that need not last.
+They do not apply to administrators, who set a temporary first password.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,21 +17,21 @@ from interaction.experience import breached_passwords
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule by name, its number where it has one, and how it ends "must …"."""
+    """A rule: its name, its requirement as the end of "must …", and its number if it has one."""
 
     name: str
-    says: str
+    requirement: str
     number: int = 0
 
 
 class PasswordRefused(Invalid):
-    """A password breaks rules; ``rules`` are all that it breaks."""
+    """A password breaks the policy; ``rules`` are all the rules that it breaks."""
 
     reason = "password_policy"
 
     def __init__(self, field: str, rules: list[Rule]) -> None:
         self.rules = rules
-        super().__init__(field, "must " + ", ".join(rule.says for rule in rules))
+        super().__init__(field, "must " + ", ".join(rule.requirement for rule in rules))
 
 
 _NOT_YOUR_NAME: Final = Rule("not_identifier", "not be the username, email address or phone number itself")
@@ -46,34 +46,34 @@ _KINDS: Final[tuple[tuple[Rule, Callable[[str], bool]], ...]] = (
 )
 
 
-_NOT_COMMON: Final = Rule("reject_common", "not be one of those that are guessed first")
-_NOT_BREACHED: Final = Rule("reject_breached", "not be one that is known from a data breach")
+_NOT_COMMON: Final = Rule("reject_common", "not be a common password")
+_NOT_BREACHED: Final = Rule("reject_breached", "not be known from a data breach")
 
 
 def rules(policy: Mapping[str, Any]) -> list[Rule]:
-    """Return what a policy asks for, to be shown before anything is broken."""
-    asked = [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
+    """Return the rules of a policy, to be shown before a password is entered."""
+    enabled = [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
     if policy.get("reject_common"):
-        asked.append(_NOT_COMMON)
+        enabled.append(_NOT_COMMON)
     if _rejects_breached(policy):
-        asked.append(_NOT_BREACHED)
-    return asked
+        enabled.append(_NOT_BREACHED)
+    return enabled
 
 
 def has_meter(policy: Mapping[str, Any]) -> bool:
-    """Tell whether pages show how strong a password is; it refuses none."""
+    """Return whether pages show the strength of a password. The meter refuses no password."""
     return bool(policy.get("strength_meter"))
 
 
 def check(
     password: str, policy: Mapping[str, Any], *, field: str = "password", own: Iterable[str] = ()
 ) -> str:
-    """Return a password that keeps all rules; ``own`` are the person's identifiers.
+    """Return a password that satisfies the policy; ``own`` are the user's identifiers.
 
-    ``field`` is what a refusal calls it. Length counts characters, not bytes.
+    ``field`` is the name of the field in the error. Length is counted in characters.
 
     Raises:
-        PasswordRefused: it breaks a rule, or several: all are named.
+        PasswordRefused: it breaks rules; the error names all of them.
 
     """
     broken = [] if len(password) >= policy["min_length"] else [_length(policy)]
@@ -95,7 +95,7 @@ def _rejects_breached(policy: Mapping[str, Any]) -> bool:
 
 @cache
 def _common() -> frozenset[str]:
-    """Return the passwords that Django's own list knows, in lower case; read when first needed."""
+    """Return Django's list of common passwords, in lower case; read at the first use."""
     return frozenset(CommonPasswordValidator().passwords)
 
 

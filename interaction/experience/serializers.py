@@ -1,4 +1,4 @@
-"""The sign-in experience as administrators write it."""
+"""The sign-in experience in the management API."""
 
 import re
 from typing import Any, Final
@@ -17,7 +17,7 @@ _KINDS: Final = [kind.value for kind in Kind]
 
 
 class Colour(Line):
-    """A colour as ``#rgb`` or ``#rrggbb``, or nothing."""
+    """A colour as ``#rgb`` or ``#rrggbb``, or an empty text."""
 
     pattern = r"^(#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}))?$"
 
@@ -25,7 +25,7 @@ class Colour(Line):
         super().__init__(**{"max_length": 7, "required": False, "allow_blank": True, **options})
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the colour, checked."""
+        """Return the validated colour."""
         colour = super().to_internal_value(data)
         if colour and not _COLOUR.fullmatch(colour):
             raise serializers.ValidationError("must be a colour like #0a84ff")
@@ -33,7 +33,7 @@ class Colour(Line):
 
 
 class BrandingSerializer(serializers.Serializer[Any]):
-    """How the pages look."""
+    """The look of the pages."""
 
     logo_url = Url()
     dark_logo_url = Url()
@@ -43,14 +43,14 @@ class BrandingSerializer(serializers.Serializer[Any]):
 
 
 class MethodSerializer(serializers.Serializer[Any]):
-    """One way to sign in."""
+    """The sign-in methods of one kind of identifier."""
 
     identifier = serializers.ChoiceField(choices=_KINDS)
     password = Flag()
     verification_code = Flag()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for all of it, in a PATCH too; refuse codes where nothing can be sent."""
+        """Require all members, in a PATCH too; refuse codes for usernames."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
             raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
         if attrs["identifier"] == Kind.USERNAME and attrs["verification_code"]:
@@ -59,20 +59,20 @@ class MethodSerializer(serializers.Serializer[Any]):
 
 
 class SignInMethodsSerializer(serializers.Serializer[Any]):
-    """The ways to sign in, each identifier once."""
+    """The sign-in methods, each kind of identifier once."""
 
     methods = MethodSerializer(many=True, required=False)
 
     def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse an identifier that comes twice."""
+        """Refuse a kind of identifier that is listed twice."""
         kinds = [method["identifier"] for method in methods]
         if len(kinds) != len(set(kinds)):
-            raise serializers.ValidationError("an identifier comes more than once")
+            raise serializers.ValidationError("an identifier is listed more than once")
         return methods
 
 
 class SignUpSerializer(serializers.Serializer[Any]):
-    """What registration asks for."""
+    """What new users are asked for."""
 
     identifiers = serializers.ListField(
         child=serializers.ChoiceField(choices=_KINDS), required=False, max_length=3
@@ -81,71 +81,68 @@ class SignUpSerializer(serializers.Serializer[Any]):
     verify = Flag(required=False)
 
     def validate_identifiers(self, identifiers: list[str]) -> list[str]:
-        """Count a repeated identifier once."""
+        """Remove repeated identifiers."""
         return list(dict.fromkeys(identifiers))
 
 
 class PasswordPolicySerializer(serializers.Serializer[Any]):
-    """What a password that a user chooses must have."""
+    """The rules for passwords that users choose."""
 
     min_length = WholeNumber(required=False, min_value=6, max_value=32)
     require_lowercase = Flag(required=False)
     require_uppercase = Flag(required=False)
     require_numbers = Flag(required=False)
     require_special_chars = Flag(required=False)
-    reject_common = Flag(
-        required=False, help_text="Whether the 20,000 passwords that are guessed first are refused"
-    )
+    reject_common = Flag(required=False, help_text="Whether the 20,000 most common passwords are refused")
     reject_breached = Flag(
         required=False,
-        help_text="Whether passwords on the list that BREACHED_PASSWORDS names are refused",
+        help_text="Whether passwords on the list of the setting BREACHED_PASSWORDS are refused",
     )
     strength_meter = Flag(
-        required=False, help_text="Whether pages show how strong a password is while it is typed, as advice"
+        required=False,
+        help_text="Whether pages show the strength of a password while it is typed. It refuses no password",
     )
 
     def validate_reject_breached(self, reject: bool) -> bool:  # noqa: FBT001 - called so by the library
-        """Refuse to ask a list that is not there."""
+        """Refuse the rule if no list is configured."""
         if reject and not breached_passwords.is_available():
-            raise serializers.ValidationError("needs the list that the setting BREACHED_PASSWORDS names")
+            raise serializers.ValidationError("requires the setting BREACHED_PASSWORDS")
         return reject
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    """What people may do by themselves on their account page, and which addresses an account may have."""
+    """What users may do on their account page, and which addresses an account may have."""
 
-    username_change = Flag(required=False, help_text="Whether they may take another username")
-    deletion = Flag(required=False, help_text="Whether they may delete their account, for good")
+    username_change = Flag(required=False, help_text="Whether users may change their username")
+    deletion = Flag(required=False, help_text="Whether users may permanently delete their account")
     non_ascii_email_names = Flag(
         required=False,
-        help_text="Whether new email addresses may have characters beyond ASCII before the @",
+        help_text="Whether new email addresses may have non-ASCII characters before the @",
     )
     sms_countries = serializers.ListField(
         child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
         required=False,
         max_length=len(phonenumbers.SUPPORTED_REGIONS),
-        help_text="The countries that text messages are sent to, as two letters; none stands for all",
+        help_text="The countries to which text messages are sent, as two-letter codes; none stands for all",
     )
 
     def validate_sms_countries(self, countries: list[str]) -> list[str]:
-        """Count a repeated country once."""
+        """Remove repeated countries."""
         return list(dict.fromkeys(countries))
 
 
 class SocialSignInSerializer(serializers.Serializer[Any]):
-    """What becomes of somebody who comes from another provider and is linked to nobody here."""
+    """What happens at a sign-in with an account at another provider that is not linked to a user."""
 
     automatic_account_linking = Flag(
         required=False,
-        help_text="Whether they are the user with the same email address, verified there and here",
+        help_text="Whether the account is linked to the user with the same email address, if the address "
+        "is verified at both sides",
     )
-    create_users = Flag(
-        required=False, help_text="Whether they become a new user, as long as registration is open"
-    )
+    create_users = Flag(required=False, help_text="Whether a new user is created while registration is open")
     create_users_while_registration_is_closed = Flag(
         required=False,
-        help_text="Whether they become a new user although sign_up.identifiers is empty; create_users has "
-        "to be true too",
+        help_text="Whether a new user is created even if sign_up.identifiers is empty. Needs create_users",
     )
 
 

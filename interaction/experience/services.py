@@ -14,7 +14,7 @@ _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant
 
 
 def provision() -> None:
-    """Give a new tenant the default experience, in which common passwords are refused."""
+    """Create the default experience of a new tenant, in which common passwords are refused."""
     policy = {**default_password_policy(), "reject_common": True}
     SignInExperience.objects.create(password_policy=policy)
 
@@ -29,17 +29,17 @@ def current() -> SignInExperience:
 
 @transaction.atomic
 def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> SignInExperience:
-    """Change the experience: objects merge one level deep, lists and texts are replaced.
+    """Change the experience. Objects are merged one level deep; lists and texts are replaced.
 
     Raises:
         records.Stale: it was changed since the caller read it.
 
     """
-    # Held, so that of two changes to one object neither is lost.
+    # Locked, so that concurrent changes to one object are not lost.
     experience = SignInExperience.objects.select_for_update().get()
     records.change(
         experience,
-        _merged(experience, fields),
+        _merge(experience, fields),
         event=Event.SIGN_IN_EXPERIENCE_UPDATE,
         expected=expected,
         shown=sorted(fields),
@@ -47,15 +47,15 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     return experience
 
 
-def merged(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:
-    """Return what ``change`` would make of an experience; nothing is stored."""
+def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:
+    """Return a copy of an experience as ``change`` would store it; nothing is stored."""
     draft = copy(experience)
-    for name, value in _merged(experience, fields).items():
+    for name, value in _merge(experience, fields).items():
         setattr(draft, name, value)
     return draft
 
 
-def _merged(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, Any]:
+def _merge(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, Any]:
     return {
         name: getattr(experience, name) | value if isinstance(value, dict) else value
         for name, value in fields.items()

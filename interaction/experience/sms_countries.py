@@ -1,4 +1,4 @@
-"""Which phones text messages are sent to."""
+"""The rule for the countries to which text messages are sent."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from identity.core.errors import Invalid
 
 
 def check(phone: str, countries: Sequence[str]) -> None:
-    """Check that a phone is of a country that messages are sent to, whoever has it. No list allows all.
+    """Check that a phone belongs to an allowed country. An empty list allows all countries.
 
     Raises:
-        Invalid: it is of another country, or does not say of which.
+        Invalid: it belongs to another country, or has no country code.
 
     """
     if not is_allowed(phone, countries):
@@ -21,11 +21,11 @@ def check(phone: str, countries: Sequence[str]) -> None:
 
 
 def is_allowed(phone: str, countries: Sequence[str]) -> bool:
-    """Tell whether messages are sent to a phone as it is stored."""
+    """Return whether text messages to a phone, as it is stored, are allowed."""
     if not countries:
         return True
     try:
         number = phonenumbers.parse(phone)
     except phonenumbers.NumberParseException:
-        return False  # without a plus nobody knows the country
+        return False  # without a plus the country is unknown
     return phonenumbers.region_code_for_number(number) in countries

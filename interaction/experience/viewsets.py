@@ -1,4 +1,4 @@
-"""/sign-in-experience."""
+"""The API of the sign-in experience."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +11,7 @@ from interaction.experience.serializers import ExperienceSerializer
 
 
 class SignInExperienceView(APIView):
-    """The one sign-in experience of the tenant."""
+    """The sign-in experience of the tenant."""
 
     serializer_class = ExperienceSerializer
     tagged = frozenset({"get", "patch"})
@@ -19,18 +19,18 @@ class SignInExperienceView(APIView):
 
     def get(self, request: Request) -> Response:
         """Show the sign-in experience."""
-        return _shown(services.current())
+        return _respond(services.current())
 
     def patch(self, request: Request) -> Response:
-        """Change the sign-in experience, as far as it was sent."""
+        """Change the members of the sign-in experience that are sent."""
         experience = services.current()
-        sent = ExperienceSerializer(experience, data=request.data, partial=True)
-        sent.is_valid(raise_exception=True)
-        services.change(sent.validated_data, expected=expected_versions(request, experience.pk))
-        return _shown(services.current())
+        serializer = ExperienceSerializer(experience, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        services.change(serializer.validated_data, expected=expected_versions(request, experience.pk))
+        return _respond(services.current())
 
 
-def _shown(experience: SignInExperience) -> Response:
+def _respond(experience: SignInExperience) -> Response:
     return Response(
         {
             "id": experience.pk,

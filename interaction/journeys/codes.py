@@ -165,10 +165,10 @@ def _check(purpose: Purpose, kind: Kind, shown: SignInExperience) -> None:
 
 def _is_on(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
     if purpose is Purpose.SIGN_IN:
-        return shown.takes_code_for(kind)
+        return shown.can_use_code(kind)
     if purpose is Purpose.REGISTER:
         return kind in shown.sign_up["identifiers"]
     if purpose is Purpose.FORGOT_PASSWORD:
         # Whoever can sign in with it, in whatever way, may choose a new password by it.
-        return shown.takes_code_for(kind) or shown.takes_password_for(kind)
+        return shown.can_use_code(kind) or shown.can_use_password(kind)
     return True

@@ -11,7 +11,7 @@ from interaction.verification.texts import Brand, Wording
 
 def wording(shown: SignInExperience, purpose: str, channel: str) -> Wording | None:
     """Return the tenant's own words for a message in the active language, if it has any."""
-    template = message_templates.best(
+    template = message_templates.find(
         shown.message_templates,
         purpose=purpose,
         channel=channel,

@@ -87,7 +87,7 @@ def with_password(
     )
     with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
         entry.application_id = pending.application.pk if pending else None
-        if not experience.current().takes_password_for(kind):
+        if not experience.current().can_use_password(kind):
             raise MethodOff(kind)
         attempt.check(Locked)
         try:
@@ -145,7 +145,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
     attempted = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
     with codes.guess_code() as attempt, attempted as entry:
         entry.application_id = pending.application.pk if pending else None
-        if not experience.current().takes_code_for(kind):
+        if not experience.current().can_use_code(kind):
             raise MethodOff(kind, "verification code")
         proof = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser

@@ -336,7 +336,7 @@ def _linkable(profile: Profile, provider_name: str) -> User | None:
 
 
 def _new(profile: Profile) -> User:
-    if not experience.current().takes_newcomers_of_providers:
+    if not experience.current().can_create_social_users:
         raise NoAccount
     return users.create_vouched_for(
         name=profile.name,

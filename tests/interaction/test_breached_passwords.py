@@ -42,7 +42,7 @@ def listed(request: Any, settings: Any, tmp_path: Path) -> Path:
 
 
 def test_every_breached_password_is_found_and_no_other(listed):
-    breached_passwords.examine()
+    breached_passwords.check_list()
 
     assert all(map(breached_passwords.is_breached, BREACHED))
     assert breached_passwords.is_breached("other 0")
@@ -68,7 +68,7 @@ def test_a_bad_list_refuses_nobody_and_the_doctor_says_so(settings, tmp_path, co
 
     assert not breached_passwords.is_breached("password1")
     with pytest.raises(breached_passwords.BadList):
-        breached_passwords.examine()
+        breached_passwords.check_list()
 
 
 def test_a_list_of_a_gigabyte_is_not_read_as_a_whole(settings, tmp_path):
@@ -107,6 +107,6 @@ def test_the_doctor_names_tenants_whose_wish_is_not_met(acme, settings):
     experience(acme, password_policy={"reject_breached": True})
 
     with acme.active():
-        (found,) = checks.breached()
+        (found,) = checks.breached_password_list()
 
     assert acme.tenant.slug in found.msg

@@ -197,4 +197,4 @@ def test_a_notice_has_no_code(acme, text):
     answer = management.superuser(acme).patch("/sign-in-experience", message_templates=[template])
 
     assert answer.status_code == 400
-    assert "is not known here" in answer.json()["message"]
+    assert "is not a placeholder of this field" in answer.json()["message"]

@@ -372,7 +372,7 @@ class TestTooOften:
         first, second = send(reachable.browser(), to), send(reachable.browser(), to.upper())
 
         assert first.status_code == 200
-        assert "lately" in is_envelope(second, 400)
+        assert "recently" in is_envelope(second, 400)
         assert 0 < int(second.headers["Retry-After"]) <= 61
         assert len(codes_of(reachable)) == 1
 

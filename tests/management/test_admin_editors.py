@@ -284,8 +284,8 @@ class TestTheSignInExperience:
         do(operator, type(row), "registration", self.at(acme), identifiers=["email"], verify="on")
 
         after = self.at(acme)
-        assert after.takes_code_for("email")
-        assert not after.takes_password_for("username")
+        assert after.can_use_code("email")
+        assert not after.can_use_password("username")
         assert after.sign_up == {"identifiers": ["email"], "password": False, "verify": True}
 
     def test_messages_get_words_of_the_tenant_s_own_and_lose_them(self, acme, operator):
@@ -324,4 +324,4 @@ class TestTheSignInExperience:
 
         assert answer.status_code == 412
         assert "Read it again" in answer.text
-        assert self.at(acme).takes_password_for("username")
+        assert self.at(acme).can_use_password("username")

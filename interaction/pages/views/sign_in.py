@@ -58,7 +58,7 @@ def enter(request: HttpRequest, signed_in: SignedIn) -> HttpResponse:
 def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200) -> HttpResponse:
     shown = context.shown_on(request)
     offered = codes.offered(shown)
-    kinds = [kind for kind in Kind if shown.takes_password_for(kind)]
+    kinds = [kind for kind in Kind if shown.can_use_password(kind)]
     ways = {}
     if offered[Purpose.SIGN_IN]:
         ways["code_url"] = shared.address("pages:sign-in-code", pending)
@@ -120,4 +120,4 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 def _takes_passwords(shown: SignInExperience) -> bool:
-    return any(shown.takes_password_for(kind) for kind in Kind)
+    return any(shown.can_use_password(kind) for kind in Kind)

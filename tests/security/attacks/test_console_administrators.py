@@ -310,7 +310,7 @@ class TestDuties:
         answer = acme.browser().post("/api/interaction/register", json=body)
 
         assert answer.status_code == 400
-        assert "guessed first" in answer.json()["message"]
+        assert "common password" in answer.json()["message"]
 
     def test_decision_N18_tenants_that_are_there_keep_their_policy(self, acme):
         assert SignInExperience._meta.get_field("password_policy").get_default()["reject_common"] is False

@@ -41,7 +41,7 @@ class TestPassword:
         answer = acme.post("/api/interaction/register", json={"username": "ada", "password": password})
 
         assert answer.status_code == 400
-        assert "guessed first" in answer.json()["message"]
+        assert "common password" in answer.json()["message"]
 
 
 class TestUsername:
