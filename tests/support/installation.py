@@ -54,10 +54,10 @@ class Installation:
         port = str(second.free_port())
         address = f"http://127.0.0.1:{port}"
         base = self.nodes[0].address if self.nodes else address
-        made = {"BASE_URL": base, "WEB_CONCURRENCY": "2"} | self.environment | environment
-        # What production serves. The other tests' application opens a file for each request.
-        made |= {"PORT": port, "TEST_APPLICATION": "config.wsgi:application"}
-        made |= {"DATABASE_URL": made.get("DATABASE_URL", self.url)}
+        # What production serves: the other tests' application opens a file for each request.
+        made = {"BASE_URL": base, "WEB_CONCURRENCY": "2", "TEST_APPLICATION": "config.wsgi:application"}
+        made |= self.environment | environment
+        made |= {"PORT": port, "DATABASE_URL": made.get("DATABASE_URL", self.url)}
         process = self.running.enter_context(server.process(settings.BASE_DIR, **made))
         self.nodes.append(Node(address, process, made))
         return self.nodes[-1]
