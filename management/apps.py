@@ -1,9 +1,9 @@
-"""How administrators come in."""
+"""The app of the management commands."""
 
 from django.apps import AppConfig
 
 
 class ManagementConfig(AppConfig):
-    """Holds the operators' commands."""
+    """Holds the management commands."""
 
     name = "management"

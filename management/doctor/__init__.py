@@ -1,1 +1,1 @@
-"""What ``manage.py doctor`` asks about the installation itself; apps ask about their own in ``checks.py``."""
+"""The doctor's checks of the installation itself. Each app has its own checks in ``checks.py``."""

@@ -1,4 +1,4 @@
-"""What people and applications find at BASE_URL: asked from here, as they would."""
+"""Checks of BASE_URL, by requests to it as users and applications send them."""
 
 import http.client
 import json
@@ -15,16 +15,16 @@ from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Djan
 
 from identity.core.examination import examined
 
-_SECONDS: Final = 5
-_LARGEST: Final = 256 * 1024
-_DAYS_LEFT: Final = 21
-_CLOCKS_APART: Final = 10
-_OURS: Final = ("gatehouse-", "__Host-gatehouse-")
+_TIMEOUT: Final = 5  # seconds
+_MAX_BYTES: Final = 256 * 1024
+_MIN_DAYS_LEFT: Final = 21
+_MAX_CLOCK_DIFFERENCE: Final = 10  # seconds
+_COOKIE_PREFIXES: Final = ("gatehouse-", "__Host-gatehouse-")
 
 
 @dataclass(slots=True)
 class Visit:
-    """What one visit found: discovery, then the sign-in page for its cookies."""
+    """The responses of one visit: the discovery document, and the cookies of the sign-in page."""
 
     status: int = 0
     body: bytes = b""
@@ -36,10 +36,10 @@ class Visit:
 
 @examined
 def base_url() -> Iterator[CheckMessage]:
-    """Ask BASE_URL for its discovery document, and look at how it comes."""
+    """Fetch the discovery document from BASE_URL; check it, the certificate, the clock and the cookies."""
     if not (settings.BASE_URL.startswith("https:") or settings.DEVELOPMENT):
         yield Warning(
-            f"BASE_URL is {settings.BASE_URL}: passwords and cookies travel in clear, and only this machine",
+            f"BASE_URL is {settings.BASE_URL}: passwords and cookies are not encrypted on the network",
             hint="put a proxy with TLS in front and set BASE_URL to its https address",
             id="address.W005",
         )
@@ -47,14 +47,14 @@ def base_url() -> Iterator[CheckMessage]:
         visit = _visit(settings.BASE_URL)
     except ssl.SSLCertVerificationError as refused:
         yield Error(
-            f"the certificate of BASE_URL is not believed: {refused.verify_message}",
-            hint="renew it, have the proxy send the whole chain, and check that it names this host",
+            f"the certificate of BASE_URL is not trusted: {refused.verify_message}",
+            hint="renew it, let the proxy send the whole chain, and check that it names this host",
             id="address.E003",
         )
     except (OSError, http.client.HTTPException) as failure:
         yield Error(
             f"nothing answers at BASE_URL, {settings.BASE_URL}: {_reason(failure)}",
-            hint="start the server and the proxy; check the name in DNS, the port, and the firewall between",
+            hint="start the server and the proxy; check the DNS name, the port and the firewall",
             id="address.E001",
         )
     else:
@@ -67,9 +67,9 @@ def base_url() -> Iterator[CheckMessage]:
 def _visit(url: str) -> Visit:
     parts = urlsplit(url)
     connection = (
-        http.client.HTTPSConnection(parts.netloc, timeout=_SECONDS, context=ssl.create_default_context())
+        http.client.HTTPSConnection(parts.netloc, timeout=_TIMEOUT, context=ssl.create_default_context())
         if parts.scheme == "https"
-        else http.client.HTTPConnection(parts.netloc, timeout=_SECONDS)
+        else http.client.HTTPConnection(parts.netloc, timeout=_TIMEOUT)
     )
     try:
         connection.request("GET", "/.well-known/openid-configuration", headers={"Accept": "application/json"})
@@ -77,10 +77,10 @@ def _visit(url: str) -> Visit:
         if isinstance(connection.sock, ssl.SSLSocket):
             certificate = connection.sock.getpeercert() or {}
             visit.seconds_left = ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()
-        answer = connection.getresponse()
-        visit.status, visit.body = answer.status, answer.read(_LARGEST)
-        visit.location = (answer.getheader("Location") or "").partition("?")[0]
-        visit.date = answer.getheader("Date") or ""
+        response = connection.getresponse()
+        visit.status, visit.body = response.status, response.read(_MAX_BYTES)
+        visit.location = (response.getheader("Location") or "").partition("?")[0]
+        visit.date = response.getheader("Date") or ""
         connection.close()
         connection.request("GET", "/sign-in")
         visit.cookies = connection.getresponse().headers.get_all("Set-Cookie") or []
@@ -101,38 +101,37 @@ def _document(visit: Visit) -> Iterator[CheckMessage]:
     if issuer == settings.BASE_URL:
         return
     if visit.location:
-        what = f"leads elsewhere, to {visit.location}"
+        problem = f"redirects to {visit.location}"
     elif issuer is None:
-        what = f"has no discovery document: it answers {visit.status}"
+        problem = f"has no discovery document: it returns status {visit.status}"
     else:
-        what = f"is served by an installation that calls itself {issuer}"
+        problem = f"is served by an installation whose issuer is {issuer}"
     yield Error(
-        f"BASE_URL, {settings.BASE_URL}, {what}",
-        hint="BASE_URL must be the address that people use, and the same for the server and for this "
-        "command; "
-        "have the proxy pass every path on unchanged",
+        f"BASE_URL, {settings.BASE_URL}, {problem}",
+        hint="set BASE_URL to the address that people use, for the server and for this command; let the "
+        "proxy forward every path unchanged",
         id="address.E002",
     )
 
 
 def _certificate(visit: Visit) -> Iterator[CheckMessage]:
-    if visit.seconds_left is not None and visit.seconds_left < _DAYS_LEFT * 86_400:
+    if visit.seconds_left is not None and visit.seconds_left < _MIN_DAYS_LEFT * 86_400:
         yield Warning(
             f"the certificate of BASE_URL expires in {int(visit.seconds_left // 86_400)} days",
-            hint="renew it, and see why that did not happen by itself (certbot renew, the proxy's reload)",
+            hint="renew it, and find out why automatic renewal failed (certbot renew, the proxy's reload)",
             id="address.W004",
         )
 
 
 def _clock(visit: Visit) -> Iterator[CheckMessage]:
     try:
-        apart = abs(parsedate_to_datetime(visit.date).timestamp() - time.time())
+        difference = abs(parsedate_to_datetime(visit.date).timestamp() - time.time())
     except (TypeError, ValueError):
         return
-    if apart > _CLOCKS_APART:
+    if difference > _MAX_CLOCK_DIFFERENCE:
         yield Warning(
-            f"the clock of this machine and that of BASE_URL are {int(apart)} seconds apart",
-            hint="let every machine follow a time server (chrony, systemd-timesyncd): tokens are dated",
+            f"the clock of this machine and that of BASE_URL are {int(difference)} seconds apart",
+            hint="synchronise all machines with a time server (chrony, systemd-timesyncd): tokens hold times",
             id="address.W006",
         )
 
@@ -143,10 +142,10 @@ def _cookies(visit: Visit) -> Iterator[CheckMessage]:
     for cookie in visit.cookies:
         name, _, rest = cookie.partition("=")
         attributes = {part.strip().lower() for part in rest.split(";")[1:]}
-        if name.startswith(_OURS) and not (name.startswith("__Host-") and {"secure", "path=/"} <= attributes):
+        is_protected = name.startswith("__Host-") and {"secure", "path=/"} <= attributes
+        if name.startswith(_COOKIE_PREFIXES) and not is_protected:
             yield Error(
-                f"the cookie {name} comes without the __Host- prefix, Secure or Path=/",
-                hint="the server runs with another BASE_URL, or the proxy rewrites cookies: let it pass "
-                "them on",
+                f"the cookie {name} lacks the __Host- prefix, Secure or Path=/",
+                hint="run the server with this BASE_URL, and do not let the proxy rewrite cookies",
                 id="address.E007",
             )

@@ -1,4 +1,4 @@
-"""Who can manage this installation, and what the first start left behind."""
+"""Checks of the administrators and of the first administrator's password file."""
 
 from collections.abc import Iterator
 
@@ -11,51 +11,51 @@ from management.administrators.models import Administrator, Role
 
 @examined
 def administrators() -> Iterator[CheckMessage]:
-    """Ask whether somebody manages every tenant, and whether the first password is still lying around."""
+    """Check that an administrator manages every tenant, and that the first password's file is deleted."""
     if not Administrator.objects.filter(is_superuser=True).exists():
         yield Error(
-            "nobody manages every tenant: there is no administrator with is_superuser",
-            hint="run manage.py bootstrap on an empty installation, else manage.py createsuperuser",
+            "no administrator manages every tenant: none has is_superuser",
+            hint="run manage.py bootstrap on an empty installation, otherwise manage.py createsuperuser",
             id="administrators.E001",
         )
     if settings.ADMIN_PASSWORD_FILE.exists() and not settings.DEVELOPMENT:
         yield Warning(
-            f"the first administrator's password still lies in {settings.ADMIN_PASSWORD_FILE}",
-            hint="sign in, choose another password, and delete the file",
+            f"the first administrator's password is still in {settings.ADMIN_PASSWORD_FILE}",
+            hint="sign in, set a new password, and delete the file",
             id="administrators.W002",
         )
 
 
 @examined
 def usernames() -> Iterator[CheckMessage]:
-    """Ask whether two administrators have usernames that look alike."""
+    """Check that no two administrators have usernames that look alike."""
     without = Administrator.objects.filter(username_key=None).order_by("username")
     if names := list(without.values_list("username", flat=True)):
         yield Warning(
-            f"administrators whose username is spelled like another's: {named(names)}",
-            hint="give these people administrators of another username, and delete these",
+            f"administrators whose username looks like another's: {named(names)}",
+            hint="create administrators with other usernames for these people, and delete these",
             id="administrators.W005",
         )
 
 
 @examined
 def second_steps() -> Iterator[CheckMessage]:
-    """Ask whether a password alone opens every tenant, or opens the setting up of the second step."""
+    """Check that superusers have a second step."""
     superusers = Administrator.objects.filter(is_superuser=True)
     if settings.ADMIN_TWO_STEP == "optional":
         without = superusers.filter(second_step_since=None).order_by("username")
         if not settings.DEVELOPMENT and (names := list(without.values_list("username", flat=True))):
             yield Warning(
-                f"superusers whose password alone opens every tenant: {named(names)}",
-                hint="have them set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required",
+                f"superusers who sign in with a password alone: {named(names)}",
+                hint="ask them to set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required",
                 id="administrators.W003",
             )
         return
-    who_help = superusers.filter(role=Role.ADMINISTRATOR)
-    if who_help.exists() and not who_help.exclude(second_step_since=None).exists():
+    unrestricted = superusers.filter(role=Role.ADMINISTRATOR)
+    if unrestricted.exists() and not unrestricted.exclude(second_step_since=None).exists():
         yield Error(
-            "a second step is required, and no superuser who manages everything has one: whoever has a "
-            "password of theirs sets it up, and nobody can get a token meanwhile",
+            "a second step is required, but no superuser with the role administrator has one: a stolen "
+            "password is enough to set it up, and until then no superuser can get a token",
             hint="sign in at /admin/ as one of them and set it up",
             id="administrators.E004",
         )

@@ -1,15 +1,15 @@
-"""The doctor's own questions."""
+"""The app of the doctor."""
 
 from django.apps import AppConfig
 
 
 class DoctorConfig(AppConfig):
-    """Asks about what belongs to no other app: address, database, files, administrators."""
+    """Checks what belongs to no other app: address, database, files, administrators."""
 
     name = "management.doctor"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the checks."""
         from management.doctor import (  # noqa: F401, PLC0415 - models are ready only now
             address,
             administrators,

@@ -1,4 +1,4 @@
-"""The cache that nodes share, where there is one."""
+"""Checks of the cache that nodes share."""
 
 import secrets
 from collections.abc import Iterator
@@ -16,29 +16,29 @@ _KEY: Final = "gatehouse-doctor"
 
 @examined
 def shared_cache() -> Iterator[CheckMessage]:
-    """Write something, and read it again."""
+    """Check that the cache returns what is written to it, and that a full Redis drops no keys."""
     value = secrets.token_hex(8)
     try:
         cache.set(_KEY, value, timeout=10)
-        kept = cache.get(_KEY) == value
+        works = cache.get(_KEY) == value
     except Exception:  # noqa: BLE001 - each backend has errors of its own, which may quote CACHE_URL
-        kept = False
-    if not kept:
+        works = False
+    if not works:
         yield Error(
-            "the cache of CACHE_URL keeps nothing, or does not answer",
-            hint="check that it runs and that the address and password are right, or leave CACHE_URL out; "
-            "meanwhile limits are counted in the database, for each node that it is away from",
+            "the cache of CACHE_URL does not answer, or does not store values",
+            hint="check that it runs and that the address and password are right, or remove CACHE_URL; "
+            "until then, nodes that cannot reach it count limits in the database",
             id="cache.E001",
         )
-    elif settings.CACHE_URL and _forgets():
+    elif settings.CACHE_URL and _evicts_keys():
         yield Warning(
-            "the Redis of CACHE_URL drops any key when its memory is full: counts of failed sign-ins as well",
-            hint="set its maxmemory-policy to noeviction: once it is full, the database counts",
+            "the Redis of CACHE_URL evicts keys when its memory is full, including counts of failed sign-ins",
+            hint="set its maxmemory-policy to noeviction; limits are counted in the database when it is full",
             id="cache.W002",
         )
 
 
-def _forgets() -> bool:
+def _evicts_keys() -> bool:
     try:
         memory = shared_redis().ask(lambda redis: redis.info("memory"))
     except Unavailable:

@@ -1,4 +1,4 @@
-"""The database: there, new enough, migrated, on time, and with room for all threads."""
+"""Checks of the database: reachable, new enough, migrated, clock, connections, rights."""
 
 import time
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from django.db import NotSupportedError, connection
 from identity.core.examination import examined, named
 from management.observability import health
 
-_CLOCKS_APART: Final = 5
-_FOR_MESSAGES: Final = 2  # threads of each worker that send, beside those that serve
+_MAX_CLOCK_DIFFERENCE: Final = 5  # seconds
+_MESSAGE_THREADS: Final = 2  # of each worker, in addition to those that serve requests
 
 _RIGHTS: Final = """
 SELECT rolname, rolsuper,
@@ -25,7 +25,7 @@ FROM pg_roles WHERE rolname = current_user
 
 @examined
 def database() -> Iterator[CheckMessage]:
-    """Ask whether it can be reached, and then what it is like."""
+    """Check that the database is reachable, then its migrations and settings."""
     try:
         connection.ensure_connection()
         connection.cursor().close()
@@ -34,7 +34,7 @@ def database() -> Iterator[CheckMessage]:
     except DatabaseFailure as failure:
         yield Error(
             f"the database cannot be reached: {_without_password(str(failure))}",
-            hint="check DATABASE_URL: host, port, name, user, password; and that the database runs",
+            hint="check that the database runs, and check DATABASE_URL: host, port, name, user, password",
             id="database.E001",
         )
     else:
@@ -45,8 +45,8 @@ def database() -> Iterator[CheckMessage]:
 def _migrations() -> Iterator[CheckMessage]:
     if missing := health.missing_migrations():
         yield Error(
-            f"{len(missing)} migrations are not applied, {'.'.join(min(missing))} among them",
-            hint="run manage.py migrate, from one place, before servers of this release start",
+            f"{len(missing)} migrations are not applied, including {'.'.join(min(missing))}",
+            hint="run manage.py migrate on one machine before servers of this release start",
             id="database.E005",
         )
 
@@ -55,46 +55,46 @@ def _sqlite() -> Iterator[CheckMessage]:
     if not settings.DEVELOPMENT:
         yield Warning(
             "production runs on SQLite: one machine, one writer at a time",
-            hint="for more than one small machine set DATABASE_URL to PostgreSQL (docs/deployment.md)",
+            hint="for more than one small machine, set DATABASE_URL to PostgreSQL (docs/deployment.md)",
             id="database.W004",
         )
 
 
 def _postgresql() -> Iterator[CheckMessage]:
-    room = _setting("max_connections") - _setting("superuser_reserved_connections")
-    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _FOR_MESSAGES)
-    if needed > room:
+    allowed = _setting("max_connections") - _setting("superuser_reserved_connections")
+    needed = settings.WEB_CONCURRENCY * (settings.DATABASE_POOL or settings.THREADS + _MESSAGE_THREADS)
+    if needed > allowed:
         yield Warning(
-            f"this node may open {needed} connections, and PostgreSQL lets in {room} of everybody's",
+            f"this node may open {needed} connections, but PostgreSQL allows {allowed} for all its clients",
             hint="set DATABASE_POOL, lower WEB_CONCURRENCY or THREADS, or raise max_connections; "
-            "count every node",
+            "add up the connections of all nodes",
             id="database.W003",
         )
-    apart = abs(float(_value("SELECT extract(epoch FROM clock_timestamp())")) - time.time())
-    if apart > _CLOCKS_APART:
+    difference = abs(float(_value("SELECT extract(epoch FROM clock_timestamp())")) - time.time())
+    if difference > _MAX_CLOCK_DIFFERENCE:
         yield Warning(
-            f"the clock of this machine and that of the database are {int(apart)} seconds apart",
-            hint="let both follow a time server (chrony, systemd-timesyncd): tokens are dated",
+            f"the clock of this machine and that of the database are {int(difference)} seconds apart",
+            hint="synchronise both with a time server (chrony, systemd-timesyncd): tokens hold times",
             id="database.W006",
         )
     yield from _role()
 
 
 def _role() -> Iterator[CheckMessage]:
-    """Look at what the role of this node may do to the audit log."""
+    """Check what the database role of this node may read, and what it may do to the audit log."""
     with connection.cursor() as cursor:
         cursor.execute(_RIGHTS)
         role, is_superuser, is_owner, can_change = cursor.fetchone()
     if is_superuser and not settings.DEVELOPMENT:
         yield Warning(
-            f"this node connects as {role}, a superuser: a flaw in one statement would open the whole server",
-            hint="serve with a role of its own (docs/deployment.md, Two database roles)",
+            f"this node connects as {role}, a superuser: one SQL injection would expose the whole server",
+            hint="connect with a separate role for serving (docs/deployment.md, Two database roles)",
             id="database.W007",
         )
     elif is_owner:
         yield Info(
-            f"this node connects as {role}, which owns the audit log and could switch its triggers off",
-            hint="serve with a role of its own (docs/deployment.md, Two database roles)",
+            f"this node connects as {role}, which owns the audit log and can disable its triggers",
+            hint="connect with a separate role for serving (docs/deployment.md, Two database roles)",
             id="database.I008",
         )
     elif can_change:

@@ -1,4 +1,4 @@
-"""What still hangs on which key of ENCRYPTION_KEYS."""
+"""Checks of which rows need which key of ENCRYPTION_KEYS."""
 
 from collections.abc import Iterator
 
@@ -11,27 +11,26 @@ from identity.encryption import columns, keyring
 
 @examined
 def encryption_keys() -> Iterator[CheckMessage]:
-    """Ask of each key but the first how much was made with it, and whether one is gone too early."""
+    """Count the rows that need an older key, and those whose key is missing."""
     older: list[str] = []
-    lost: list[str] = []
+    missing: list[str] = []
     for kind in columns.declared():
         for key, number in columns.by_key(kind).items():
             if key not in settings.ENCRYPTION_KEYS:
-                lost.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
+                missing.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
             elif key != keyring.current():
                 older.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
-    if lost:
+    if missing:
         yield Error(
-            f"ENCRYPTION_KEYS lacks keys that something was made with: {named(lost)}",
-            hint="put the missing keys behind the others again, from your copy; what they made is lost "
-            "without",
+            f"ENCRYPTION_KEYS lacks keys that stored data needs: {named(missing)}",
+            hint="add the missing keys to the end of ENCRYPTION_KEYS, from your copy; without them this data "
+            "is lost",
             id="encryption_keys.E001",
         )
     if older:
         yield Warning(
             f"older keys of ENCRYPTION_KEYS are still needed: {named(older)}",
-            hint="manage.py rotate_keys --reseal moves what can be moved; client secrets and refresh "
-            "families move "
-            "when they are used. Keep the older keys until nothing is left",
+            hint="run manage.py rotate_keys --reseal to re-encrypt what can be; client secrets and refresh "
+            "families move to the first key when they are used. Keep the older keys until nothing needs them",
             id="encryption_keys.W002",
         )

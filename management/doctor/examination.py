@@ -1,4 +1,4 @@
-"""Asking all questions, whatever becomes of one of them."""
+"""Running all checks of the doctor, even when one of them fails."""
 
 import logging
 from typing import Final
@@ -9,15 +9,15 @@ from django.db import Error as DatabaseFailure
 
 from identity.core.examination import TAG
 
-# Away, or not migrated: then every question that looks into the database breaks.
+# With no database, or before its migrations, every check that reads from it fails.
 _NO_DATABASE: Final = {"database.E001", "database.E005"}
 _logger: Final = logging.getLogger(__name__)
 
 
 def findings() -> list[CheckMessage]:
-    """Return what was found, the gravest first. A question that breaks is a finding too."""
+    """Return the findings, most severe first. A check that fails is a finding too."""
     found: list[CheckMessage] = []
-    broken: list[CheckMessage] = []
+    failed: list[CheckMessage] = []
     for check in registry.get_checks(include_deployment_checks=True):
         if TAG not in check.tags:
             continue
@@ -25,19 +25,19 @@ def findings() -> list[CheckMessage]:
         try:
             found += check(app_configs=None, databases=["default"])
         except DatabaseFailure as failure:
-            broken.append(_not_answered(name, failure))
-        except Exception as failure:  # noqa: BLE001 - one question must not keep the others from being asked
-            found.append(_not_answered(name, failure))
+            failed.append(_failed_check(name, failure))
+        except Exception as failure:  # noqa: BLE001 - one failing check must not stop the others
+            found.append(_failed_check(name, failure))
     if not _NO_DATABASE & {finding.id for finding in found}:
-        found += broken
+        found += failed
     return sorted(found, key=lambda finding: (-finding.level, str(finding.id)))
 
 
-def _not_answered(name: str, failure: Exception) -> CheckMessage:
-    # What an error says may hold what it was given: its kind is enough here, the log has the rest.
-    _logger.debug("doctor could not ask: %s", name, exc_info=failure)
+def _failed_check(name: str, failure: Exception) -> CheckMessage:
+    # An error message may quote a secret: only its class is shown here, and the log has the rest.
+    _logger.debug("doctor check failed: %s", name, exc_info=failure)
     return Error(
-        f"{name}: could not be examined ({type(failure).__name__})",
-        hint="mend the other findings first, then ask again; LOG_LEVEL=debug says more",
+        f"{name}: the check failed ({type(failure).__name__})",
+        hint="fix the other findings first, then run the doctor again; LOG_LEVEL=debug logs the error",
         id="doctor.E001",
     )

@@ -1,4 +1,4 @@
-"""What lies on the disk, and who else may read it."""
+"""Checks of the permissions of files that hold secrets or data."""
 
 import stat
 from collections.abc import Iterator
@@ -16,23 +16,23 @@ _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 @examined
 def files() -> Iterator[CheckMessage]:
-    """Ask whether others than the owner get at secrets or data."""
+    """Check that only the owner can access secrets and data."""
     open_to_others = [str(path) for path in _private() if path.exists() and _mode(path) & _OTHERS]
     if open_to_others:
         yield Error(
-            f"others than the owner may read or write {named(open_to_others)}",
-            hint="chmod 0600 for each of them; consider what they held as known, if others use this machine",
+            f"users other than the owner can read or write {named(open_to_others)}",
+            hint="run chmod 0600 on each; replace the secrets in them if other people use this machine",
             id="files.E001",
         )
     if settings.VAR.exists() and _mode(settings.VAR) & _OTHERS_WRITE:
         yield Error(
-            f"others than the owner may write into VAR_DIR, {settings.VAR}",
+            f"users other than the owner can write to VAR_DIR, {settings.VAR}",
             hint=f"chmod 0700 {settings.VAR}",
             id="files.E002",
         )
     elif settings.VAR.exists() and _mode(settings.VAR) & _OTHERS and not settings.DEVELOPMENT:
         yield Warning(
-            f"others than the owner may look into VAR_DIR, {settings.VAR}",
+            f"users other than the owner can list VAR_DIR, {settings.VAR}",
             hint=f"chmod 0700 {settings.VAR}",
             id="files.W003",
         )

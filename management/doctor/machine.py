@@ -1,4 +1,4 @@
-"""What of the machine makes passwords slower to check than they have to be."""
+"""Checks of what makes password hashing slow on this machine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +8,17 @@ from django.core.checks import CheckMessage, Info
 
 from identity.core.examination import examined
 
-# Linux, Documentation/admin-guide/mm/transhuge.rst: the mode in use stands in brackets.
+# Linux, Documentation/admin-guide/mm/transhuge.rst: the current mode is in brackets.
 _HUGE_PAGES: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @examined
 def huge_pages() -> Iterator[CheckMessage]:
-    """Say whether the 19 MiB that a password takes come in few pages or in thousands."""
+    """Check that Linux gives huge pages to the 19 MiB that hashing a password takes."""
     if _HUGE_PAGES.exists() and "[always]" not in _HUGE_PAGES.read_text():
         yield Info(
-            "Linux gives programs huge pages only when they ask: a password takes about half as long again",
-            hint=f"echo always > {_HUGE_PAGES}, and have the machine do so when it starts",
+            "Linux gives huge pages only to programs that request them: hashing a password takes about 50% "
+            "longer",
+            hint=f"echo always > {_HUGE_PAGES}, and do the same at each start of the machine",
             id="machine.I001",
         )

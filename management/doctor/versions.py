@@ -1,4 +1,4 @@
-"""What is installed."""
+"""Checks of the installed packages, and the versions for a report."""
 
 import platform
 import re
@@ -19,7 +19,7 @@ _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 
 @examined
 def packages() -> Iterator[CheckMessage]:
-    """Ask whether the packages are those that were tested with this release."""
+    """Check that the installed packages are those this release was tested with."""
     lock = (settings.BASE_DIR / "requirements-production.lock").read_text()
     others = [
         f"{name} {found} instead of {pinned}"
@@ -28,15 +28,15 @@ def packages() -> Iterator[CheckMessage]:
     ]
     if others:
         yield Warning(
-            f"packages are not those of the lock: {named(others)}",
-            hint="python -m pip install --require-hashes -r requirements-production.lock, then restart",
+            f"installed packages differ from requirements-production.lock: {named(others)}",
+            hint="run python -m pip install --require-hashes -r requirements-production.lock, then restart",
             id="versions.W002",
         )
 
 
 @examined
 def versions() -> Iterator[CheckMessage]:
-    """Say what runs, for a report."""
+    """Report the versions of Gatehouse, Python, Django and the database."""
     yield Info(
         f"Gatehouse {presence.release()}, Python {platform.python_version()}, Django {django.__version__}, "
         f"{connection.display_name} {'.'.join(map(str, connection.get_database_version()))}",
@@ -45,7 +45,7 @@ def versions() -> Iterator[CheckMessage]:
 
 
 def _installed(name: str) -> str | None:
-    # What is for other platforms is in the lock too.
+    # The lock also names packages for other platforms.
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -261,7 +261,7 @@ class TestRemoving:
 
         call_command("reset_second_step", operator.who.username, stdout=said)
 
-        assert "the password alone signs in" in said.getvalue()
+        assert "password alone is now enough" in said.getvalue()
         assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
         for name in (operator.who.username, "nobody"):
             with pytest.raises(CommandError):

@@ -1,4 +1,4 @@
-"""``manage.py bootstrap``: make what a start needs to find."""
+"""``manage.py bootstrap``: create the default tenant and the first administrator."""
 
 from typing import Any
 
@@ -9,20 +9,22 @@ from management.seeding import bootstrap
 
 
 class Command(BaseCommand):
-    """Makes the default tenant and the first administrator, unless they exist."""
+    """Creates the default tenant and the first administrator, unless they exist."""
 
-    help = "Make the default tenant and the first administrator, unless they exist."
+    help = "Create the default tenant and the first administrator, unless they exist."
 
     def handle(self, *_: Any, **__: Any) -> None:
-        """Do it, and say what was done."""
+        """Create what is missing and print what was created."""
         made = bootstrap.prepare()
-        self.stdout.write("The default tenant was made." if made.tenant else "The default tenant exists.")
+        self.stdout.write("Created the default tenant." if made.tenant else "The default tenant exists.")
         if not made.administrator:
-            self.stdout.write("There is an administrator already.")
+            self.stdout.write("An administrator exists.")
         elif settings.ADMIN_PASSWORD:
-            self.stdout.write(f"Administrator {settings.ADMIN_USERNAME} was made with ADMIN_PASSWORD.")
+            self.stdout.write(
+                f"Created the administrator {settings.ADMIN_USERNAME}, with the password of ADMIN_PASSWORD."
+            )
         else:
             self.stdout.write(
-                f"Administrator {settings.ADMIN_USERNAME} was made; the password is in "
+                f"Created the administrator {settings.ADMIN_USERNAME}. The password is in "
                 f"{settings.ADMIN_PASSWORD_FILE}."
             )

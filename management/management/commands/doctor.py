@@ -1,4 +1,4 @@
-"""``manage.py doctor``: what is wrong with this installation, and how to mend it."""
+"""``manage.py doctor``: report what is wrong with this installation, and how to fix it."""
 
 import json
 import sys
@@ -15,48 +15,46 @@ _LEVELS: Final = {checks.INFO: "info", checks.WARNING: "warning", checks.ERROR: 
 
 
 class Command(BaseCommand):
-    """Asks everything that can be asked from here; changes nothing."""
+    """Runs all checks of the installation and prints the findings. Changes nothing."""
 
     help = (
-        "Say what is wrong with this installation and how to mend it: address, certificate, clock, "
-        "database, keys, "
-        "messages, redirect URIs, files, administrators. Changes nothing, prints no secret. The exit code "
-        "is 1 "
-        "when something is wrong."
+        "Report what is wrong with this installation and how to fix it: address, certificate, clock, "
+        "database, keys, messages, redirect URIs, files, administrators. Changes nothing and prints no "
+        "secret. The exit code is 1 if something is wrong."
     )
-    # A check that fails is what this is for.
+    # This command reports failed checks itself.
     requires_system_checks: Final = []  # type: ignore[misc]
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how to tell, and from when on it is wrong."""
+        """Add the output and failure-level options."""
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
         parser.add_argument(
             "--fail-level",
             choices=["warning", "error"],
             default="warning",
-            help="what the exit code 1 is for (default: %(default)s)",
+            help="the lowest level that gives exit code 1 (default: %(default)s)",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Print what was found."""
-        found = [_shown(finding) for finding in examination.findings()]
+        """Print the findings, and exit with 1 if one is at or above the failure level."""
+        found = [_as_dict(finding) for finding in examination.findings()]
         bad = {"warning", "error"} if options["fail_level"] == "warning" else {"error"}
         is_healthy = not any(finding["level"] in bad for finding in found)
         if options["json"]:
             self.stdout.write(json.dumps({"healthy": is_healthy, "findings": found}))
         else:
-            self.stdout.write("\n".join(map(_told, found)))
+            self.stdout.write("\n".join(map(_as_text, found)))
             self.stdout.write(_summary(found))
         if not is_healthy:
             sys.exit(1)
 
 
-def _shown(finding: CheckMessage) -> dict[str, str]:
+def _as_dict(finding: CheckMessage) -> dict[str, str]:
     level = next(name for least, name in reversed(_LEVELS.items()) if finding.level >= least)
     return {"id": str(finding.id), "level": level, "message": finding.msg, "fix": finding.hint or ""}
 
 
-def _told(finding: dict[str, str]) -> str:
+def _as_text(finding: dict[str, str]) -> str:
     margin = " " * 9
     lines = [fill(finding["message"], 100, initial_indent=f"{finding['level']:9}", subsequent_indent=margin)]
     if finding["fix"]:

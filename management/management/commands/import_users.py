@@ -1,4 +1,4 @@
-"""``manage.py import_users``: take over the users of another system."""
+"""``manage.py import_users``: import the users of another system."""
 
 import json
 import os
@@ -22,8 +22,8 @@ from management.imports.running import Import, Options, Summary
 
 _HELP: Final = (
     "Import users from CSV or JSON lines, or from an export of Keycloak, Auth0, Firebase, Logto or Django. "
-    "Safe to repeat: who was imported before is recognised by the id they had there. docs/migrate-from.md "
-    "says how to export and what maps to what. Exit code 1 when a row was refused."
+    "Safe to repeat: users imported before are recognised by their id in the other system. "
+    "docs/migrate-from.md explains how to export and how fields map. The exit code is 1 if a row was refused."
 )
 _SHOWN: Final = 20
 _INTERRUPTED: Final = 130
@@ -37,30 +37,53 @@ class Command(BaseCommand):
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the files, the tenant, and what an operator may choose."""
+        """Add the files and the options."""
         parser.add_argument("files", nargs="+", type=_file, metavar="FILE")
-        parser.add_argument("--tenant", required=True, metavar="SLUG", help="the tenant that they come into")
-        parser.add_argument("--format", choices=formats.NAMES, help="default: by the file's name")
+        parser.add_argument("--tenant", required=True, metavar="SLUG", help="the tenant to import into")
+        parser.add_argument(
+            "--format", choices=formats.NAMES, help="format of the files (default: by the file's name)"
+        )
         parser.add_argument(
             "--source",
-            help="where they come from, if two sources have the same format (default: the format)",
+            help="name of the other system, to tell two with the same format apart (default: the format)",
         )
-        parser.add_argument("--firebase-parameters", type=_file, metavar="FILE", help="of the project")
-        parser.add_argument("--auth0-passwords", type=_file, metavar="FILE", help="what Auth0's support sent")
+        parser.add_argument(
+            "--firebase-parameters",
+            type=_file,
+            metavar="FILE",
+            help="the password hash parameters of the Firebase project",
+        )
+        parser.add_argument(
+            "--auth0-passwords",
+            type=_file,
+            metavar="FILE",
+            help="the password hashes, as Auth0's support sends them",
+        )
         parser.add_argument(
             "--drop-unknown-hashes",
             action="store_true",
-            help="import people whose password hash cannot be taken, without a password",
+            help="import users whose password hash is not supported, without a password",
         )
         parser.add_argument(
-            "--batch", type=_batch, default=500, metavar="N", help="users a transaction (500)"
+            "--batch",
+            type=_batch,
+            default=500,
+            metavar="N",
+            help="users per transaction (default: %(default)s)",
         )
         parser.add_argument("--dry-run", action="store_true", help="check everything, store nothing")
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write what is wrong, as JSON lines")
+        parser.add_argument(
+            "--report", type=Path, metavar="FILE", help="write what is wrong to this file, as JSON lines"
+        )
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Do it, say how it went, and fail if somebody was refused."""
+        """Import the users, print the summary, and exit with 1 if a row was refused.
+
+        Raises:
+            CommandError: an option, a file or the tenant is wrong.
+
+        """
         summary = Summary()
         try:
             with _report(options["report"], self._say) as report, tenancy.using(_tenant(options["tenant"])):
@@ -71,7 +94,7 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from None
         except KeyboardInterrupt:
-            self._end(summary, options, "Interrupted: the same command goes on where this one stopped.")
+            self._end(summary, options, "Interrupted. Run the same command to continue.")
             sys.exit(_INTERRUPTED)
         self._end(summary, options, "Nothing was stored: this was a dry run." if options["dry_run"] else "")
         if summary.refused:
@@ -117,19 +140,22 @@ class Command(BaseCommand):
 
 @contextmanager
 def _report(path: Path | None, say: Callable[[str], None]) -> Iterator[Report]:
-    """Write what is wrong into a file that its owner alone reads; without one say the first of it."""
+    """Yield a function that reports a problem: to the file, readable by its owner alone, or by ``say``.
+
+    ``say`` gets the first ``_SHOWN`` problems only.
+    """
     if path is None:
         left = iter([*[True] * _SHOWN, False])
 
-        def tell(complaint: dict[str, Any]) -> None:
+        def say_first(problem: dict[str, Any]) -> None:
             more = next(left, None)
             if more is not None:
-                say(json.dumps(complaint) if more else "… and more: --report FILE has all of it")
+                say(json.dumps(problem) if more else "… and more. Use --report FILE to get all of them.")
 
-        yield tell
+        yield say_first
         return
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        yield lambda complaint: print(json.dumps(complaint), file=file, flush=True)
+        yield lambda problem: print(json.dumps(problem), file=file, flush=True)
 
 
 def _tenant(slug: str) -> ActiveTenant:
@@ -149,6 +175,6 @@ def _file(text: str) -> Path:
 
 def _batch(text: str) -> int:
     number = int(text) if text.isdecimal() else 0
-    if not 1 <= number <= 5000:  # noqa: PLR2004 - a transaction that others wait for
-        raise ArgumentTypeError("must be 1 to 5000")
+    if not 1 <= number <= 5000:  # noqa: PLR2004 - other transactions wait for this one
+        raise ArgumentTypeError("must be a whole number from 1 to 5000")
     return number

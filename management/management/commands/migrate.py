@@ -1,4 +1,4 @@
-"""``manage.py migrate``: Django's, which looks first whether it may, and leaves some for later."""
+"""``manage.py migrate``: Django's command, which first checks what is safe and defers the rest."""
 
 from functools import partial
 from typing import Any, Final
@@ -11,35 +11,37 @@ from django.db import connections
 from management.upgrades import grants, preflight, turn
 from management.upgrades.pending import Pending
 
-# Who names an app or asks for something special knows what they do.
-_SPECIAL: Final = ("app_label", "plan", "check_unapplied", "fake", "fake_initial", "prune")
+# With one of these options the command is Django's own, without checks.
+_UNCHECKED_OPTIONS: Final = ("app_label", "plan", "check_unapplied", "fake", "fake_initial", "prune")
 
 
 class Command(migrate.Command):
-    """Applies what only adds to the schema; what takes away waits for ``--yes``."""
+    """Applies migrations that only add to the schema; those that remove something need ``--yes``."""
 
     help = (
-        f"{migrate.Command.help} Safe while nodes of the release before serve: contracts, which take away "
-        "what earlier releases need, wait for --yes. docs/upgrades.md says more."
+        f"{migrate.Command.help} Safe while nodes of the previous release serve: contract migrations, which "
+        "remove what earlier releases need, are applied only with --yes. See docs/upgrades.md."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the operator's word, and how long a table may be waited for."""
+        """Add the options for contract migrations and for waiting."""
         super().add_arguments(parser)
         parser.add_argument(
-            "--yes", action="store_true", help="apply contracts too: no node of an earlier release runs"
+            "--yes",
+            action="store_true",
+            help="apply contract migrations too: no node runs an earlier release",
         )
         parser.add_argument(
             "--force",
             action="store_true",
-            help="with --yes: although nodes that need what contracts take away were seen a moment ago",
+            help="with --yes: apply them even if nodes that need what they remove were seen recently",
         )
         parser.add_argument(
             "--lock-timeout",
             type=float,
             default=0.5,
             metavar="SECONDS",
-            help="wait for a table no longer than this at a time, since others wait meanwhile "
+            help="seconds to wait for a table lock in one attempt; requests wait behind it "
             "(default: %(default)s)",
         )
         parser.add_argument(
@@ -47,13 +49,19 @@ class Command(migrate.Command):
             type=float,
             default=120,
             metavar="SECONDS",
-            help="give up when tables or another migration are in the way for longer (default: %(default)s)",
+            help="seconds after which to give up waiting for tables or another migration "
+            "(default: %(default)s)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look first, then migrate as far as it is safe."""
+        """Check first, then apply the migrations that are safe.
+
+        Raises:
+            CommandError: ``migrate`` may not run on this database.
+
+        """
         connection = connections[options["database"]]
-        if any(options.get(name) for name in _SPECIAL):
+        if any(options.get(name) for name in _UNCHECKED_OPTIONS):
             super().handle(*args, **options)
             return
         with turn.taken(connection, patience=options["patience"]):
@@ -78,8 +86,8 @@ class Command(migrate.Command):
             return
         for app, name in found.last_of_each_app.items():
             super().handle(*args, **options | {"app_label": app, "migration_name": name})
-        waiting = ", ".join(".".join(name) for name in found.contract)
+        deferred = ", ".join(".".join(name) for name in found.contract)
         self.stdout.write(
-            f"{waiting} waits: it takes away what earlier releases need. "
-            "When all nodes run this release: migrate --yes"
+            f"Not applied, because earlier releases need what they remove: {deferred}. "
+            "Run migrate --yes when all nodes run this release."
         )

@@ -1,4 +1,4 @@
-"""``manage.py preflight``: look before an upgrade, and change nothing."""
+"""``manage.py preflight``: check before an upgrade whether ``migrate`` may run."""
 
 import json
 import sys
@@ -13,18 +13,23 @@ from management.upgrades.preflight import Findings
 
 
 class Command(BaseCommand):
-    """Says whether ``migrate`` of this release may run on the database, and what it would do."""
+    """Reports whether ``migrate`` of this release may run on the database, and what it would do."""
 
-    help = "Say whether migrate may run on this database, and what it would do. Exit code 1 if it may not."
+    help = (
+        "Report whether migrate may run on this database, and what it would do. Changes nothing. The exit "
+        "code is 1 if it may not."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what ``migrate`` would be told."""
-        parser.add_argument("--yes", action="store_true", help="as migrate --yes: no earlier release runs")
+        """Add the options."""
+        parser.add_argument(
+            "--yes", action="store_true", help="check for migrate --yes: no node runs an earlier release"
+        )
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Look, and say it."""
+        """Print the findings, and exit with 1 if there is a refusal."""
         findings = preflight.look(connection, confirmed=options["yes"])
         if options["json"]:
             self.stdout.write(json.dumps(asdict(findings)))
@@ -39,7 +44,7 @@ def _lines(findings: Findings) -> list[str]:
     lines = [f"Refused: {refusal}" for refusal in findings.refusals]
     lines += [f"Note: {warning}" for warning in findings.warnings]
     lines += [
-        f"Serves:  {node.name} of release {node.release}, seen {node.seconds} seconds ago"
+        f"Serving: {node.name}, release {node.release}, seen {node.seconds} seconds ago"
         for node in findings.nodes
     ]
     if found is not None:
@@ -47,5 +52,5 @@ def _lines(findings: Findings) -> list[str]:
         lines += [f"{'Now' if found.fresh else '--yes'}:   {app}.{name}" for app, name in found.contract]
         lines += [f"After:   {app}.{name}" for app, name in found.behind]
         if not (found.expand or found.contract or found.behind or findings.refusals):
-            lines.append("Nothing to do: the database is of this release.")
+            lines.append("Nothing to do: the database matches this release.")
     return lines

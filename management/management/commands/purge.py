@@ -1,4 +1,4 @@
-"""``manage.py purge``: delete what is over."""
+"""``manage.py purge``: delete expired rows."""
 
 import json
 import time
@@ -14,28 +14,32 @@ from identity.core import expiry
 
 
 class Command(BaseCommand):
-    """Deletes rows that no promise needs any more, in small transactions, beside a server that serves."""
+    """Deletes expired rows in small transactions, while servers serve."""
 
     help = (
-        "Delete what is over, of all tenants: requests and codes that expired, refresh families and sessions "
-        "that ended, counters, leftovers, audit entries older than their tenant wants. In small "
-        "transactions, while servers serve; safe to interrupt and "
-        "to repeat."
+        "Delete the expired rows of all tenants: requests and codes, ended refresh families and sessions, "
+        "counters, leftovers of deleted rows, and audit entries older than their tenant keeps them. Uses "
+        "small transactions and may run while servers serve. Safe to interrupt and to repeat."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take bounds, and how to tell."""
-        parser.add_argument("--dry-run", action="store_true", help="count what is over, delete nothing")
+        """Add the options."""
+        parser.add_argument("--dry-run", action="store_true", help="count expired rows, delete nothing")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
         parser.add_argument(
-            "--batch", type=_positive, default=expiry.BATCH, help="rows a transaction (default: %(default)s)"
+            "--batch",
+            type=_positive,
+            default=expiry.BATCH,
+            help="rows per transaction (default: %(default)s)",
         )
         parser.add_argument(
-            "--seconds", type=_positive, help="stop after so long; the next run goes on (default: no limit)"
+            "--seconds",
+            type=_positive,
+            help="stop after this many seconds; the next run continues (default: no limit)",
         )
 
     def handle(self, *_: Any, dry_run: bool, seconds: int | None, **options: Any) -> None:
-        """Do it, and say how much it was."""
+        """Delete expired rows, or count them with ``--dry-run``, and print the numbers."""
         ends_at = None if seconds is None else time.monotonic() + seconds
         rows: dict[str, int] = {}
         for name, count, forget in _kinds(options["batch"]):
@@ -44,7 +48,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "complete": complete, "rows": rows}))
         else:
-            self.stdout.write(_told(rows, dry_run=dry_run, complete=complete))
+            self.stdout.write(_summary(rows, dry_run=dry_run, complete=complete))
 
     def _forget(self, name: str, batches: Iterator[int], ends_at: float | None) -> int:
         total = 0
@@ -61,7 +65,7 @@ def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], It
     """Name each kind, with what counts it and what forgets it."""
     for kind in expiry.declared():
         yield kind.name, partial(expiry.count, kind), partial(expiry.forget, kind, batch=batch)
-    # Entries go only here, and never by themselves: somebody has to want it.
+    # Audit entries are deleted by this command alone, never by a server.
     yield "audit_entries", retention.count_over, partial(retention.forget, batch=batch)
 
 
@@ -73,12 +77,12 @@ def _until(ends_at: float | None, batches: Iterator[int]) -> Iterator[int]:
         yield deleted
 
 
-def _told(rows: dict[str, int], *, dry_run: bool, complete: bool) -> str:
+def _summary(rows: dict[str, int], *, dry_run: bool, complete: bool) -> str:
     width = max(map(len, rows), default=0)
     lines = [f"{name:{width}}  {number:>9,}" for name, number in rows.items()]
-    lines.append("Nothing was deleted." if dry_run else f"{sum(rows.values()):,} rows were deleted.")
+    lines.append("Nothing was deleted." if dry_run else f"Deleted {sum(rows.values()):,} rows.")
     if not complete:
-        lines.append("The time was up before everything was done: the next run goes on.")
+        lines.append("Stopped at the time limit before everything was deleted. The next run continues.")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""``manage.py reset_second_step``: let in an administrator who lost authenticator and recovery codes."""
+"""``manage.py reset_second_step``: remove an administrator's second step."""
 
 from typing import Any
 
@@ -9,23 +9,28 @@ from management.administrators.models import Administrator
 
 
 class Command(BaseCommand):
-    """Removes the second step of an administrator: for the last one, whom nobody else can help."""
+    """Removes the second step of an administrator, for when no other administrator can do so."""
 
     help = (
-        "Remove the second step of an administrator who lost authenticator and recovery codes. The password "
-        "alone signs in then; sessions and tokens of the administrator end."
+        "Remove the second step of an administrator who lost the authenticator and the recovery codes. The "
+        "password alone is then enough to sign in. The administrator's sessions and tokens end."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take whose."""
+        """Add the username."""
         parser.add_argument("username")
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:
-        """Do it, and say so; 1 is the exit code when there is nothing to remove."""
+        """Remove the second step.
+
+        Raises:
+            CommandError: there is no such administrator, or no second step.
+
+        """
         administrator = Administrator.objects.filter(username=username).first()
         if administrator is None:
             raise CommandError(f"there is no administrator {username}")
         if administrator.second_step_since is None:
             raise CommandError(f"{username} has no second step")
         second_step.remove(administrator)
-        self.stdout.write(f"The second step of {username} is removed: the password alone signs in.")
+        self.stdout.write(f"Removed the second step of {username}. The password alone is now enough.")

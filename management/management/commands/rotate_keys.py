@@ -1,4 +1,4 @@
-"""``manage.py rotate_keys``: signing keys of tenants, and what older encryption keys still hold."""
+"""``manage.py rotate_keys``: rotate the signing keys of tenants, and re-encrypt stored data."""
 
 import json
 from typing import Any
@@ -13,42 +13,47 @@ from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 
 _HELP = (
-    "Rotate the signing keys of tenants, or publish their next ones (--prepare) a day before. With --reseal, "
-    "encrypt anew with the first of ENCRYPTION_KEYS what an older one holds. See docs/operations.md."
+    "Rotate the signing keys of tenants, or publish their next keys a day before (--prepare). With --reseal, "
+    "re-encrypt with the first of ENCRYPTION_KEYS what an older key encrypted. See docs/operations.md."
 )
 Step = dict[str, Any]
 
 
 class Command(BaseCommand):
-    """Prepares or rotates signing keys, and moves what is sealed to the newest encryption key."""
+    """Prepares or rotates signing keys, and re-encrypts stored data with the newest encryption key."""
 
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take which tenants, and what to do."""
+        """Add the options."""
         parser.add_argument("--tenant", action="append", default=[], metavar="SLUG", help="may be repeated")
         parser.add_argument("--all", action="store_true", help="every tenant")
         parser.add_argument("--prepare", action="store_true", help="publish the next key, rotate nothing")
         parser.add_argument(
-            "--reseal", action="store_true", help="encrypt anew what older keys hold, everywhere"
+            "--reseal", action="store_true", help="re-encrypt what older keys encrypted, in all tenants"
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
+        parser.add_argument("--dry-run", action="store_true", help="report what would change, change nothing")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *_: Any, dry_run: bool, **options: Any) -> None:
-        """Do it, and say what was done; 1 is the exit code when something was refused."""
+        """Prepare, rotate or re-encrypt, and print the result.
+
+        Raises:
+            CommandError: no tenant was named, or a tenant or row failed.
+
+        """
         tenants = _tenants(options["tenant"], everyone=options["all"])
         if not tenants and (options["prepare"] or not options["reseal"]):
-            raise CommandError("say whose signing keys: --tenant SLUG or --all (or only --reseal)")
+            raise CommandError("name the tenants with --tenant SLUG or --all, or use --reseal alone")
         steps = [_step(tenant, prepare=options["prepare"], dry_run=dry_run) for tenant in tenants]
-        resealed = _reseal(dry_run=dry_run) if options["reseal"] else []
+        resealed = _reencrypt(dry_run=dry_run) if options["reseal"] else []
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "tenants": steps, "resealed": resealed}))
         else:
-            self.stdout.write("\n".join([*map(_step_told, steps), *map(_reseal_told, resealed)]))
-        refused = sum("error" in step for step in steps) + sum(kind["closed"] for kind in resealed)
-        if refused:
-            raise CommandError(f"{refused} could not be done: see above")
+            self.stdout.write("\n".join([*map(_step_text, steps), *map(_reencryption_text, resealed)]))
+        failed = sum("error" in step for step in steps) + sum(kind["closed"] for kind in resealed)
+        if failed:
+            raise CommandError(f"{failed} failed: see above")
 
 
 def _tenants(slugs: list[str], *, everyone: bool) -> list[Tenant]:
@@ -61,7 +66,10 @@ def _tenants(slugs: list[str], *, everyone: bool) -> list[Tenant]:
 
 
 def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
-    """Prepare or rotate for one tenant; ``published_at`` is when relying parties could first see the key."""
+    """Prepare or rotate the key of one tenant and return the result.
+
+    ``published_at`` is when the key first appeared in the key set.
+    """
     step: Step = {"tenant": tenant.slug, "action": "prepare" if prepare else "rotate"}
     with tenancy.using(tenant.activated()):
         active, waiting = SigningKey.objects.active().first(), SigningKey.objects.next().first()
@@ -70,19 +78,23 @@ def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
             key = waiting if dry_run else keys.prepare() if prepare else keys.rotate()
         except ServiceError as refused:
             return step | {"error": refused.message}
-    # In a dry run a key that would be made has no name yet.
+    # In a dry run, a key that would be created has no id.
     step["kid"] = str(key.pk) if key else None
     step["published_at"] = key.published_at.isoformat() if key else None
     step["was_published"] = waiting is not None
     return step
 
 
-def _reseal(*, dry_run: bool) -> list[Step]:
-    """Seal anew what can be; ``left`` hangs on older keys still, ``moves`` says when that moves by itself."""
-    told = []
+def _reencrypt(*, dry_run: bool) -> list[Step]:
+    """Re-encrypt each kind of encrypted row, and return a result for each.
+
+    ``done`` counts the re-encrypted rows, ``closed`` those whose key is missing, ``left`` those that still
+    need an older key. ``moves`` says when those move to the newest key by themselves.
+    """
+    results = []
     for kind in columns.declared():
         batches = [] if dry_run or not kind.purpose else list(columns.reencrypt(kind))
-        told.append(
+        results.append(
             {
                 "kind": kind.name,
                 "done": sum(batch.done for batch in batches),
@@ -91,22 +103,23 @@ def _reseal(*, dry_run: bool) -> list[Step]:
                 "moves": kind.moves,
             }
         )
-    return told
+    return results
 
 
-def _step_told(step: Step) -> str:
+def _step_text(step: Step) -> str:
     if "error" in step:
         return f"{step['tenant']}: {step['error']}"
+    key = step["kid"] or "a new key"
     if step["action"] == "prepare":
-        made = "waits already" if step["was_published"] else "is published from now on"
-        return f"{step['tenant']}: {step['kid'] or 'a new key'} {made}"
+        published = "was published before" if step["was_published"] else "is now published"
+        return f"{step['tenant']}: {key} {published}"
     if step["was_published"]:
-        return f"{step['tenant']}: {step['kid']} signs, published since {step['published_at']}"
-    return f"{step['tenant']}: {step['kid'] or 'a new key'} signs at once: nobody could see it before"
+        return f"{step['tenant']}: {key} now signs; published since {step['published_at']}"
+    return f"{step['tenant']}: {key} now signs; it was not published before"
 
 
-def _reseal_told(kind: Step) -> str:
-    text = f"{kind['kind']}: {kind['done']} sealed anew, {kind['left']} left under older keys"
+def _reencryption_text(kind: Step) -> str:
+    text = f"{kind['kind']}: {kind['done']} re-encrypted, {kind['left']} still need older keys"
     if kind["closed"]:
-        return f"{text}, of which {kind['closed']} open with no key of the ring"
+        return f"{text}, {kind['closed']} of them a key that is not in ENCRYPTION_KEYS"
     return f"{text}; they move {kind['moves']}" if kind["left"] and kind["moves"] else text

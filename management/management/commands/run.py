@@ -1,4 +1,4 @@
-"""``manage.py run``: everything for a first look, in one go and in the foreground."""
+"""``manage.py run``: start everything for a first look, in the foreground."""
 
 import os
 import signal
@@ -19,26 +19,26 @@ from django.db import connection
 from management.seeding import bootstrap, demo
 from management.seeding.demo import Demo
 
-_PATIENCE: Final = 30  # seconds until a process must answer
-_GRACE: Final = 35  # seconds in which a process may finish what it is doing
+_START_SECONDS: Final = 30  # in which a process must answer
+_STOP_SECONDS: Final = 35  # in which a process may finish its requests
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DEMO: Final = settings.BASE_DIR / "docs" / "examples" / "relying_party"
 
-_told: Final = threading.Event()
+_interrupted: Final = threading.Event()
 
 
 class Command(BaseCommand):
-    """Migrates, makes what is missing, and serves Gatehouse beside a demo application."""
+    """Migrates, creates what is missing, and serves Gatehouse and a demo application."""
 
-    help = "Migrate, make what is missing, and serve Gatehouse beside a demo application."
+    help = "Migrate, create what is missing, and serve Gatehouse and a demo application."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Let the demo be left out."""
-        parser.add_argument("--without-demo", action="store_true", help="serve Gatehouse alone")
+        """Add the option to leave out the demo application."""
+        parser.add_argument("--without-demo", action="store_true", help="serve Gatehouse only")
 
     def handle(self, *_: Any, without_demo: bool = False, **__: Any) -> None:
-        """Serve until Ctrl-C, or until one of the two ends."""
-        # The demo makes an account whose password is printed: nothing for production.
+        """Serve until Ctrl-C, or until one of the processes ends."""
+        # The demo creates an account whose password is printed, which is not for production.
         without_demo = without_demo or not settings.DEVELOPMENT
         for number in _SIGNALS:
             signal.signal(number, _interrupt)
@@ -55,37 +55,37 @@ class Command(BaseCommand):
         for port in (settings.PORT, demo_port) if with_demo else (settings.PORT,):
             _check_free(port)
         self._prepare()
-        _end_if_told()
-        shown = demo.prepare(f"http://localhost:{demo_port}") if with_demo else None
-        processes.append(_gatehouse())
-        if shown is not None:
-            processes.append(_relying_party(shown, demo_port))
+        _check_interrupted()
+        application = demo.prepare(f"http://localhost:{demo_port}") if with_demo else None
+        processes.append(_start_gatehouse())
+        if application is not None:
+            processes.append(_start_relying_party(application, demo_port))
         _wait_for(processes[0], f"http://127.0.0.1:{settings.PORT}/.well-known/openid-configuration")
-        if shown is not None:
+        if application is not None:
             _wait_for(processes[1], f"http://127.0.0.1:{demo_port}/")
-        self._say(shown)
-        _wait_for_the_first_end(processes)
+        self._print_addresses(application)
+        _wait_for_first_exit(processes)
 
     def _prepare(self) -> None:
-        # Nothing else serves: this is the only node.
+        # This is the only node, so contract migrations are safe.
         call_command("migrate", verbosity=0, interactive=False, yes=True)
         call_command("collectstatic", verbosity=0, interactive=False)
         bootstrap.prepare()
 
-    def _say(self, shown: Demo | None) -> None:
+    def _print_addresses(self, application: Demo | None) -> None:
         lines = ["", "Gatehouse is running.", ""]
-        if shown is not None:
+        if application is not None:
             lines += [
-                f"  Open           {shown.base_url}",
-                f"  Sign in as     {shown.username}",
-                f"  Password       {shown.password}",
+                f"  Open           {application.base_url}",
+                f"  Sign in as     {application.username}",
+                f"  Password       {application.password}",
                 "",
             ]
         lines += [
             f"  Issuer         {settings.BASE_URL}",
             f"  Discovery      {settings.BASE_URL}/.well-known/openid-configuration",
-            f"  Administrator  {settings.ADMIN_USERNAME}, {_where_the_password_is()}",
-            f"  Data           {_where_the_data_is()}",
+            f"  Administrator  {settings.ADMIN_USERNAME}, {_password_location()}",
+            f"  Data           {_data_location()}",
             "  Stop           Ctrl-C (the data stays)",
             "",
         ]
@@ -94,27 +94,27 @@ class Command(BaseCommand):
 
 
 def _interrupt(*_: object) -> None:
-    """Stop, whichever signal came; one is enough: what comes while stopping is not heard."""
+    """Stop at the first signal, and ignore further ones while stopping."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    _told.set()
+    _interrupted.set()
     raise KeyboardInterrupt
 
 
-def _end_if_told() -> None:
-    """Stop after all, where Python lost the exception: it drops what a finalizer or a callback raises."""
-    if _told.is_set():
+def _check_interrupted() -> None:
+    """Raise `KeyboardInterrupt` if a signal came: Python drops exceptions raised inside finalizers."""
+    if _interrupted.is_set():
         raise KeyboardInterrupt
 
 
-def _where_the_password_is() -> str:
+def _password_location() -> str:
     if settings.ADMIN_PASSWORD:
         return "with the password of ADMIN_PASSWORD"
     path = settings.ADMIN_PASSWORD_FILE
     return f"password in {path}" if path.exists() else "with the password set earlier"
 
 
-def _where_the_data_is() -> str:
+def _data_location() -> str:
     database = settings.DATABASES["default"]
     if connection.vendor == "sqlite":
         return str(database["NAME"])
@@ -128,16 +128,16 @@ def _check_free(port: int) -> None:
             probe.bind((settings.HOST, port))
         except OSError as error:
             raise CommandError(
-                f"port {port} on {settings.HOST} cannot be used ({error.strerror}): stop what listens there, "
-                "or choose others with PORT and DEMO_PORT"
+                f"port {port} on {settings.HOST} cannot be used ({error.strerror}): stop the program that "
+                "listens there, or set PORT and DEMO_PORT to other ports"
             ) from None
 
 
-def _gatehouse() -> subprocess.Popen[bytes]:
+def _start_gatehouse() -> subprocess.Popen[bytes]:
     return _start([sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn"], {})
 
 
-def _relying_party(shown: Demo, port: int) -> subprocess.Popen[bytes]:
+def _start_relying_party(application: Demo, port: int) -> subprocess.Popen[bytes]:
     return _start(
         [
             *(sys.executable, "-m", "gunicorn", "--chdir", str(_DEMO), "--bind", f"127.0.0.1:{port}"),
@@ -145,39 +145,39 @@ def _relying_party(shown: Demo, port: int) -> subprocess.Popen[bytes]:
         ],
         {
             "DEMO_ISSUER": settings.BASE_URL,
-            "DEMO_CLIENT_ID": shown.client_id,
-            "DEMO_CLIENT_SECRET": shown.client_secret,
-            "DEMO_BASE_URL": shown.base_url,
+            "DEMO_CLIENT_ID": application.client_id,
+            "DEMO_CLIENT_SECRET": application.client_secret,
+            "DEMO_BASE_URL": application.base_url,
         },
     )
 
 
 def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    # A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+    # In a separate session, so Ctrl-C reaches this process only, which then stops the others in order.
     return subprocess.Popen(  # noqa: S603 - our own programs, no shell
         command, env=os.environ | environment, cwd=settings.BASE_DIR, start_new_session=True
     )
 
 
 def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
-        _end_if_told()
+        _check_interrupted()
         if process.poll() is not None:
-            raise CommandError(f"a process ended before it answered at {url}: see what it said above")
+            raise CommandError(f"a process ended before it answered at {url}: see its output above")
         try:
             with urllib.request.urlopen(url, timeout=2):  # noqa: S310 - our own address
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    raise CommandError(f"nothing answered at {url} within {_PATIENCE} seconds")
+    raise CommandError(f"nothing answered at {url} within {_START_SECONDS} seconds")
 
 
-def _wait_for_the_first_end(processes: list[subprocess.Popen[bytes]]) -> None:
+def _wait_for_first_exit(processes: list[subprocess.Popen[bytes]]) -> None:
     while all(process.poll() is None for process in processes):
-        _end_if_told()
+        _check_interrupted()
         time.sleep(0.5)
-    raise CommandError("a process ended by itself: see what it said above")
+    raise CommandError("a process ended unexpectedly: see its output above")
 
 
 def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
@@ -185,6 +185,6 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
         process.terminate()
     for process in processes:
         try:
-            process.wait(_GRACE)
+            process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()

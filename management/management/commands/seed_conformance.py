@@ -1,4 +1,4 @@
-"""``manage.py seed_conformance``: make ready for the OpenID Foundation's conformance suite."""
+"""``manage.py seed_conformance``: create what the OpenID Foundation's conformance suite needs."""
 
 import json
 from typing import Any, Final
@@ -10,35 +10,42 @@ from management.seeding.conformance import configuration, seeding
 from management.seeding.conformance.seeding import Seeded
 
 _HELP: Final = (
-    "Make two clients and a person for the OpenID Foundation's conformance suite, in a tenant of their own, "
-    "and print the configuration to paste there. Safe to repeat: what is there is mended, and secrets are "
-    "shown only when they are made. A plan signs one person in some sixty times within ten minutes, from "
-    "one address. The default limits allow that; where LIMIT_ADDRESS_SIGN_INS, LOCK_PAIR_FAILURES or "
-    "LOCK_IDENTIFIER_FAILURES were lowered, give them room. TRUSTED_PROXIES has to name the server that "
-    "terminates TLS, or all clients count as one address."
+    "Create two clients and a user for the OpenID Foundation's conformance suite, in a separate tenant, and "
+    "print the configuration to paste there. Safe to repeat: existing rows are corrected, and secrets are "
+    "shown only when they are created. A plan signs one user in about 60 times within 10 minutes from one "
+    "address. The default limits allow that; if you lowered LIMIT_ADDRESS_SIGN_INS, LOCK_PAIR_FAILURES or "
+    "LOCK_IDENTIFIER_FAILURES, raise them for the run. TRUSTED_PROXIES must name the server that terminates "
+    "TLS, or all clients count as one address."
 )
 
 
 class Command(BaseCommand):
-    """Makes what the suite tests with, and prints what it has to be told."""
+    """Creates the tenant, clients and user that the suite needs, and prints its configuration."""
 
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the suite's address and the alias that its redirect URIs are made from."""
+        """Add the options."""
         parser.add_argument(
-            "--suite", default="https://www.certification.openid.net", help="the suite (default: %(default)s)"
+            "--suite",
+            default="https://www.certification.openid.net",
+            help="URL of the suite (default: %(default)s)",
         )
         parser.add_argument("--alias", required=True, help="the alias of the plan, part of its redirect URIs")
         parser.add_argument(
-            "--tenant", default="conformance", help="the tenant, made if missing (default: %(default)s)"
+            "--tenant", default="conformance", help="the tenant, created if missing (default: %(default)s)"
         )
-        parser.add_argument("--in-use", action="store_true", help="take a tenant that has others in it")
-        parser.add_argument("--rotate", action="store_true", help="make new secrets and a new password")
-        parser.add_argument("--json", action="store_true", help="print the configuration and nothing else")
+        parser.add_argument("--in-use", action="store_true", help="allow a tenant that has other users")
+        parser.add_argument("--rotate", action="store_true", help="create new secrets and a new password")
+        parser.add_argument("--json", action="store_true", help="print only the configuration")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Do it, and print the configuration."""
+        """Create or correct the rows, and print the configuration.
+
+        Raises:
+            CommandError: a service refused.
+
+        """
         try:
             seeded = seeding.prepare(
                 suite=options["suite"],
@@ -50,22 +57,22 @@ class Command(BaseCommand):
         except ServiceError as refused:
             raise CommandError(refused.message) from None
         text = json.dumps(configuration.configuration(seeded), indent=2)
-        self.stdout.write(text if options["json"] else _explained(seeded, text))
+        self.stdout.write(text if options["json"] else _summary(seeded, text))
 
 
-def _explained(seeded: Seeded, text: str) -> str:
-    kept = (
-        "Secrets and password are shown this once."
+def _summary(seeded: Seeded, text: str) -> str:
+    secrets = (
+        "The secrets and the password are shown only this once."
         if seeded.is_complete
-        else "What was here keeps its secrets, which are not shown again; --rotate makes new ones."
+        else "Existing secrets stay and are not shown again; --rotate creates new ones."
     )
     return "\n".join(
         [
             f"Issuer    {seeded.issuer}",
-            f"Person    {seeded.username}",
+            f"User      {seeded.username}",
             f"Callback  {seeded.suite}/test/a/{seeded.alias}/callback",
             "",
-            f"{kept} Paste this into the suite (JSON); docs/conformance.md says which plans apply:",
+            f"{secrets} Paste this into the suite (JSON); docs/conformance.md lists the plans:",
             "",
             text,
         ]

@@ -1,4 +1,4 @@
-"""``manage.py seed_demo``: people, organizations and a past to show, or to try things out with."""
+"""``manage.py seed_demo``: fill a tenant with made-up users, organizations and audit entries."""
 
 import json
 from argparse import ArgumentTypeError
@@ -12,38 +12,62 @@ from management.seeding.demo_data import seeding
 from management.seeding.demo_data.seeding import Made, Wanted
 
 _HELP: Final = (
-    "Fill a tenant with made-up users, organizations and sign-ins: the same for the same seed, save ids, "
-    "moments of the log and the password, which all of them share and which is shown once. Safe to repeat, "
-    "with greater numbers too."
+    "Fill a tenant with made-up users, organizations and sign-ins. The same seed gives the same data, except "
+    "for ids, times in the log and the password, which all users share and which is shown once. Safe to "
+    "repeat, also with greater numbers."
 )
-_MOST: Final = 1_000_000
+_MAX_NUMBER: Final = 1_000_000
 
 
 class Command(BaseCommand):
-    """Makes what is missing of it, and says how to sign in."""
+    """Creates the demo data that is missing, and prints how to sign in."""
 
     help = _HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how much, where, and what an operator has to confirm."""
-        parser.add_argument("--users", type=_number, default=100, metavar="N", help="default: %(default)s")
+        """Add the options."""
         parser.add_argument(
-            "--organizations", type=_number, default=10, metavar="N", help="default: %(default)s"
-        )
-        parser.add_argument("--logs", type=_number, default=500, metavar="N", help="default: %(default)s")
-        parser.add_argument(
-            "--seed", type=_number, default=1, help="other people for another (default: %(default)s)"
+            "--users", type=_number, default=100, metavar="N", help="number of users (default: %(default)s)"
         )
         parser.add_argument(
-            "--tenant", default="demo", metavar="SLUG", help="made if missing (default: %(default)s)"
+            "--organizations",
+            type=_number,
+            default=10,
+            metavar="N",
+            help="number of organizations (default: %(default)s)",
         )
-        parser.add_argument("--in-use", action="store_true", help="take a tenant that has other users")
-        parser.add_argument("--yes", action="store_true", help="do it in production")
-        parser.add_argument("--dry-run", action="store_true", help="only say how much would be made")
-        parser.add_argument("--json", action="store_true", help="print what was made as JSON")
+        parser.add_argument(
+            "--logs",
+            type=_number,
+            default=500,
+            metavar="N",
+            help="number of audit entries (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--seed",
+            type=_number,
+            default=1,
+            metavar="N",
+            help="another seed gives other users (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--tenant",
+            default="demo",
+            metavar="SLUG",
+            help="the tenant, created if missing (default: %(default)s)",
+        )
+        parser.add_argument("--in-use", action="store_true", help="allow a tenant that has other users")
+        parser.add_argument("--yes", action="store_true", help="allow it in production")
+        parser.add_argument("--dry-run", action="store_true", help="only report what would be created")
+        parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Do it, and say what was made."""
+        """Create what is missing and print the result.
+
+        Raises:
+            CommandError: a service refused.
+
+        """
         wanted = Wanted(*(options[name] for name in ("seed", "users", "organizations", "logs")))
         try:
             made = seeding.prepare(
@@ -55,19 +79,19 @@ class Command(BaseCommand):
             )
         except ServiceError as refused:
             raise CommandError(refused.message) from None
-        self.stdout.write(json.dumps(asdict(made)) if options["json"] else _explained(made))
+        self.stdout.write(json.dumps(asdict(made)) if options["json"] else _summary(made))
 
 
-def _explained(made: Made) -> str:
+def _summary(made: Made) -> str:
     lines = [
         f"{name.capitalize():<14}{getattr(made, name):>8,}" for name in ("users", "organizations", "logs")
     ]
     if made.password:
-        lines += ["", f"Sign in as    {made.example}, or any other of them", f"Password      {made.password}"]
+        lines += ["", f"Sign in as    {made.example} or any other user", f"Password      {made.password}"]
     return "\n".join([*lines, f"Issuer        {made.issuer}"] if made.issuer else lines)
 
 
 def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) > _MOST:
-        raise ArgumentTypeError(f"must be a whole number up to {_MOST:,}")
+    if not text.isdecimal() or int(text) > _MAX_NUMBER:
+        raise ArgumentTypeError(f"must be a whole number up to {_MAX_NUMBER:,}")
     return int(text)
