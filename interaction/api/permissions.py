@@ -1,4 +1,4 @@
-"""Who may call the interaction API: pages of our own origin, and programs that are no browsers."""
+"""Permissions of the interaction API: same-origin pages, and clients that are not browsers."""
 
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class SameOrigin(BasePermission):
-    """Refuses requests that a page of another origin made."""
+    """Refuses requests from pages of other origins."""
 
     message = "requests from other origins are refused"
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the request comes from our origin, by what browsers say of it."""
-        return same_origin.made_here(request._request)  # noqa: SLF001
+        """Return whether the request comes from the same origin or from no page at all."""
+        return same_origin.is_same_origin(request._request)  # noqa: SLF001

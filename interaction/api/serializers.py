@@ -1,4 +1,4 @@
-"""What the interaction API takes and shows."""
+"""Requests and responses of the interaction API."""
 
 from typing import Any, Final
 
@@ -13,32 +13,32 @@ _PURPOSES: Final = [Purpose.SIGN_IN.value, Purpose.REGISTER.value, Purpose.FORGO
 
 
 class InteractionSerializer(serializers.Serializer[Any]):
-    """What every step may say: which pending request is meant."""
+    """The pending request to which a step belongs."""
 
     interaction = Text(max_length=36, required=False, default="")
 
 
 class CaptchaSerializer(InteractionSerializer):
-    """What is asked for besides where the tenant wants a CAPTCHA."""
+    """The token of the tenant's CAPTCHA."""
 
     captcha_token = Text(
         max_length=8192,
         required=False,
         default="",
         allow_blank=True,
-        help_text="What the widget of the CAPTCHA gave, where the experience names one",
+        help_text="The token from the CAPTCHA's widget. Required if the sign-in experience has a CAPTCHA",
     )
 
 
 class SignInSerializer(InteractionSerializer):
-    """Identifier and password, for the request that waits."""
+    """Identifier and password."""
 
     identifier = Text(max_length=254)
     password = Text(max_length=256, trim_whitespace=False)
 
 
 class RegisterSerializer(CaptchaSerializer):
-    """Who somebody says they are. What the experience does not ask for may be left out."""
+    """The new user. Fields that the sign-in experience does not ask for are optional."""
 
     username = Line(max_length=128, required=False, default="", allow_blank=True)
     email = Line(max_length=254, required=False, default="", allow_blank=True)
@@ -48,7 +48,7 @@ class RegisterSerializer(CaptchaSerializer):
 
 
 class CodeAddressSerializer(InteractionSerializer):
-    """Whom a code goes to, and what for."""
+    """The recipient and the purpose of a code."""
 
     identifier = Line(max_length=254)
     identifier_type = serializers.ChoiceField(choices=[Kind.EMAIL.value, Kind.PHONE.value])
@@ -56,17 +56,17 @@ class CodeAddressSerializer(InteractionSerializer):
 
 
 class CodeSerializer(CodeAddressSerializer, CaptchaSerializer):
-    """Whom a code is to be sent to, and what for."""
+    """The recipient and the purpose of a code to send."""
 
 
 class CodeSentSerializer(serializers.Serializer[Any]):
-    """How long the code is good for."""
+    """The lifetime of a code in seconds."""
 
     expires_in = serializers.IntegerField()
 
 
 class EnteredCodeSerializer(CodeAddressSerializer):
-    """A code, as a person typed it."""
+    """An entered code."""
 
     code = Line(max_length=32)
 
@@ -79,13 +79,13 @@ class NewPasswordSerializer(InteractionSerializer):
 
 
 class NextSerializer(serializers.Serializer[None]):
-    """Where the browser goes next."""
+    """The URL to open next."""
 
     redirect_to = serializers.CharField()
 
 
 class SocialConnectorSerializer(serializers.Serializer[Any]):
-    """A button that leads to another provider."""
+    """A provider for social sign-in."""
 
     connector_id = serializers.CharField()
     name = serializers.CharField()
@@ -93,19 +93,19 @@ class SocialConnectorSerializer(serializers.Serializer[Any]):
 
 
 class AskedCaptchaSerializer(serializers.Serializer[Any]):
-    """The CAPTCHA that registering and having a code sent ask for."""
+    """The CAPTCHA that is required to register and to have a code sent."""
 
     connector_id = serializers.CharField()
     site_key = serializers.CharField()
 
 
 class OfferedExperienceSerializer(ExperienceSerializer):
-    """The experience as a front end needs it to draw its pages."""
+    """The sign-in experience as a front end needs it."""
 
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id
     message_templates = None  # type: ignore[assignment]  # as social_sign_in
-    social_sign_in = None  # type: ignore[assignment]  # what a front end need not know
+    social_sign_in = None  # type: ignore[assignment]  # internal to the server
     social_connectors = SocialConnectorSerializer(many=True, default=[])
     captcha = AskedCaptchaSerializer(allow_null=True, default=None)

@@ -1,4 +1,4 @@
-"""The JSON front door for end users: for a company's own sign-in front end."""
+"""The JSON API for a company's own sign-in front end."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ from interaction.connectors import captcha
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignedIn
+from interaction.journeys.sign_in import SignInResult
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
 
 class Experience(APIView):
-    """GET what people are offered, and how it looks: to the request that waits, if one does."""
+    """The sign-in experience, for the pending request if there is one."""
 
     queries = {"get": InteractionSerializer}
     gives = {"get": OfferedExperienceSerializer}
@@ -43,95 +43,95 @@ class Experience(APIView):
     permission_classes = (AllowAny,)
 
     def get(self, request: Request) -> Response:
-        """Show what people are offered, and how it looks."""
+        """Show the sign-in experience."""
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        waiting = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
-        must_reauthenticate = waiting is not None and waiting.must_reauthenticate
+        pending_request = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        must_reauthenticate = pending_request is not None and pending_request.must_reauthenticate
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
-        shown = OfferedExperienceSerializer(experience.current()).data
-        shown["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data
-        asked = captcha.current()
-        shown["captcha"] = asked and {
-            "connector_id": asked.provider.connector_id,
-            "site_key": asked.site_key,
+        document = OfferedExperienceSerializer(experience.current()).data
+        document["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data
+        current_captcha = captcha.current()
+        document["captcha"] = current_captcha and {
+            "connector_id": current_captcha.provider.connector_id,
+            "site_key": current_captcha.site_key,
         }
-        return Response(shown, headers={"Cache-Control": "no-store"})
+        return Response(document, headers={"Cache-Control": "no-store"})
 
 
 class InteractionView(APIView):
-    """One step of a journey: for pages of our own origin, and for the browser that walks it."""
+    """One step of a journey, for same-origin pages."""
 
     authentication_classes = ()
     permission_classes = (SameOrigin,)
 
-    def sent(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
-        """Return the fields of the body, and the request that it is about."""
+    def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
+        """Return the validated fields of the body, and the pending request that it names."""
         serializer = self.takes["post"](data=request.data)  # type: ignore[attr-defined]
         serializer.is_valid(raise_exception=True)
         fields = dict(serializer.validated_data)
         return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
 
     def browser(self, request: Request) -> str:
-        """Return the hash that stands for this browser, or nothing for a new one."""
+        """Return the hash of this browser's cookie; an empty text for a new browser."""
         return cookies.get_browser(request._request)  # noqa: SLF001
 
     def current(self, request: Request) -> Session | None:
-        """Return the session that this browser has so far."""
+        """Return the session of this browser, if it has one."""
         return cookies.current_session(request._request)  # noqa: SLF001
 
 
 @hashes_password()
 class SignIn(InteractionView):
-    """POST identifier and password; get where to go next."""
+    """Signing in with a password."""
 
     takes = {"post": SignInSerializer}
     gives = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Sign the browser in."""
-        fields, waiting = self.sent(request)
-        signed_in = sign_in.with_password(
+        """Sign in with identifier and password."""
+        fields, pending_request = self.validate(request)
+        result = sign_in.sign_in_with_password(
             **fields,
-            pending=waiting,
+            pending=pending_request,
             current=self.current(request),
             known=cookies.get_known_users(request._request),  # noqa: SLF001
         )
-        return _signed_in(request, signed_in)
+        return _respond_signed_in(request, result)
 
 
 @hashes_password(field="password")
 class Register(InteractionView):
-    """POST who one is; get where to go next."""
+    """Registration."""
 
     takes = {"post": RegisterSerializer}
     gives = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Make an account and sign the browser in."""
-        fields, waiting = self.sent(request)
-        signed_in = register.sign_up(
-            **fields, browser=self.browser(request), pending=waiting, current=self.current(request)
+        """Create an account and sign in."""
+        fields, pending_request = self.validate(request)
+        result = register.sign_up(
+            **fields, browser=self.browser(request), pending=pending_request, current=self.current(request)
         )
-        return _signed_in(request, signed_in)
+        return _respond_signed_in(request, result)
 
 
 class SendCode(InteractionView):
-    """POST an identifier and what the code is for; get how long it is good."""
+    """Sending verification codes."""
 
     takes = {"post": CodeSerializer}
     gives = {"post": CodeSentSerializer}
 
     def post(self, request: Request) -> Response:
         """Send a verification code."""
-        fields, waiting = self.sent(request)
+        fields, pending_request = self.validate(request)
         response = Response(headers={"Cache-Control": "no-store"})
         browser = self.browser(request) or cookies.new_browser(response)
-        # Answers are in English; what arrives is read by the person.
-        with translation.override(languages.of_request(request._request, waiting)):  # noqa: SLF001
+        # Responses are in English, but the message is for the user.
+        with translation.override(languages.get_journey_language(request._request, pending_request)):  # noqa: SLF001
             response.data = {
                 "expires_in": codes.send(
-                    **_bound(fields),
+                    **_code_arguments(fields),
                     browser=browser,
                     known=cookies.get_known_users(request._request),  # noqa: SLF001
                     captcha_token=fields["captcha_token"],
@@ -141,39 +141,41 @@ class SendCode(InteractionView):
 
 
 class VerifyCode(InteractionView):
-    """POST the code; get where to go next."""
+    """Verifying codes."""
 
     takes = {"post": EnteredCodeSerializer}
     gives = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Use a verification code up: it signs in, or lets the next step be taken."""
-        fields, waiting = self.sent(request)
-        entered = _bound(fields) | {"code": fields["code"], "browser": self.browser(request)}
+        """Redeem a verification code: sign in, or allow the next step."""
+        fields, pending_request = self.validate(request)
+        entered = _code_arguments(fields) | {"code": fields["code"], "browser": self.browser(request)}
         if entered["purpose"] is Purpose.SIGN_IN:
             del entered["purpose"]
-            signed_in = sign_in.with_code(**entered, pending=waiting, current=self.current(request))
-            return _signed_in(request, signed_in)
+            result = sign_in.sign_in_with_code(
+                **entered, pending=pending_request, current=self.current(request)
+            )
+            return _respond_signed_in(request, result)
         codes.verify(**entered)
-        return _next(codes.next_page(entered["purpose"], waiting))
+        return _next(codes.next_url(entered["purpose"], pending_request))
 
 
 @hashes_password()
 class ForgotPassword(InteractionView):
-    """POST a new password, after the code was verified."""
+    """Setting a new password."""
 
     takes = {"post": NewPasswordSerializer}
     gives = {"post": None}
 
     def post(self, request: Request) -> Response:
-        """Set a new password, and end every session of the account."""
-        fields, _ = self.sent(request)
+        """Set a new password after a code was verified, and end every session of the account."""
+        fields, _ = self.validate(request)
         reset_password.choose(**fields, browser=self.browser(request))
         return Response(None, headers={"Cache-Control": "no-store"})
 
 
-def _bound(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what a code is bound to, as the journeys call it."""
+def _code_arguments(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what a code is bound to, as arguments of the journeys."""
     return {
         "purpose": Purpose(fields["interaction_type"]),
         "kind": Kind(fields["identifier_type"]),
@@ -181,9 +183,9 @@ def _bound(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _signed_in(request: Request, signed_in: SignedIn) -> Response:
-    response = _next(signed_in.redirect_to)
-    cookies.set_sign_in(request._request, response, signed_in.user, signed_in.session_token)  # noqa: SLF001
+def _respond_signed_in(request: Request, result: SignInResult) -> Response:
+    response = _next(result.redirect_to)
+    cookies.set_sign_in(request._request, response, result.user, result.session_token)  # noqa: SLF001
     return response
 
 

@@ -1,4 +1,4 @@
-"""Proving an email or a phone with a code: the step that several journeys begin with."""
+"""Verifying an email or phone with a code: a step of several journeys."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,34 +15,36 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.connectors import captcha, delivery
 from interaction.connectors.messages import Message
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience import sms_countries
 from interaction.experience.models import SignInExperience
-from interaction.journeys import message_look
+from interaction.journeys import message_branding
 from interaction.journeys.pending import Pending
 from interaction.verification import recipients, texts, wrong_codes
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
-# The page that goes on where a code was entered that signs nobody in.
-_NEXT: Final = {Purpose.REGISTER: "pages:register", Purpose.FORGOT_PASSWORD: "pages:forgot-password"}
+# The page after a code that does not sign the user in.
+_NEXT_PAGES: Final = {Purpose.REGISTER: "pages:register", Purpose.FORGOT_PASSWORD: "pages:forgot-password"}
 
 
 class CodesOff(ServiceError):
-    """The tenant does not let codes for this purpose go to this kind of identifier."""
+    """The tenant does not use codes for this purpose and kind of identifier."""
 
     reason = "method_off"
 
     def __init__(self, purpose: Purpose, kind: Kind) -> None:
-        does = purpose.value.replace("_", " ")
-        super().__init__(f"identifier_type: codes by {kind} are switched off for {does}")
+        action = purpose.value.replace("_", " ")
+        super().__init__(f"identifier_type: codes by {kind} are switched off for {action}")
 
 
-def offered(shown: SignInExperience) -> dict[Purpose, list[Kind]]:
-    """Return where codes may go for each purpose: the tenant wants it, and a message can be delivered."""
+def get_offered_kinds(experience: SignInExperience) -> dict[Purpose, list[Kind]]:
+    """Return the kinds to which codes can be sent for each purpose: enabled, and with a connector."""
     channels = delivery.channels()
-    reached = [kind for kind in (Kind.EMAIL, Kind.PHONE) if recipients.channel_of(kind) in channels]
-    return {purpose: [kind for kind in reached if _is_on(purpose, kind, shown)] for purpose in Purpose}
+    reachable = [kind for kind in (Kind.EMAIL, Kind.PHONE) if recipients.channel_of(kind) in channels]
+    return {
+        purpose: [kind for kind in reachable if _is_enabled(purpose, kind, experience)] for purpose in Purpose
+    }
 
 
 def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
@@ -54,26 +56,25 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     known: KnownUsers = NO_KNOWN_USERS,
     captcha_token: str = "",
 ) -> int:
-    """Send a code and return how many seconds it is good for.
+    """Send a code and return how many seconds it is valid.
 
-    ``browser`` is the hash of the browser's cookie: a new one has to be given it first. ``known`` are the
-    people whom the browser signed in before. Where the tenant asks for a CAPTCHA, ``captcha_token`` says
-    that it was solved; people who are signed in are asked for none.
+    ``browser`` is the hash of the browser's cookie. ``known`` are the users whom the browser signed in
+    before. If the tenant has a CAPTCHA, ``captcha_token`` proves that it was solved; signed-in users are
+    not asked for it.
 
     Raises:
-        CodesOff: the tenant does not use codes for this.
-        delivery.NoConnector: nothing can be sent to this kind of identifier.
-        captcha.Unavailable: nobody says whether the CAPTCHA was solved.
-        Invalid: the CAPTCHA was not solved; or the identifier is none of this kind, or of a country that
-            the tenant sends nothing to.
-        verification.SentTooOften: one was sent a moment ago.
+        CodesOff: the tenant does not use codes for this purpose and kind.
+        delivery.NoConnector: no connector can send to this kind of identifier.
+        captcha.Unavailable: the CAPTCHA's provider cannot be asked.
+        Invalid: the CAPTCHA is not solved, or the identifier is not valid, or its country is not allowed.
+        verification.SentTooOften: a code was sent within the pause.
         limits.TooMany: too many from this address.
 
     """
-    shown = experience.current()
-    _check(purpose, kind, shown)
+    experience = experiences.current()
+    _check(purpose, kind, experience)
     if kind is Kind.PHONE:
-        sms_countries.check(recipients.address_of(kind, identifier), shown.sms_countries)
+        sms_countries.check(recipients.address_of(kind, identifier), experience.sms_countries)
     limits.hit_by_address(rules.CODE_SENDS)
     if purpose is not Purpose.CHANGE:
         captcha.check(captcha_token)
@@ -82,16 +83,16 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
         kind=kind,
         identifier=identifier,
         browser=browser,
-        brand=message_look.brand(shown),
-        wording=message_look.wording(shown, purpose, recipients.channel_of(kind)),
-        device=_device(known, kind, recipients.key_of(kind, identifier)),
+        brand=message_branding.brand(experience),
+        wording=message_branding.wording(experience, purpose, recipients.channel_of(kind)),
+        device=_find_device(known, kind, recipients.key_of(kind, identifier)),
     )
 
 
-def _device(known: KnownUsers, kind: Kind, key: str) -> str:
-    """Return the device under which the browser knows who has proven an identifier, or nothing.
+def _find_device(known: KnownUsers, kind: Kind, key: str) -> str:
+    """Return the browser's device id for the user who has proven an identifier, or an empty text.
 
-    Whoever signed in to an account that only named the address has no codes beyond the ceiling.
+    A sign-in to an account whose address is not proven gives no exemption from the limit of codes.
     """
     device = known.find_device(kind, key)
     user = User.objects.filter(**{f"{kind}_key": key}).first() if device else None
@@ -99,41 +100,41 @@ def _device(known: KnownUsers, kind: Kind, key: str) -> str:
     return device if is_known else ""
 
 
-def sample(*, purpose: Purpose, kind: Kind, shown: SignInExperience) -> Message:
-    """Return what ``send`` would say with an experience, which need not be saved; its code is made up."""
+def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) -> Message:
+    """Return the message of ``send`` with a sample code, for an experience that need not be saved."""
     return texts.new_code_message(
         pk="",
         purpose=purpose,
         channel=recipients.channel_of(kind),
         to="",
         code="123456",
-        brand=message_look.brand(shown),
-        wording=message_look.wording(shown, purpose, recipients.channel_of(kind)),
+        brand=message_branding.brand(experience),
+        wording=message_branding.wording(experience, purpose, recipients.channel_of(kind)),
     )
 
 
 def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
-    """Use a code up that signs nobody in, and return the proof for the next step.
+    """Redeem a code that does not sign the user in, and return the proof for the next step.
 
     Raises:
-        CodesOff: the tenant does not use codes for this.
-        verification.WrongCode: not the code that was sent to this identifier for this, or no longer.
+        CodesOff: the tenant does not use codes for this purpose and kind.
+        verification.WrongCode: the code is wrong or has expired.
         limits.TooMany: too many from this address.
 
     """
-    _check(purpose, kind, experience.current())
-    with guess_code():
+    _check(purpose, kind, experiences.current())
+    with code_attempt():
         return verification.verify(
             purpose=purpose, kind=kind, identifier=identifier, code=code, browser=browser
         )
 
 
 @contextmanager
-def guess_code() -> Iterator[LoginAttempt]:
-    """Enter a code in the block: a wrong one counts for the network, which has so many of them.
+def code_attempt() -> Iterator[LoginAttempt]:
+    """Verify a code in the block; a wrong one counts against the limit of the client's network.
 
     Raises:
-        limits.TooMany: there were too many wrong ones, or too many sign-ins, from this address.
+        limits.TooMany: too many wrong codes, or too many sign-ins, from this address.
 
     """
     with limits.login_attempt(
@@ -145,30 +146,30 @@ def guess_code() -> Iterator[LoginAttempt]:
         yield attempt
 
 
-def are_long(kind: Kind, identifier: str) -> bool:
-    """Tell whether codes for an identifier have letters at this moment."""
+def has_long_codes(kind: Kind, identifier: str) -> bool:
+    """Return whether codes for an identifier are long now, with letters."""
     return wrong_codes.has_long_codes(kind, recipients.key_of(kind, identifier))
 
 
-def next_page(purpose: Purpose, pending: Pending | None) -> str:
-    """Return where a browser goes on after ``verify``."""
-    waiting = f"?interaction={pending.parked.pk}" if pending else ""
-    return f"{reverse(_NEXT[purpose])}{waiting}"
+def next_url(purpose: Purpose, pending: Pending | None) -> str:
+    """Return the URL of the page after ``verify``."""
+    query = f"?interaction={pending.row.pk}" if pending else ""
+    return f"{reverse(_NEXT_PAGES[purpose])}{query}"
 
 
-def _check(purpose: Purpose, kind: Kind, shown: SignInExperience) -> None:
+def _check(purpose: Purpose, kind: Kind, experience: SignInExperience) -> None:
     if kind is Kind.USERNAME:
         raise Invalid("identifier_type", "must be email or phone")
-    if not _is_on(purpose, kind, shown):
+    if not _is_enabled(purpose, kind, experience):
         raise CodesOff(purpose, kind)
 
 
-def _is_on(purpose: Purpose, kind: Kind, shown: SignInExperience) -> bool:
+def _is_enabled(purpose: Purpose, kind: Kind, experience: SignInExperience) -> bool:
     if purpose is Purpose.SIGN_IN:
-        return shown.can_use_code(kind)
+        return experience.can_use_code(kind)
     if purpose is Purpose.REGISTER:
-        return kind in shown.sign_up["identifiers"]
+        return kind in experience.sign_up["identifiers"]
     if purpose is Purpose.FORGOT_PASSWORD:
-        # Whoever can sign in with it, in whatever way, may choose a new password by it.
-        return shown.can_use_code(kind) or shown.can_use_password(kind)
+        # Any kind of identifier with which users can sign in.
+        return experience.can_use_code(kind) or experience.can_use_password(kind)
     return True

@@ -1,4 +1,4 @@
-"""Agreeing to what an application asks for, or not."""
+"""Showing what an application requests, and recording the user's consent or refusal."""
 
 import hashlib
 import json
@@ -12,43 +12,43 @@ from oidc.grants.consents import ConsentRequest
 from oidc.provider import steps
 
 
-def show(session: Session, pending: Pending) -> ConsentRequest:
-    """Return what the application asks for, and remember that the page shows it."""
-    wanted = steps.get_wanted(session.user, pending.asked)
-    shown = wanted.to_json() | {"user_id": str(session.user_id)}
-    if shown != pending.parked.shown:
-        requests.note_shown(pending.parked, shown)
-    return wanted
+def record_shown(session: Session, pending: Pending) -> ConsentRequest:
+    """Return what the application requests, and record that the page shows it to this user."""
+    consent_request = steps.get_wanted(session.user, pending.authorization)
+    shown = consent_request.to_json() | {"user_id": str(session.user_id)}
+    if shown != pending.row.shown:
+        requests.note_shown(pending.row, shown)
+    return consent_request
 
 
-def mark_of_shown(pending: Pending) -> str:
-    """Return a text that stands for what the page showed last, empty before it showed anything."""
-    if pending.parked.shown is None:
+def shown_digest(pending: Pending) -> str:
+    """Return a digest of what the page showed last; an empty text if it has shown nothing."""
+    if pending.row.shown is None:
         return ""
-    text = json.dumps(pending.parked.shown, sort_keys=True)
+    text = json.dumps(pending.row.shown, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def is_shown(session: Session, pending: Pending, mark: str) -> bool:
-    """Tell whether this is the page that was shown last, and to this person."""
-    shown = pending.parked.shown
+def is_current(session: Session, pending: Pending, digest: str) -> bool:
+    """Return whether the digest is that of the page that was shown last, and to this user."""
+    shown = pending.row.shown
     if shown is None or shown.get("user_id") != str(session.user_id):
         return False
-    return mark == mark_of_shown(pending)
+    return digest == shown_digest(pending)
 
 
 @transaction.atomic
 def allow(session: Session, pending: Pending) -> str:
-    """Remember that the person agreed to what was shown; return where the request goes on."""
-    shown = pending.parked.shown
-    if shown is not None and requests.note_consent(pending.parked, session):
-        # What was shown, and is still there to be granted.
-        wanted = steps.get_wanted(session.user, pending.asked)
-        consents.give(session.user, pending.application, wanted.limited_to(shown))
-    return pending.resume
+    """Store the user's consent to what was shown; return the URL that resumes the request."""
+    shown = pending.row.shown
+    if shown is not None and requests.note_consent(pending.row, session):
+        # Only what was shown and can still be granted.
+        consent_request = steps.get_wanted(session.user, pending.authorization)
+        consents.give(session.user, pending.application, consent_request.limited_to(shown))
+    return pending.resume_url
 
 
 def deny(pending: Pending) -> str:
-    """End the request; return the address that tells the application."""
-    requests.finish(pending.parked)
-    return pending.asked.answer(error="access_denied", error_description="The user did not agree.")
+    """End the request; return the redirect URI with the error ``access_denied``."""
+    requests.finish(pending.row)
+    return pending.authorization.answer(error="access_denied", error_description="The user did not agree.")

@@ -1,4 +1,4 @@
-"""Which language a person is spoken to in."""
+"""The language of pages and messages."""
 
 from typing import Final
 
@@ -12,21 +12,21 @@ from interaction.journeys.pending import Pending
 PARAMETER: Final = "ui_locales"
 
 
-def chosen_on(request: HttpRequest) -> str | None:
-    """Return the language that the address of a page asks for."""
+def get_chosen(request: HttpRequest) -> str | None:
+    """Return the language that the URL of a page requests, if any."""
     try:
         return best_of(request.GET.get(PARAMETER, ""))
-    except SuspiciousOperation:  # more parameters than anybody needs: the view says so in its own words
+    except SuspiciousOperation:  # too many parameters: the view refuses them
         return None
 
 
-def of_browser(request: HttpRequest) -> str:
-    """Return the language of a browser: that of the address, of the cookie, or of ``Accept-Language``."""
+def get_browser_language(request: HttpRequest) -> str:
+    """Return the language of a browser: from the URL, the cookie, or ``Accept-Language``."""
     # Django reads the cookie, then the header.
-    return chosen_on(request) or translation.get_language_from_request(request)
+    return get_chosen(request) or translation.get_language_from_request(request)
 
 
-def of_request(request: HttpRequest, pending: Pending | None) -> str:
-    """Return the language of a journey: what the person chose, or the application asked for, goes first."""
-    asked = best_of(pending.parked.language or pending.asked.ui_locales) if pending else None
-    return chosen_on(request) or asked or of_browser(request)
+def get_journey_language(request: HttpRequest, pending: Pending | None) -> str:
+    """Return the language of a journey: the user's choice, the application's request, or the browser's."""
+    requested = best_of(pending.row.language or pending.authorization.ui_locales) if pending else None
+    return get_chosen(request) or requested or get_browser_language(request)

@@ -1,4 +1,4 @@
-"""The authorization request that a person is in the middle of."""
+"""The pending authorization request of a browser."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from oidc.provider.authorization.request import Authorization
 
 
 class Expired(ServiceError):
-    """The request is over, waited too long, or began in another browser."""
+    """The request has ended or expired, or belongs to another browser."""
 
     reason = "interaction_expired"
     message = "interaction: unknown or expired: go back to the application and start again"
@@ -29,74 +29,74 @@ class Expired(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A request that waits for a person, and what it asks for."""
+    """A stored authorization request that waits for the user, and its validated parameters."""
 
-    parked: AuthorizationRequest
-    asked: Authorization
+    row: AuthorizationRequest
+    authorization: Authorization
 
     @property
     def application(self) -> Application:
-        """The application that asks."""
-        return self.asked.application
+        """The requesting application."""
+        return self.authorization.application
 
     @property
     def site(self) -> str:
-        """Where the person will return to, as people read it."""
-        parts = urlsplit(self.asked.redirect_uri)
-        # Behind a private scheme, what looks like a host is a text of the application's choice.
+        """The site to which the user returns, for display."""
+        parts = urlsplit(self.authorization.redirect_uri)
+        # With a private-use scheme the application can choose any text as the host.
         return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
 
     @property
     def max_age(self) -> int | None:
-        """How many seconds ago the person may have signed in at most; 0 is now, unset is any time."""
-        return 0 if "login" in self.asked.prompt else self.asked.max_age
+        """The maximum age of the sign-in in seconds; None for no limit. ``prompt=login`` counts as 0."""
+        return 0 if "login" in self.authorization.prompt else self.authorization.max_age
 
     @property
     def must_reauthenticate(self) -> bool:
-        """Whether the person has to prove who they are again, unless they did so lately."""
+        """Whether the request limits the age of the sign-in."""
         return self.max_age is not None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """What a page's form may lead to besides https."""
-        return redirect_uris.form_targets(self.asked.redirect_uri)
+        """The targets besides https to which a page's form may redirect (CSP ``form-action``)."""
+        return redirect_uris.form_targets(self.authorization.redirect_uri)
 
     @property
-    def resume(self) -> str:
-        """Where the request goes on."""
-        return reverse("oidc:resume", args=[self.parked.pk])
+    def resume_url(self) -> str:
+        """The URL that resumes the request."""
+        return reverse("oidc:resume", args=[self.row.pk])
 
 
-def refused(pending: Pending) -> str:
-    """Finish a request whose person nothing here can ask again; return the address that says so.
+def refuse_reauthentication(pending: Pending) -> str:
+    """End a request if no sign-in method can reauthenticate the user; return the redirect URI with the error.
 
     OpenID Connect Core 3.1.2.1: the client MUST get an error, typically ``login_required``.
     """
-    requests.finish(pending.parked)
-    return pending.asked.answer(
+    requests.finish(pending.row)
+    return pending.authorization.answer(
         error="login_required", error_description="No way to sign in here asks the user again."
     )
 
 
 def find(request: HttpRequest, interaction: str) -> Pending | None:
-    """Return the named request of this browser or, when none is named, its newest.
+    """Return this browser's request with the id ``interaction``, or its newest if that is empty.
 
     Raises:
-        Expired: one is named that this browser has not.
+        Expired: the browser has no pending request with this id.
 
     """
     request_id: UUID | None = ids.parse(interaction) if interaction else None
     if interaction and request_id is None:
         raise Expired
-    parked = requests.find(cookies.get_browser(request), request_id)
-    if parked is None:
+    row = requests.find(cookies.get_browser(request), request_id)
+    if row is None:
         if interaction:
             raise Expired
         return None
     try:
-        asked = authorization.validate(parameters.decoded(parked.query), application=parked.application)
+        valid = authorization.validate(parameters.decoded(row.query), application=row.application)
     except (Unanswerable, authorization.Refused):
         # The application or its redirect URI changed meanwhile.
-        requests.finish(parked)
+        requests.finish(row)
         raise Expired from None
-    return Pending(parked, asked)
+    return Pending(row, valid)

@@ -1,4 +1,4 @@
-"""Making an account of one's own."""
+"""Registration of new users."""
 
 from typing import Final
 
@@ -15,11 +15,11 @@ from identity.users import services as users
 from identity.users.identifiers import Kind
 from interaction.connectors import captcha
 from interaction.experience import policy
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys import sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignedIn
+from interaction.journeys.sign_in import SignInResult
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -31,7 +31,7 @@ _EVENTS: Final = {
 
 
 class RegistrationOff(ServiceError):
-    """The tenant lets nobody make an account by themselves."""
+    """Registration is closed in this tenant."""
 
     reason = "registration_off"
     message = "registration is switched off"
@@ -49,39 +49,39 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     pending: Pending | None,
     current: Session | None,
     without: frozenset[Kind] = frozenset(),
-) -> SignedIn:
-    """Make an account and sign its owner in. What was not said is an empty text.
+) -> SignInResult:
+    """Create a user and sign them in. Fields without a value are empty texts.
 
-    ``without`` are addresses that the hosted page let the person leave out, since no code arrived.
+    ``without`` are kinds of address that the registration page let the user skip.
 
-    Where the experience asks for it, email and phone must have been proven with a code in this
-    browser (``codes``, purpose ``register``); what was proven is verified from the start.
+    If the tenant requires verification, email and phone need a proof of this browser (``codes``, purpose
+    ``register``). Proven addresses are stored as verified.
 
     Raises:
-        RegistrationOff: the tenant lets nobody register.
-        captcha.Unavailable: nobody says whether the CAPTCHA was solved.
-        Invalid: the CAPTCHA was not solved; something is missing, breaks a rule, or belongs to somebody else.
-        policy.PasswordRefused: the password breaks rules of the tenant.
-        verification.NotVerified: email or phone has to be proven first.
+        RegistrationOff: registration is closed.
+        captcha.Unavailable: the CAPTCHA's provider cannot be asked.
+        Invalid: the CAPTCHA is not solved, or a field is missing, breaks a rule, or belongs to another user.
+        policy.PasswordRefused: the password breaks the tenant's policy.
+        verification.NotVerified: email or phone has to be verified first.
         limits.TooMany: too many from this address.
-        passwords.Busy: too many sign-ins at this moment.
+        passwords.Busy: too many sign-ins.
 
     """
     if password:
         passwords.check_places()  # as in sign_in
     limits.hit_by_address(rules.REGISTRATIONS)
     captcha.check(captcha_token)
-    shown = experience.current()
-    given = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
-    with log.attempt(_event(shown, given), typed.identifier(username or email or phone)) as entry:
+    experience = experiences.current()
+    addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
+    with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
         entry.application_id = pending.application.pk if pending else None
-        _check_complete(shown, given, password, without)
+        _check_complete(experience, addresses, password, without)
         if password:
-            policy.check(password, shown.password_policy, own=given.values())
-        proofs = _proofs(shown, given, browser)
+            policy.check(password, experience.password_policy, own=addresses.values())
+        proofs = _find_proofs(experience, addresses, browser)
         user = users.registered(
             username=username,
-            # As it was when a message to it arrived: another spelling may be another mailbox.
+            # The spelling that was proven: another spelling may be another mailbox.
             email=proofs[Kind.EMAIL].address if Kind.EMAIL in proofs else email,
             phone=proofs[Kind.PHONE].address if Kind.PHONE in proofs else phone,
             name=name,
@@ -93,37 +93,40 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
                 verification.spend(proof, field=kind)
             users.add(user)
             amr = (["pwd"] if password else []) + (["otp"] if proofs else [])
-            return sign_in.start(user, amr=amr, entry=entry, pending=pending, current=current)
+            return sign_in.start_session(user, amr=amr, entry=entry, pending=pending, current=current)
 
 
-def _event(shown: SignInExperience, given: dict[Kind, str]) -> Event:
-    """Return the event of the first identifier that was given and asked for."""
-    asked = [kind for kind in Kind if given[kind] and kind in shown.sign_up["identifiers"]]
-    return _EVENTS[(asked or [kind for kind in Kind if given[kind]] or [Kind.USERNAME])[0]]
+def _event(experience: SignInExperience, addresses: dict[Kind, str]) -> Event:
+    """Return the event of the first identifier that was entered, preferably one that is required."""
+    entered = [kind for kind in Kind if addresses[kind]]
+    required = [kind for kind in entered if kind in experience.sign_up["identifiers"]]
+    return _EVENTS[(required or entered or [Kind.USERNAME])[0]]
 
 
 def _check_complete(
-    shown: SignInExperience, given: dict[Kind, str], password: str, without: frozenset[Kind]
+    experience: SignInExperience, addresses: dict[Kind, str], password: str, without: frozenset[Kind]
 ) -> None:
-    if not shown.sign_up["identifiers"]:
+    if not experience.sign_up["identifiers"]:
         raise RegistrationOff
     for kind in Kind:
-        if kind in shown.sign_up["identifiers"] and not given[kind] and kind not in without:
+        if kind in experience.sign_up["identifiers"] and not addresses[kind] and kind not in without:
             raise Invalid(kind, "is required")
-    if shown.sign_up["password"] and not password:
+    if experience.sign_up["password"] and not password:
         raise Invalid("password", "is required")
 
 
-def _proofs(shown: SignInExperience, given: dict[Kind, str], browser: str) -> dict[Kind, VerificationCode]:
+def _find_proofs(
+    experience: SignInExperience, addresses: dict[Kind, str], browser: str
+) -> dict[Kind, VerificationCode]:
     proofs = {}
     for kind in (Kind.EMAIL, Kind.PHONE):
-        if not given[kind]:
+        if not addresses[kind]:
             continue
         proof = verification.find_proof(
-            purpose=Purpose.REGISTER, kind=kind, identifier=given[kind], browser=browser
+            purpose=Purpose.REGISTER, kind=kind, identifier=addresses[kind], browser=browser
         )
         if proof is not None:
             proofs[kind] = proof
-        elif shown.sign_up["verify"]:
+        elif experience.sign_up["verify"]:
             raise verification.NotVerified(kind)
     return proofs

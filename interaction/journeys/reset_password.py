@@ -1,4 +1,4 @@
-"""Choosing a new password after the old one was forgotten."""
+"""Setting a new password with a proven email or phone."""
 
 from django.db import transaction
 
@@ -15,16 +15,16 @@ from interaction.verification.models import Purpose
 
 
 def choose(*, identifier: str, new_password: str, browser: str) -> None:
-    """Set the password of the account whose email or phone was proven in this browser.
+    """Set the password of the user whose email or phone was proven in this browser.
 
-    The proof is of ``codes``, purpose ``forgot_password``, and is good for one new password. All
-    sessions and refresh tokens of the account end. Nobody is signed in, and nobody is unsuspended.
+    It spends the proof (``codes``, purpose ``forgot_password``) and ends all sessions and refresh tokens
+    of the user. It does not sign in, and a suspended user stays suspended.
 
     Raises:
-        verification.NotVerified: the identifier was not proven here within 10 minutes.
-        policy.PasswordRefused: the password breaks rules of the tenant; the proof stays good.
+        verification.NotVerified: the identifier was not proven in this browser within 10 minutes.
+        policy.PasswordRefused: the password breaks the tenant's policy; the proof stays valid.
         limits.TooMany: too many from this address.
-        passwords.Busy: too many sign-ins at this moment.
+        passwords.Busy: too many sign-ins.
 
     """
     passwords.check_places()  # as in sign_in

@@ -1,4 +1,4 @@
-"""Signing in."""
+"""Signing in with a password or a code, and starting the session."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,16 +28,16 @@ from oidc.grants import requests
 
 
 class MethodOff(ServiceError):
-    """The tenant does not let this kind of identifier sign in like this."""
+    """The tenant does not use this sign-in method for this kind of identifier."""
 
     reason = "method_off"
 
-    def __init__(self, kind: str, way: str = "password") -> None:
-        super().__init__(f"identifier: signing in with {kind} and {way} is switched off")
+    def __init__(self, kind: str, method: str = "password") -> None:
+        super().__init__(f"identifier: signing in with {kind} and {method} is switched off")
 
 
 class Locked(credentials.InvalidCredentials):
-    """Too many failed before. Told in the same words, whoever it is and whatever the password was."""
+    """Too many attempts failed before. The message is the same for every identifier and password."""
 
     reason = "locked"
 
@@ -46,37 +46,37 @@ class Locked(credentials.InvalidCredentials):
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
-    """Where to go next, the secret for the browser's session cookie, and who is signed in."""
+class SignInResult:
+    """The URL of the next page, the secret for the browser's session cookie, and the user."""
 
     redirect_to: str
     session_token: str
     user: User
 
 
-def with_password(
+def sign_in_with_password(
     *,
     identifier: str,
     password: str,
     pending: Pending | None,
     current: Session | None,
     known: KnownUsers,
-) -> SignedIn:
+) -> SignInResult:
     """Sign a browser in with identifier and password.
 
-    ``current`` is the browser's session so far: it goes on, with a new secret, for the same
-    user, and ends for another. ``known`` are the people whom the browser signed in before.
+    ``current`` is the browser's present session: it continues with a new secret for the same user, and
+    ends for another user. ``known`` are the users whom the browser signed in before.
 
     Raises:
-        MethodOff: the tenant does not take passwords for this kind of identifier.
-        credentials.InvalidCredentials: nobody is known by these. Never told which is wrong.
-        Locked: too many failed before, with this identifier from this address, or from everywhere.
+        MethodOff: the tenant does not use passwords for this kind of identifier.
+        credentials.InvalidCredentials: identifier or password is wrong. The error does not say which.
+        Locked: too many attempts failed before for this identifier, from this address or from everywhere.
         limits.TooMany: too many from this address.
-        credentials.Suspended: they are right, but the account is suspended.
-        passwords.Busy: too many sign-ins at this moment.
+        credentials.Suspended: the password is right, but the user is suspended.
+        passwords.Busy: too many sign-ins.
 
     """
-    passwords.check_places()  # a flood costs no statement, and is not in the log
+    passwords.check_places()  # first, so that a flood costs no statement and no log entry
     kind, key = identifiers.key_of(identifier)
     device = known.find_device(kind, key)
     login_attempt = limits.login_attempt(
@@ -94,19 +94,21 @@ def with_password(
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
-                _count_stranger(kind, key, known, device)
+                _record_unknown_failure(kind, key, known, device)
             raise
         if device and not known.is_current(device, user):
             _check_identifier(kind, key)
-        return start(user, amr=["pwd"], entry=entry, pending=pending, current=current, attempt=attempt)
+        return start_session(
+            user, amr=["pwd"], entry=entry, pending=pending, current=current, attempt=attempt
+        )
 
 
 def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
-    """Apply the lock of the identifier to a browser that knows it from an earlier time, or of another user.
+    """Apply the lock of the identifier to a browser whose knowledge of it is outdated or of another user.
 
     Raises:
-        Locked: too many failed before.
-        credentials.InvalidCredentials: this one ``failed``, and is counted.
+        Locked: too many attempts failed before.
+        credentials.InvalidCredentials: this attempt ``failed``, and is counted.
 
     """
     lock = (rules.IDENTIFIER, f"{kind} {key}")
@@ -116,13 +118,13 @@ def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
         attempt.cancel()
 
 
-def _count_stranger(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
+def _record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
     user = User.objects.filter(**{f"{kind}_key": key}).first()
     if user is None or not known.is_current(device, user):
         _check_identifier(kind, key, failed=True)
 
 
-def with_code(  # noqa: PLR0913 - what a code is bound to
+def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
     *,
     kind: Kind,
     identifier: str,
@@ -130,20 +132,20 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
     browser: str,
     pending: Pending | None,
     current: Session | None,
-) -> SignedIn:
-    """Sign a browser in with a code that was sent to it (``codes``, purpose ``sign_in``).
+) -> SignInResult:
+    """Sign a browser in with a code (``codes``, purpose ``sign_in``).
 
-    No failed password locks this way in. The email or phone is verified from now on.
+    Failed passwords do not lock this method. The email or phone is stored as verified.
 
     Raises:
-        MethodOff: the tenant does not take codes for this kind of identifier.
-        verification.WrongCode: not the code that was sent, or no longer, or nobody is known.
-        credentials.Suspended: the code is right, but the account is suspended.
+        MethodOff: the tenant does not use codes for this kind of identifier.
+        verification.WrongCode: the code is wrong or has expired, or no user has the identifier.
+        credentials.Suspended: the code is right, but the user is suspended.
         limits.TooMany: too many from this address.
 
     """
-    attempted = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
-    with codes.guess_code() as attempt, attempted as entry:
+    log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
+    with codes.code_attempt() as attempt, log_attempt as entry:
         entry.application_id = pending.application.pk if pending else None
         if not experience.current().can_use_code(kind):
             raise MethodOff(kind, "verification code")
@@ -159,7 +161,7 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
         try:
             with transaction.atomic():
                 verification.spend(proof)
-                return start(
+                return start_session(
                     user,
                     amr=["otp"],
                     entry=entry,
@@ -169,11 +171,11 @@ def with_code(  # noqa: PLR0913 - what a code is bound to
                     attempt=attempt,
                 )
         except (ownership.NotTheOwner, credentials.InvalidCredentials):
-            # Somebody else proved something about the account at this moment.
+            # The account was changed concurrently: another user proved the address, or the password changed.
             raise verification.WrongCode from None
 
 
-def start(  # noqa: PLR0913 - what signing in touches
+def start_session(  # noqa: PLR0913 - what signing in touches
     user: User,
     *,
     amr: list[str],
@@ -183,51 +185,52 @@ def start(  # noqa: PLR0913 - what signing in touches
     proven: tuple[Kind, str] | None = None,
     attempt: LoginAttempt | None = None,
     auth_time: datetime | None = None,
-) -> SignedIn:
-    """Open the session of a person who proved who they are: all that this changes, or nothing.
+) -> SignInResult:
+    """Start the session of an authenticated user, with all related changes, atomically.
 
     ``entry`` is the entry of the sign-in, which succeeds, and ``attempt`` its login attempt. ``proven``
-    is the kind and the key of the identifier that the person has just shown to be theirs. ``auth_time``
-    is when they proved who they are, if that was not here and now.
+    is the kind and the key of the identifier that the user has just proven. ``auth_time`` is the time of
+    the authentication, if it was not now.
 
     Raises:
-        credentials.Suspended: the account was suspended meanwhile.
-        credentials.InvalidCredentials: its password was changed meanwhile.
-        ownership.NotTheOwner: what was proven does not let in any more.
+        credentials.Suspended: the user was suspended meanwhile.
+        credentials.InvalidCredentials: the password was changed meanwhile.
+        ownership.NotTheOwner: the user no longer owns the proven identifier.
 
     """
     entry.user_id = user.pk
     if current is None and proven is None:
-        token = _start_anew(user, sessions.new(user, amr=amr, auth_time=auth_time), entry, pending, attempt)
+        new_session = sessions.new(user, amr=amr, auth_time=auth_time)
+        token = _start_in_new_browser(user, new_session, entry, pending, attempt)
     else:
         with transaction.atomic():
-            credentials.signed_in(user)  # the user's row first, as everywhere: nobody waits in a circle
+            credentials.signed_in(user)  # lock order: the user's row first, which avoids deadlocks
             if attempt:
                 attempt.succeed()
             if proven is not None:
                 ownership.accept_proof(user, *proven)
             session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
             if pending:
-                requests.note_sign_in(pending.parked, session)
+                requests.note_sign_in(pending.row, session)
             entry.facts["session_id"] = str(session.pk)
             entry.succeeded()
-    return SignedIn(pending.resume if pending else reverse("pages:account"), token, user)
+    return SignInResult(pending.resume_url if pending else reverse("pages:account"), token, user)
 
 
-def _start_anew(
+def _start_in_new_browser(
     user: User,
-    made: tuple[Session, str],
+    new_session: tuple[Session, str],
     entry: Attempt,
     pending: Pending | None,
     attempt: LoginAttempt | None,
 ) -> str:
-    """Sign in a browser in which nobody was: one statement, since most sign-ins are like this."""
-    session, token = made
+    """Start a session in a browser without one, in a single statement: most sign-ins are like this."""
+    session, token = new_session
     written = entry.success(session_id=str(session.pk))
     credentials.signed_in(
         user,
         (sessions.INSERT, session),
-        *([requests.noting_sign_in(pending.parked, session)] if pending else []),
+        *([requests.noting_sign_in(pending.row, session)] if pending else []),
         *(attempt.success_statements() if attempt else []),
         (log.INSERT, written),
     )

@@ -1,1 +1,1 @@
-"""The pages an end user meets: sign-in, consent, account, sign-out."""
+"""The end users' pages: sign-in, registration, consent, account."""

@@ -1,4 +1,4 @@
-"""Forms of the account's pages."""
+"""Forms of the account pages."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from identity.sessions.models import Session
 _PASSWORD = {"required": _("Enter your password.")}
 
 
-class Checked(forms.CharField):
-    """A text that keeps the rule which the management API holds the same text to."""
+class ValidatedField(forms.CharField):
+    """A text field with the rule of the management API."""
 
     def __init__(self, rule: serializers.CharField, message: Any, **options: Any) -> None:
         self.rule = rule
@@ -22,7 +22,7 @@ class Checked(forms.CharField):
         super().__init__(**options)
 
     def clean(self, value: Any) -> Any:
-        """Return the text, checked."""
+        """Return the validated text."""
         text = super().clean(value)
         try:
             self.rule.run_validation(text)
@@ -32,20 +32,20 @@ class Checked(forms.CharField):
 
 
 class AccountForm(forms.Form):
-    """A form of a person; ``refusal`` is what became of it when it was good and yet refused."""
+    """A form of the account pages. ``refusal`` is the error of a valid form that was refused."""
 
     refusal: ServiceError | None = None
 
     @property
     def status(self) -> int:
-        """The status of the page that shows it."""
+        """The HTTP status of the page with this form."""
         if self.refusal is not None:
             return self.refusal.status
         return 400 if self.errors else 200
 
 
 class ConfirmedForm(AccountForm):
-    """A form that asks for the password as well, of those who have one."""
+    """A form that also asks for the password, if the user has one."""
 
     password = forms.CharField(max_length=256, strip=False, error_messages=_PASSWORD)
 
@@ -55,26 +55,28 @@ class ConfirmedForm(AccountForm):
             del self.fields["password"]
 
     @property
-    def given_password(self) -> str:
-        """What was typed, or nothing of those who have no password."""
+    def entered_password(self) -> str:
+        """The entered password; an empty text if the user has none."""
         return str(self.cleaned_data.get("password", ""))
 
 
 class ProfileForm(AccountForm):
-    """What to call a person, and how they look."""
+    """Name and avatar."""
 
-    name = Checked(
+    name = ValidatedField(
         Line(allow_blank=True), _("A name has no control characters."), max_length=256, required=False
     )
-    avatar = Checked(Url(), _("Enter an address that begins with https://."), max_length=2048, required=False)
+    avatar = ValidatedField(
+        Url(), _("Enter an address that begins with https://."), max_length=2048, required=False
+    )
 
     def clean_avatar(self) -> str | None:
-        """Return no avatar for an empty field."""
+        """Return the avatar; None for an empty field."""
         return self.cleaned_data["avatar"] or None
 
 
 class UsernameForm(ConfirmedForm):
-    """Another username."""
+    """A new username."""
 
     username = forms.CharField(
         max_length=128, strip=False, error_messages={"required": _("Enter a username.")}
@@ -83,7 +85,7 @@ class UsernameForm(ConfirmedForm):
 
 
 class PasswordForm(ConfirmedForm):
-    """The password so far, and a new one. Spaces around a password are part of it."""
+    """The current password and a new one. Spaces around a password are part of it."""
 
     new_password = forms.CharField(
         max_length=256, strip=False, error_messages={"required": _("Enter a new password.")}
@@ -91,14 +93,14 @@ class PasswordForm(ConfirmedForm):
 
 
 class DeletionForm(ConfirmedForm):
-    """The last step before everything is gone."""
+    """The confirmation of a deletion."""
 
     typed = forms.CharField(max_length=254, error_messages={"required": _("Type what you are asked for.")})
     field_order = ("typed", "password")
 
 
 class ContactForm(ConfirmedForm):
-    """Another email or phone."""
+    """A new email or phone."""
 
     identifier = forms.CharField(max_length=254, error_messages={"required": _("Enter it first.")})
     field_order = ("identifier", "password")

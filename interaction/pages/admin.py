@@ -1,4 +1,4 @@
-"""What operators see of the pages and messages before people do: the very same, made from a draft."""
+"""Previews of pages and messages in the console, rendered by the real views from a draft."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,13 +25,13 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes, notices
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
-from interaction.pages.views.code_step import CodeStep, Entered
+from interaction.pages.views.code_step import CodeStep, EnteredCode
 from interaction.verification.models import Purpose
 
 _STYLE: Final = re.compile(r"""\bstyle=(["'])(.*?)\1""", re.DOTALL)
 _DOCTYPE: Final = re.compile(r"(?:\s*<!doctype[^>]*>)?", re.IGNORECASE)
 _SHEET: Final = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL | re.IGNORECASE)
-_SOMEBODY: Final = {Kind.EMAIL: "ana@example.com", Kind.PHONE: "+15555550123"}
+_EXAMPLES: Final = {Kind.EMAIL: "ana@example.com", Kind.PHONE: "+15555550123"}
 _STEPS: Final = {
     Purpose.SIGN_IN: "pages:sign-in-code",
     Purpose.REGISTER: "pages:register",
@@ -43,73 +43,79 @@ class NoCodes(ServiceError):
     """No page asks for a code."""
 
     reason = "no_codes"
-    message = "nobody is asked for a code: no way of signing in needs one, or no connector can send it"
+    message = "no page asks for a code: no sign-in method needs one, or no connector can send it"
 
 
 @drawing(SignInExperience, "sign-in", "Sign-in page")
 def _sign_in(draft: SignInExperience) -> HttpResponse:
-    page = _visited(draft, "pages:sign-in", sign_in.sign_in)
-    # Where there are codes alone, people are led on to them.
-    return _visited(draft, "pages:sign-in-code", sign_in.code) if page.has_header("Location") else page
+    page = _render_for_new_browser(draft, "pages:sign-in", sign_in.sign_in)
+    # If codes are the only method, the sign-in page redirects to the page for codes.
+    return (
+        _render_for_new_browser(draft, "pages:sign-in-code", sign_in.code)
+        if page.has_header("Location")
+        else page
+    )
 
 
 @drawing(SignInExperience, "registration", "Registration page")
 def _registration(draft: SignInExperience) -> HttpResponse:
-    return _visited(draft, "pages:register", register.register)
+    return _render_for_new_browser(draft, "pages:register", register.register)
 
 
 @drawing(SignInExperience, "code", "Code entry")
 def _code(draft: SignInExperience) -> HttpResponse:
-    offered = codes.offered(draft)
+    offered = codes.get_offered_kinds(draft)
     for purpose, page in _STEPS.items():
         if kinds := offered[purpose]:
-            step = CodeStep(purpose=purpose, kinds=kinds, page=page, entered=_never)
-            return _visited(draft, page, partial(_code_page, step))
+            step = CodeStep(purpose=purpose, kinds=kinds, page=page, redeem=_refuse)
+            return _render_for_new_browser(draft, page, partial(_code_page, step))
     raise NoCodes
 
 
 def _code_page(step: CodeStep, visit: HttpRequest) -> HttpResponse:
-    return code_step.code_page(visit, None, step, CodeForm(), _SOMEBODY[step.kinds[0]])
+    return code_step.code_page(visit, None, step, CodeForm(), _EXAMPLES[step.kinds[0]])
 
 
-def _never(_: Entered) -> HttpResponse:
-    raise NoCodes  # nobody enters a code into a preview
+def _refuse(_: EnteredCode) -> HttpResponse:
+    raise NoCodes  # a preview accepts no code
 
 
 @drawing(drafts.Email, "html", "As an email program shows it")
 def _html(draft: drafts.Email) -> HttpResponse:
-    message = _worded(draft)
+    message = _build_message(draft)
     if not message.html:
         return _plain(draft)
-    text = _with_a_sheet(message.html)
+    text = _move_styles(message.html)
     response = HttpResponse(text)
     response.style_sheets = _SHEET.findall(text)  # type: ignore[attr-defined]
     return response
 
 
-def _with_a_sheet(message: str) -> str:
-    """Return an email with its inline styles in a sheet: a strict policy can name that by its hash."""
+def _move_styles(message: str) -> str:
+    """Return an email with its inline styles in a style sheet, which the strict CSP can allow by its hash."""
     rules: list[str] = []
 
-    def numbered(style: re.Match[str]) -> str:
+    def number(style: re.Match[str]) -> str:
         rules.append(unescape(style[2]))
         return f'data-style="{len(rules)}"'
 
-    text = _STYLE.sub(numbered, message)
-    sheet = "".join(f'[data-style="{number}"]{{{rule}}}' for number, rule in enumerate(rules, 1))
-    # Behind the doctype, without which browsers draw as in 1998.
+    text = _STYLE.sub(number, message)
+    sheet = "".join(f'[data-style="{index}"]{{{rule}}}' for index, rule in enumerate(rules, 1))
+    # After the doctype: anything before it switches browsers to quirks mode.
     return _DOCTYPE.sub(lambda doctype: f"{doctype[0]}<style>{sheet}</style>", text, count=1)
 
 
 @drawing(drafts.Email, "text", "Subject and plain text")
 @drawing(drafts.TextMessage, "text", "Text message")
 def _plain(draft: drafts.TextMessage) -> HttpResponse:
-    return render(HttpRequest(), "admin/message.html", {"message": _worded(draft)})
+    return render(HttpRequest(), "admin/message.html", {"message": _build_message(draft)})
 
 
-def _visited(draft: SignInExperience, name: str, view: Callable[[HttpRequest], HttpResponse]) -> HttpResponse:
-    """Return what a browser gets that was never here. What the page would have it remember is left out."""
-    with _below_the_tenant():
+def _render_for_new_browser(
+    draft: SignInExperience, name: str, view: Callable[[HttpRequest], HttpResponse]
+) -> HttpResponse:
+    """Return the page as a new browser gets it, without its cookies."""
+    with _tenant_prefix():
         visit = HttpRequest()
         visit.method = "GET"
         visit.path = reverse(name)
@@ -120,8 +126,8 @@ def _visited(draft: SignInExperience, name: str, view: Callable[[HttpRequest], H
 
 
 @contextmanager
-def _below_the_tenant() -> Iterator[None]:
-    """Write addresses as pages of the tenant do; the operators' site has no prefix."""
+def _tenant_prefix() -> Iterator[None]:
+    """Build URLs in the block with the tenant's prefix; the console has none."""
     before = get_script_prefix()
     set_script_prefix(f"{tenancy.active().prefix}/")
     try:
@@ -130,13 +136,15 @@ def _below_the_tenant() -> Iterator[None]:
         set_script_prefix(before)
 
 
-def _worded(draft: drafts.TextMessage) -> Message:
+def _build_message(draft: drafts.TextMessage) -> Message:
     key = draft.key
-    alone = copy(draft.experience)
-    # What stands for every other language is not what any one of them has of its own.
-    alone.message_templates = [one for one in alone.message_templates if one["language"] == key.language]
+    experience = copy(draft.experience)
+    # Only templates of this language: the preview must not fall back to the one for all languages.
+    experience.message_templates = [
+        template for template in experience.message_templates if template["language"] == key.language
+    ]
     kind = Kind.EMAIL if key.channel == "email" else Kind.PHONE
     with translation.override(key.language or settings.LANGUAGE_CODE):
         if key.purpose in message_templates.CODES:
-            return codes.sample(purpose=Purpose(key.purpose), kind=kind, shown=alone)
-        return notices.sample(notice=Notice(key.purpose), channel=key.channel, shown=alone)
+            return codes.build_sample(purpose=Purpose(key.purpose), kind=kind, experience=experience)
+        return notices.build_sample(notice=Notice(key.purpose), channel=key.channel, experience=experience)

@@ -1,10 +1,10 @@
-"""What a user agent string means to the person who uses it. Pure functions."""
+"""The name of a browser and its system, from the user agent string."""
 
 from typing import Final
 
 from django.utils.translation import gettext
 
-# The first that is named counts: nearly all claim to be Safari, and many to be Chrome.
+# In order of precedence: nearly all browsers also name Safari, and many name Chrome.
 _BROWSERS: Final = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -29,8 +29,8 @@ _SYSTEMS: Final = (
 )
 
 
-def described(user_agent: str) -> str:
-    """Return browser and system in words: ``Firefox on Windows``."""
+def describe(user_agent: str) -> str:
+    """Return browser and system, for example ``Firefox on Windows``."""
     browser = _first(user_agent, _BROWSERS)
     system = _first(user_agent, _SYSTEMS)
     if browser and system:

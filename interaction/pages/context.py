@@ -1,4 +1,4 @@
-"""What every page shows of its tenant."""
+"""Template variables of every page: brand, language and request id."""
 
 from functools import partial
 from typing import Final
@@ -12,7 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from audit import context
 from identity.core import tenancy
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.pages import language as languages
 
@@ -20,25 +20,25 @@ COLOURS: Final = ("primary_color", "dark_primary_color")
 
 
 def page(request: HttpRequest) -> dict[str, object]:
-    """Return brand, language and correlation id. Works without a tenant or a database too."""
+    """Return the template variables. It works without a tenant and without a database too."""
     language = translation.get_language() or settings.LANGUAGE_CODE
     return {
         "brand": SimpleLazyObject(partial(_brand, request)),
-        "brand_query": _colours_of_a_draft(request),
+        "brand_query": _brand_query(request),
         "lang": languages.tag_of(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
     }
 
 
-def shown_on(request: HttpRequest) -> SignInExperience:
-    """Return the experience of a page: the tenant's, or with ``request.draft`` one that is not saved."""
+def get_experience(request: HttpRequest) -> SignInExperience:
+    """Return the experience of a page: the tenant's, or the unsaved ``request.draft`` of a preview."""
     draft: SignInExperience | None = getattr(request, "draft", None)
-    return experience.current() if draft is None else draft
+    return experiences.current() if draft is None else draft
 
 
-def _colours_of_a_draft(request: HttpRequest) -> str:
-    """Return what the stylesheet of the brand is asked for, where it shall not be the tenant's own."""
+def _brand_query(request: HttpRequest) -> str:
+    """Return the query with a preview's colours for the brand's stylesheet; empty for a real page."""
     if not hasattr(request, "draft"):
         return ""
     colours = request.draft.branding
@@ -46,19 +46,19 @@ def _colours_of_a_draft(request: HttpRequest) -> str:
 
 
 def _brand(request: HttpRequest) -> dict[str, str]:
-    plain = {"name": "Gatehouse", "terms_of_use_url": "", "privacy_policy_url": ""} | default_branding()
+    default = {"name": "Gatehouse", "terms_of_use_url": "", "privacy_policy_url": ""} | default_branding()
     try:
-        shown = shown_on(request)
+        experience = get_experience(request)
     except (tenancy.NoActiveTenant, DatabaseError, SignInExperience.DoesNotExist):
-        return plain
-    return plain | brand_of(shown)
+        return default
+    return default | get_brand(experience)
 
 
-def brand_of(shown: SignInExperience) -> dict[str, str]:
-    """Return what pages show of a tenant."""
+def get_brand(experience: SignInExperience) -> dict[str, str]:
+    """Return the name, the links and the branding of a tenant."""
     return {
-        "name": shown.tenant.name,
-        "terms_of_use_url": shown.terms_of_use_url,
-        "privacy_policy_url": shown.privacy_policy_url,
-        **shown.branding,
+        "name": experience.tenant.name,
+        "terms_of_use_url": experience.terms_of_use_url,
+        "privacy_policy_url": experience.privacy_policy_url,
+        **experience.branding,
     }

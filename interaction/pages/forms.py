@@ -1,4 +1,4 @@
-"""Forms of the pages."""
+"""Forms of the sign-in and registration pages."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from identity.users.identifiers import Kind
-from interaction.pages import words
+from interaction.pages import labels
 
 _PASSWORD_LENGTH = 256
 
@@ -23,24 +23,24 @@ class SignInForm(forms.Form):
 
 
 class AddressForm(forms.Form):
-    """Where a code goes."""
+    """The email or phone to which a code is sent."""
 
     identifier = forms.CharField(max_length=254)
 
     def __init__(self, *args: object, kinds: Iterable[Kind], **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        self.fields["identifier"].error_messages["required"] = words.enter(kinds)
+        self.fields["identifier"].error_messages["required"] = labels.identifier_required(kinds)
 
 
 class CodeForm(forms.Form):
-    """The code that arrived."""
+    """The entered code."""
 
     identifier = forms.CharField(max_length=254, widget=forms.HiddenInput)
     code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
 
 
 class NewPasswordForm(forms.Form):
-    """A password that a person chooses."""
+    """A new password."""
 
     new_password = forms.CharField(
         max_length=_PASSWORD_LENGTH, strip=False, error_messages={"required": _("Choose a password.")}
@@ -48,13 +48,13 @@ class NewPasswordForm(forms.Form):
 
 
 class RegisterForm(forms.Form):
-    """What a new person says of themselves: identifiers, a name, and a password where one is asked for."""
+    """The identifiers, the name and, if required, the password of a new user."""
 
     def __init__(self, *args: object, kinds: Iterable[Kind], password: bool, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         for kind in kinds:
             self.fields[kind] = forms.CharField(
-                max_length=254, error_messages={"required": words.enter([kind])}
+                max_length=254, error_messages={"required": labels.identifier_required([kind])}
             )
         self.fields["name"] = forms.CharField(max_length=256, required=False)
         if password:

@@ -1,4 +1,4 @@
-"""Answering in the language of the browser, and keeping the one that a person chose."""
+"""The language of responses, and the cookie of the user's choice."""
 
 from collections.abc import Callable
 from typing import Final
@@ -24,13 +24,13 @@ _SECONDS: Final = 365 * 24 * 3600
 
 
 def tag_of(language: str) -> str:
-    """Return the BCP 47 tag of one of Django's language codes: zh-hans is zh-Hans."""
+    """Return the BCP 47 tag of a Django language code, for example zh-Hans for zh-hans."""
     primary, _, script = language.partition("-")
     return f"{primary}-{script.title()}" if script else primary
 
 
 def remember(response: HttpResponse, language: str) -> None:
-    """Keep the language that a person chose in their browser."""
+    """Store the user's choice of a language in a cookie."""
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME,
         language,
@@ -42,20 +42,20 @@ def remember(response: HttpResponse, language: str) -> None:
 
 
 class LanguageMiddleware:
-    """Speaks the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
+    """Activates the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
-    Programs are spoken to in English: their developers read it, and an ``error_description``
-    holds ASCII only (RFC 6749 section 5.2). So are operators.
+    Responses to programs are in English: developers read them, and an ``error_description`` is limited
+    to ASCII (RFC 6749 section 5.2). The console is in English too.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer in the right language."""
+        """Return the response in the activated language."""
         if request.path_info.startswith(_ENGLISH):
             return self.get_response(request)
-        with translation.override(languages.of_browser(request)):
+        with translation.override(languages.get_browser_language(request)):
             response = self.get_response(request)
             if response.get("Content-Type", "").startswith("text/html"):
                 response["Content-Language"] = translation.get_language() or settings.LANGUAGE_CODE

@@ -267,7 +267,7 @@ class TestOurFault:
     def test_a_page_of_failure_needs_no_database(self, browser, monkeypatch):
         """Its brand is read from the database, too: that must not fail again."""
         error = OperationalError("gone")
-        self.broken(monkeypatch, "interaction.pages.context.experience.current", error)
+        self.broken(monkeypatch, "interaction.pages.context.experiences.current", error)
         self.broken(monkeypatch, "identity.sessions.cookies.current_session", error)
 
         answer = browser.get("/account")

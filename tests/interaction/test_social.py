@@ -28,7 +28,9 @@ from identity.users import credentials
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors import services as connectors
-from interaction.journeys import social as journey
+from interaction.journeys.social import linking
+from interaction.journeys.social import provider as provider_calls
+from interaction.journeys.social.errors import SignInAgain
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from oidc.grants.models import AuthorizationRequest
@@ -873,10 +875,10 @@ class TestStart:
 
     def test_who_waits_for_providers_leaves_threads_to_others(self, acme, provider, monkeypatch):
         connect(acme, provider.config)
-        monkeypatch.setattr(journey, "_conversations", BoundedSemaphore(1))
+        monkeypatch.setattr(provider_calls, "_slots", BoundedSemaphore(1))
         inside = Client()
 
-        with journey._conversation():
+        with provider_calls.provider_call():
             page = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
         later = inside.get(f"/t/{acme.tenant.slug}/social/oidc")
 
@@ -1010,7 +1012,7 @@ class TestAccount:
         with world.active():
             session = Session.objects.select_related("user").get()
             browser = SocialAttempt.objects.order_by("created_at")[0].browser
-            away = journey.begin_link(connector_id="oidc", browser=browser, session=session)
+            away = linking.begin_link(connector_id="oidc", browser=browser, session=session)
         return note_redirect_uri(away)
 
     def test_somebody_who_is_signed_in_links_an_account(self, acme, provider, person):
@@ -1058,7 +1060,7 @@ class TestAccount:
         with acme.active():
             Session.objects.update(auth_time=timezone.now() - timedelta(minutes=11))
 
-        with pytest.raises(journey.SignInAgain):
+        with pytest.raises(SignInAgain):
             self.begun(acme)
 
     def test_unlinks_what_is_theirs_while_another_way_in_is_left(self, acme, rival, provider):

@@ -133,7 +133,7 @@ class TestThePage:
         drawn = draw(operator, acme, "ways", "code", email_code="on")
 
         assert drawn.status_code == 400
-        assert "nobody is asked for a code" in drawn.text
+        assert "no page asks for a code" in drawn.text
 
     def test_of_values_that_break_a_rule_says_which(self, acme, operator):
         drawn = draw(operator, acme, "look", "sign-in", primary_color='"/><x', logo_url="http://a.example")

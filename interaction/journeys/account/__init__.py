@@ -1,1 +1,1 @@
-"""What people do to their own account: one module per decision."""
+"""Changes that users make to their own account: one module for each."""

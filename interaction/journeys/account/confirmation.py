@@ -1,4 +1,4 @@
-"""Making sure that it is still the person, before something that a thief would like to do."""
+"""Confirmation of the user's identity before a sensitive change."""
 
 from datetime import timedelta
 from typing import Final
@@ -18,26 +18,26 @@ RECENT: Final = timedelta(minutes=5)
 
 
 class SignInAgain(ServiceError):
-    """Somebody without a password signed in too long ago."""
+    """A user without a password signed in too long ago, or the session has ended."""
 
     status = 403
     reason = "sign_in_again"
     message = "sign in again, and come back within five minutes"
 
 
-def is_missing(session: Session) -> bool:
-    """Tell whether a person without a password has to sign in again before they go on."""
+def must_sign_in_again(session: Session) -> bool:
+    """Return whether a user without a password has to sign in again before a sensitive change."""
     return not session.user.password and timezone.now() - session.auth_time > RECENT
 
 
 def check_still_signed_in(session: Session) -> None:
-    """Make sure that a session did not end while something was asked for in it.
+    """Check that a session has not ended meanwhile.
 
-    Ask in the transaction that changes the user, once the row is held: then a recovery, a new
-    password and a sign-out either wait for the change or are seen here.
+    Call it in the transaction that changes the user, with the user's row locked: then a recovery, a new
+    password or a sign-out either waits for the change or is seen here.
 
     Raises:
-        SignInAgain: it ended.
+        SignInAgain: the session has ended.
 
     """
     if not Session.objects.live().filter(pk=session.pk).exists():
@@ -45,14 +45,14 @@ def check_still_signed_in(session: Session) -> None:
 
 
 def confirm(session: Session, password: str) -> None:
-    """Ask for the password or, of people who have none, for a sign-in of the last five minutes.
+    """Check the password or, if the user has none, that the sign-in is at most five minutes ago.
 
-    Whoever found a browser open may not guess at leisure: wrong ones lock, as at sign-in.
+    Wrong passwords lock the confirmation as at sign-in, so that nobody can guess in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
-        Locked: too many were wrong before.
-        SignInAgain: there is none, and the sign-in is older.
+        Locked: too many passwords were wrong before.
+        SignInAgain: the user has no password, and the sign-in is too old.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
@@ -66,7 +66,7 @@ def confirm(session: Session, password: str) -> None:
                 locked=Locked,
             ):
                 credentials.confirm(session.user, password)
-        elif is_missing(session):
+        elif must_sign_in_again(session):
             raise SignInAgain
         else:
             entry.facts["method"] = "recent_sign_in"

@@ -1,4 +1,4 @@
-"""Changing the email or phone of an account: it counts once a code that was sent there came back."""
+"""Changing a user's email or phone, verified with a code that is sent there."""
 
 from typing import Final
 
@@ -19,31 +19,31 @@ from interaction.verification.models import Purpose
 _NOTICES: Final = {Kind.EMAIL: Notice.EMAIL_CHANGED, Kind.PHONE: Notice.PHONE_CHANGED}
 
 
-class NothingAwaited(ServiceError):
-    """No code is on its way: it expired, was guessed at too often, or was never sent."""
+class NoPendingCode(ServiceError):
+    """There is no pending code: it has expired, was entered wrong too often, or was never sent."""
 
     reason = "nothing_awaited"
     message = "code: expired: ask for another"
 
 
-class Taken(ServiceError):
-    """Somebody else in this tenant has the email or phone."""
+class ContactTaken(ServiceError):
+    """Another user of the tenant has proven the email or phone."""
 
     reason = "contact_taken"
-    message = "somebody else has it already"
+    message = "another user has it already"
 
 
 def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
-    """Send a code to the email or phone that a person wants to have.
+    """Send a code to the new email or phone of a user.
 
-    Nobody learns here whether somebody else has it already.
+    The result does not say whether another user has it already.
 
     Raises:
-        Invalid: it is no email or phone.
+        Invalid: it is not an email or phone.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none, and the sign-in is too old.
-        delivery.NoConnector: nothing can be sent there.
-        verification.SentTooOften: a code was sent there a moment ago.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        delivery.NoConnector: no connector can send there.
+        verification.SentTooOften: a code was sent there within the pause.
         limits.TooMany: too many from this address.
 
     """
@@ -52,36 +52,36 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
     codes.send(purpose=Purpose.CHANGE, kind=kind, identifier=to, browser=_binding(session))
 
 
-def awaited(session: Session, kind: Kind) -> str | None:
-    """Return where the code went that the person has still to enter, if one did."""
+def find_pending_address(session: Session, kind: Kind) -> str | None:
+    """Return the address of the pending code, if there is one."""
     sent = verification.find_pending_code(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
     return sent.address if sent else None
 
 
 def finish(session: Session, *, kind: Kind, code: str) -> None:
-    """Give the person the email or phone that the code was sent to, verified from now on.
+    """Store the email or phone to which the code was sent, as verified.
 
-    A notice goes to an address that was proven before.
+    A notice goes to the previously proven address.
 
     Raises:
-        NothingAwaited: no code is to be entered.
+        NoPendingCode: there is no pending code.
         confirmation.SignInAgain: the session ended meanwhile.
-        verification.WrongCode: it is another.
-        Taken: somebody else has proven the email or phone; an account that has not loses it.
+        verification.WrongCode: the code is wrong.
+        ContactTaken: another user has proven the email or phone. A user who has not proven it loses it.
         limits.TooMany: too many from this address.
 
     """
-    address = awaited(session, kind)
+    address = find_pending_address(session, kind)
     if address is None:
-        raise NothingAwaited
+        raise NoPendingCode
     proof = codes.verify(
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )
     user = session.user
     before = user.proven_addresses()
-    somebody = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
-    if any(other.has_proven(kind) for other in somebody):
-        raise Taken
+    others = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
+    if any(other.has_proven(kind) for other in others):
+        raise ContactTaken
     with transaction.atomic():
         verification.spend(proof)
         users.change(session.user, {kind.value: proof.address}, proven=kind)
@@ -91,5 +91,5 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
 
 
 def _binding(session: Session) -> str:
-    """Tie a code to the session, hence to the person: another one in this browser cannot enter it."""
+    """Return what a code is bound to: the session, so that another user of the browser cannot enter it."""
     return str(session.pk)

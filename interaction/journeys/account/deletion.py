@@ -1,4 +1,4 @@
-"""Deleting one's own account, for good."""
+"""Permanent deletion of the user's own account."""
 
 from django.db import transaction
 
@@ -12,29 +12,29 @@ from interaction.journeys.account import confirmation
 
 
 class DeletionIsOff(ServiceError):
-    """The tenant does not let people delete their account."""
+    """The tenant does not let users delete their account."""
 
     status = 403
     reason = "deletion_off"
-    message = "people cannot delete their account here"
+    message = "users cannot delete their account here"
 
 
 class NotConfirmed(Invalid):
-    """What was typed is not what the page asked for."""
+    """The entered text is not the phrase that the page asked for."""
 
     reason = "not_confirmed"
 
     def __init__(self) -> None:
-        super().__init__("typed", "must be what the page asks for")
+        super().__init__("typed", "must be the phrase on the page")
 
 
-def phrase_for(user: User) -> str:
-    """Return what the person has to type."""
+def confirmation_phrase(user: User) -> str:
+    """Return the phrase that the user has to type."""
     return user.identifier or "delete"
 
 
 def check_allowed() -> None:
-    """Refuse unless the tenant lets people delete their account.
+    """Check that the tenant lets users delete their account.
 
     Raises:
         DeletionIsOff: it does not.
@@ -45,20 +45,20 @@ def check_allowed() -> None:
 
 
 def delete(session: Session, *, password: str, typed: str) -> None:
-    """Delete the person with sessions, tokens, consents and memberships; the audit log alone stays.
+    """Delete the user with sessions, tokens, consents and memberships. Only the audit log stays.
 
-    ``typed`` has to be what ``phrase_for`` says, as a sign that they know what they do.
+    ``typed`` has to be the ``confirmation_phrase``, so that nobody deletes an account by mistake.
 
     Raises:
         DeletionIsOff: the tenant does not allow it.
-        NotConfirmed: something else was typed.
+        NotConfirmed: ``typed`` is not the phrase.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none and the sign-in is too old, or the session ended meanwhile.
+        confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
 
     """
     check_allowed()
     user = session.user
-    if identifiers.fold(typed.strip()) != identifiers.fold(phrase_for(user)):
+    if identifiers.fold(typed.strip()) != identifiers.fold(confirmation_phrase(user)):
         raise NotConfirmed
     confirmation.confirm(session, password)
     with transaction.atomic():

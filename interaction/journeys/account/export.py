@@ -1,4 +1,4 @@
-"""All that is kept about a person, for that person. Never a secret, nor what a secret hashes to."""
+"""The export of a user's own data. It contains no secrets and no hashes of secrets."""
 
 from typing import Any, Final
 
@@ -17,15 +17,15 @@ from oidc.provider import scopes
 
 Data = dict[str, Any]
 
-_MOST: Final = 1000  # of what grows with use; the newest
+_MAX_ROWS: Final = 1000  # the newest sessions and log entries
 
 
 def export(session: Session, *, password: str) -> Data:
-    """Return profile, sessions, applications, organizations, roles, and what the person did.
+    """Return profile, sessions, applications, organizations, roles and activity of a user.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none, and the sign-in is too old.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
 
     """
     confirmation.confirm(session, password)
@@ -34,7 +34,7 @@ def export(session: Session, *, password: str) -> Data:
     return {
         "profile": _profile(user),
         "sessions": _sessions(user),
-        "linked_accounts": _linked(user),
+        "linked_accounts": _linked_accounts(user),
         "applications": _applications(user),
         "organizations": _organizations(user),
         "roles": list(
@@ -76,11 +76,11 @@ def _sessions(user: User) -> list[Data]:
             "ip": session.ip,
             "user_agent": session.user_agent,
         }
-        for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MOST]
+        for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MAX_ROWS]
     ]
 
 
-def _linked(user: User) -> list[Data]:
+def _linked_accounts(user: User) -> list[Data]:
     return [
         {
             "provider": identity.provider,
@@ -153,5 +153,5 @@ def _activity(user: User) -> list[Data]:
             "user_agent": entry.user_agent,
             "at": timestamp(entry.created_at),
         }
-        for entry in own.order_by("-created_at", "-id")[:_MOST]
+        for entry in own.order_by("-created_at", "-id")[:_MAX_ROWS]
     ]

@@ -4,7 +4,7 @@ from database import ids
 from identity.core.records import Gone
 from identity.sessions.models import Session
 from identity.users.models import User
-from interaction.journeys import social as journey
+from interaction.journeys.social import linking
 from interaction.social import offers
 from interaction.social import services as identities
 from interaction.social.models import SocialIdentity
@@ -25,13 +25,13 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
     Raises:
-        journey.SignInAgain: the sign-in is more than ten minutes ago.
-        offers.NotOffered: no such connector is enabled, or its provider cannot be used.
-        journey.ProviderFailed: the provider's endpoints cannot be discovered.
-        journey.Busy: too many requests are waiting for providers.
+        SignInAgain: the sign-in is more than ten minutes ago.
+        NotOffered: no such connector is enabled, or its provider cannot be used.
+        ProviderFailed: the provider's endpoints cannot be discovered.
+        Busy: too many requests are waiting for providers.
 
     """
-    return journey.begin_link(connector_id=connector_id, browser=browser, session=session)
+    return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 
 def unlink(user: User, identity_id: str) -> None:

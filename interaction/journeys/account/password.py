@@ -1,4 +1,4 @@
-"""Choosing a new password, or a first one."""
+"""Setting a new password, or a first one."""
 
 from django.db import transaction
 
@@ -11,16 +11,16 @@ from interaction.journeys.account import confirmation
 
 
 def change(session: Session, *, current: str, new: str) -> str:
-    """Set a password and end every other session and all refresh tokens of the person.
+    """Set a password, and end every other session and all refresh tokens of the user.
 
-    Returns the new secret of this browser's session, which goes on.
+    Returns the new secret of this browser's session, which continues.
 
     Raises:
-        policy.PasswordRefused: the new password breaks rules of the tenant.
+        policy.PasswordRefused: the new password breaks the tenant's policy.
         credentials.InvalidCredentials: the current password is wrong.
-        confirmation.SignInAgain: there is none, and the sign-in is too old.
-        records.Stale: somebody else changed the account at this moment.
-        passwords.Busy: too many passwords are being hashed at this moment.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        records.Stale: the account was changed concurrently.
+        passwords.Busy: too many passwords are being hashed.
 
     """
     user = session.user

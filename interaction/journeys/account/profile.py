@@ -1,4 +1,4 @@
-"""Changing what an account says of its person."""
+"""Changing the profile and the username of a user."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from interaction.journeys.account import confirmation
 
 
 class UsernameIsFixed(ServiceError):
-    """The tenant does not let people change their username."""
+    """The tenant does not let users change their username."""
 
     status = 403
     reason = "username_is_fixed"
-    message = "username: people cannot change it here"
+    message = "username: users cannot change it here"
 
 
-def check_renaming() -> None:
-    """Refuse unless the tenant lets people change their username.
+def check_username_change() -> None:
+    """Check that the tenant lets users change their username.
 
     Raises:
         UsernameIsFixed: it does not.
@@ -32,7 +32,7 @@ def check_renaming() -> None:
 
 
 def change(user: User, fields: dict[str, Any]) -> None:
-    """Change name and avatar, as far as they differ.
+    """Change the fields of the profile that differ.
 
     Raises:
         Invalid: a field breaks a rule.
@@ -44,16 +44,16 @@ def change(user: User, fields: dict[str, Any]) -> None:
 
 
 def change_username(session: Session, *, username: str, password: str) -> None:
-    """Give the person another username, with which they sign in from now on.
+    """Change the user's username.
 
     Raises:
         UsernameIsFixed: the tenant does not allow it.
-        Invalid: the username breaks a rule, or is somebody else's.
+        Invalid: the username breaks a rule, or another user has it.
         credentials.InvalidCredentials: the password is wrong.
-        confirmation.SignInAgain: there is none and the sign-in is too old, or the session ended meanwhile.
+        confirmation.SignInAgain: a sign-in is required, or the session ended meanwhile.
 
     """
-    check_renaming()
+    check_username_change()
     confirmation.confirm(session, password)
     with transaction.atomic():
         change(session.user, {"username": username})

@@ -1,1 +1,1 @@
-"""The server-rendered front door for end users. Works without JavaScript."""
+"""Server-rendered pages for end users. They work without JavaScript."""

@@ -1,4 +1,4 @@
-"""The tenant's look."""
+"""The stylesheet of the tenant's brand."""
 
 import hashlib
 
@@ -15,7 +15,7 @@ from interaction.pages import context
 def brand(request: HttpRequest) -> HttpResponse:
     """Serve the tenant's colours as a stylesheet, so that no page needs an inline style.
 
-    A draft has colours of its own, which its address names.
+    A preview passes its own colours in the query.
     """
     colours = experience.current().branding
     css = branding.stylesheet(*(request.GET.get(name, colours[name]) for name in context.COLOURS))

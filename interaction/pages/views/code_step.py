@@ -1,4 +1,4 @@
-"""Asking for an email or phone, sending a code to it, and taking the code: a step of several journeys."""
+"""Pages that ask for an email or phone, send a code, and verify it: a step of several journeys."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
 from interaction.journeys.pending import Pending
-from interaction.pages import refusals, words
+from interaction.pages import error_messages, labels
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
 from interaction.verification.models import Purpose
@@ -22,8 +22,8 @@ from interaction.verification.services import SentTooOften
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entered:
-    """A code that a person entered, and what it is bound to."""
+class EnteredCode:
+    """An entered code, and what it is bound to."""
 
     kind: Kind
     identifier: str
@@ -33,36 +33,36 @@ class Entered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeStep:
-    """What the code is for, where it may go, on which page, and what happens once it was entered.
+    """The purpose of a code, the kinds of its recipient, its page, and how it is redeemed.
 
-    ``url`` is the address of the page where it has a query. ``without_url`` leads on without a code.
-    ``entered`` raises a ``ServiceError`` for a code that is not right.
+    ``url`` is the URL of the page if it has a query. ``without_url`` skips the step. ``redeem`` raises a
+    ``ServiceError`` for a wrong code.
     """
 
     purpose: Purpose
     kinds: list[Kind]
     page: str
-    entered: Callable[[Entered], HttpResponse]
+    redeem: Callable[[EnteredCode], HttpResponse]
     url: str = ""
     back_url: str = ""
     register_url: str = ""
     without_url: str = ""
 
     def links(self, pending: Pending | None) -> dict[str, str]:
-        """Return where the forms of the step go, and what leads to another address or on without one."""
+        """Return the URLs of the step's forms, for another address, and for skipping the step."""
         return {
             "action": self.url or reverse(self.page),
-            "again_url": self.url or shared.address(self.page, pending),
+            "again_url": self.url or shared.page_url(self.page, pending),
             "without_url": self.without_url,
             "without_kind": self.kinds[0].value if self.kinds else "",
         }
 
 
-def prove(purpose: Purpose, entered: Entered) -> None:
-    """Use up a code that signs nobody in.
+def verify(purpose: Purpose, entered: EnteredCode) -> None:
+    """Redeem a code that does not sign the user in.
 
     Raises:
-        verification.WrongCode: not the code that was sent, or no longer.
+        verification.WrongCode: the code is wrong or has expired.
 
     """
     codes.verify(
@@ -74,10 +74,10 @@ def prove(purpose: Purpose, entered: Entered) -> None:
     )
 
 
-def walk(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
-    """Show the page that is next: for the address, then for the code. Sending twice does no harm."""
+def handle(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
+    """Show the page for the address, send the code, or redeem it."""
     if request.method != "POST":
-        hint = pending.asked.login_hint[:254] if pending else ""
+        hint = pending.authorization.login_hint[:254] if pending else ""
         return _address_page(
             request, pending, step, AddressForm(initial={"identifier": hint}, kinds=step.kinds)
         )
@@ -105,12 +105,12 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
             known=cookies.get_known_users(request),
         )
     except SentTooOften as error:
-        notice = " ".join(refusals.sentences(error))
+        notice = " ".join(error_messages.get_messages(error))
         page = code_page(request, pending, step, CodeForm(), identifier, notice=notice)
-        return shared.refused(page, error)
+        return shared.add_error_headers(page, error)
     except ServiceError as error:
-        shared.tell(form, error)
-        return shared.refused(_address_page(request, pending, step, form, error.status), error)
+        shared.add_error(form, error)
+        return shared.add_error_headers(_address_page(request, pending, step, form, error.status), error)
     return code_page(request, pending, step, CodeForm(), identifier)
 
 
@@ -120,8 +120,8 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
     if not form.is_valid():
         return code_page(request, pending, step, form, identifier, status=400)
     try:
-        return step.entered(
-            Entered(
+        return step.redeem(
+            EnteredCode(
                 kind=_kind(identifier, step),
                 identifier=form.cleaned_data["identifier"],
                 code=form.cleaned_data["code"],
@@ -129,9 +129,9 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
             )
         )
     except ServiceError as error:
-        shared.tell(form, error, "code" if error.reason == "wrong_code" else None)
+        shared.add_error(form, error, "code" if error.reason == "wrong_code" else None)
         page = code_page(request, pending, step, form, identifier, status=error.status)
-        return shared.refused(page, error)
+        return shared.add_error_headers(page, error)
 
 
 def _kind(identifier: str, step: CodeStep) -> Kind:
@@ -145,14 +145,14 @@ def _address_page(
     request: HttpRequest, pending: Pending | None, step: CodeStep, form: Form, status: int = 200
 ) -> HttpResponse:
     only = step.kinds[0] if len(step.kinds) == 1 else None
-    response = shared.page(
+    response = shared.render_page(
         request,
         "code_address",
         pending,
         status,
         form=form,
         purpose=step.purpose.value,
-        label=words.label(step.kinds or [Kind.EMAIL]),
+        label=labels.identifier_label(step.kinds or [Kind.EMAIL]),
         is_offered=bool(step.kinds),
         autocomplete={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username",
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
@@ -176,8 +176,8 @@ def code_page(  # noqa: PLR0913 - the parts of a page
     status: int = 200,
     notice: str = "",
 ) -> HttpResponse:
-    """Ask for the code that was sent."""
-    return shared.page(
+    """Show the page that asks for the code."""
+    return shared.render_page(
         request,
         "code_entry",
         pending,
@@ -185,9 +185,10 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         form=form,
         purpose=step.purpose.value,
         identifier=identifier,
-        has_letters=codes.are_long(identifiers.kind_of(identifier), identifier),
+        has_letters=codes.has_long_codes(identifiers.kind_of(identifier), identifier),
         notice=notice,
-        # If a code was sent without a token, the tenant asks for none: only after a wrong code is it asked.
+        # A code that was sent without a token means that the tenant has no CAPTCHA. Look it up only after a
+        # wrong code, which does not show that.
         asks_captcha="code" in request.POST or bool(shared.captcha_token(request)),
         **step.links(pending),
     )

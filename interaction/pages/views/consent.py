@@ -1,4 +1,4 @@
-"""Which account, and may the application have what it asks for?"""
+"""The pages that ask for an account, for a confirmation, and for consent."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -6,7 +6,7 @@ from identity.http.responses import gone, redirect, survives_deletion
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
 from interaction.journeys.pending import Pending
-from interaction.pages import words
+from interaction.pages import labels
 from interaction.pages.views import shared
 from oidc.grants import descriptions, requests
 from oidc.grants.consents import ConsentRequest
@@ -14,65 +14,74 @@ from oidc.grants.consents import ConsentRequest
 
 @shared.step
 def select_account(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask which account to go on with."""
+    """Ask which account to continue with."""
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
-    choice = shared.choice(request, session)
+    choice = shared.get_choice(request, session)
     if session is None or choice == "other":
-        return redirect(shared.address("pages:sign-in", pending))
+        return redirect(shared.page_url("pages:sign-in", pending))
     if choice == "continue":
-        requests.note_account(pending.parked, session)
-        return redirect(pending.resume)
-    return shared.page(
-        request, "select_account", pending, accounts=[shared.person(session.user)], session_id=session.pk
+        requests.note_account(pending.row, session)
+        return redirect(pending.resume_url)
+    return shared.render_page(
+        request,
+        "select_account",
+        pending,
+        accounts=[shared.describe_user(session.user)],
+        session_id=session.pk,
     )
 
 
 @shared.step
 def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask before an application gets a code that nothing proves to be itself (decision N9)."""
+    """Ask before a code is issued to an application that cannot prove its identity (decision N9)."""
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
-    choice = shared.choice(request, session)
+    choice = shared.get_choice(request, session)
     if session is None or choice == "other":
-        return redirect(shared.address("pages:sign-in", pending))
+        return redirect(shared.page_url("pages:sign-in", pending))
     if choice == "continue":
-        requests.note_account(pending.parked, session)
-        return redirect(pending.resume)
+        requests.note_account(pending.row, session)
+        return redirect(pending.resume_url)
     if choice == "cancel":
         return redirect(consenting.deny(pending))
-    return shared.page(request, "continue", pending, user=shared.person(session.user), session_id=session.pk)
+    return shared.render_page(
+        request, "continue", pending, user=shared.describe_user(session.user), session_id=session.pk
+    )
 
 
 @shared.step
 @survives_deletion
 def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask whether the application may have what it asks for."""
+    """Ask for consent to what the application requests."""
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
     if session is None:
-        return redirect(pending.resume)
-    choice = shared.choice(request, session)
-    if choice == "allow" and consenting.is_shown(session, pending, request.POST.get("shown", "")):
+        return redirect(pending.resume_url)
+    choice = shared.get_choice(request, session)
+    if choice == "allow" and consenting.is_current(session, pending, request.POST.get("shown", "")):
         return redirect(consenting.allow(session, pending))
     if choice == "deny":
         return redirect(consenting.deny(pending))
-    wanted = consenting.show(session, pending)
-    return shared.page(
+    consent_request = consenting.record_shown(session, pending)
+    return shared.render_page(
         request,
         "consent",
         pending,
-        user=shared.person(session.user),
+        user=shared.describe_user(session.user),
         session_id=session.pk,
-        scopes=words.described(wanted.identity),
-        targets=_targets(wanted),
-        shown=consenting.mark_of_shown(pending),
+        scopes=labels.describe_scopes(consent_request.identity),
+        targets=_targets(consent_request),
+        shown=consenting.shown_digest(pending),
     )
 
 
-def _targets(wanted: ConsentRequest) -> list[dict[str, object]]:
-    """Return the API and the organization that the application asks for, as the page shows them."""
-    return [words.target(found) for found in descriptions.describe(wanted.targets()).values()]
+def _targets(consent_request: ConsentRequest) -> list[dict[str, object]]:
+    """Return the requested API and organization as the page shows them."""
+    return [
+        labels.describe_target(description)
+        for description in descriptions.describe(consent_request.targets()).values()
+    ]

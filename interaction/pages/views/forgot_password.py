@@ -1,4 +1,4 @@
-"""Choosing a new password after the old one was forgotten."""
+"""The pages for a new password if the old one is forgotten."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -12,10 +12,10 @@ from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending
-from interaction.pages import refusals
+from interaction.pages import error_messages
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
-from interaction.pages.views.code_step import CodeStep, Entered
+from interaction.pages.views.code_step import CodeStep, EnteredCode
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -23,33 +23,33 @@ from interaction.verification.models import Purpose, VerificationCode
 @hashes_password(field="new_password")
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Prove an address; then ask for a new password."""
+    """Verify an address; then ask for a new password."""
     proofs = verification.find_proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))
-        return _choose(request, pending, newest)
-    kinds = codes.offered(experience.current())[Purpose.FORGOT_PASSWORD]
+        return _set_password(request, pending, newest)
+    kinds = codes.get_offered_kinds(experience.current())[Purpose.FORGOT_PASSWORD]
     if not kinds:
         return _not_offered(request, pending)
-    return code_step.walk(
+    return code_step.handle(
         request,
         pending,
         CodeStep(
             purpose=Purpose.FORGOT_PASSWORD,
             kinds=kinds,
             page="pages:forgot-password",
-            back_url=shared.address("pages:sign-in", pending),
-            entered=lambda entered: _proven(entered, pending),
+            back_url=shared.page_url("pages:sign-in", pending),
+            redeem=lambda entered: _verify(entered, pending),
         ),
     )
 
 
-def _proven(entered: Entered, pending: Pending | None) -> HttpResponse:
-    code_step.prove(Purpose.FORGOT_PASSWORD, entered)
-    return redirect(shared.address("pages:forgot-password", pending))
+def _verify(entered: EnteredCode, pending: Pending | None) -> HttpResponse:
+    code_step.verify(Purpose.FORGOT_PASSWORD, entered)
+    return redirect(shared.page_url("pages:forgot-password", pending))
 
 
-def _choose(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
+def _set_password(request: HttpRequest, pending: Pending | None, proof: VerificationCode) -> HttpResponse:
     if request.method != "POST":
         return _page(request, pending, proof, NewPasswordForm())
     form = NewPasswordForm(request.POST)
@@ -62,10 +62,10 @@ def _choose(request: HttpRequest, pending: Pending | None, proof: VerificationCo
             browser=cookies.get_browser(request),
         )
     except ServiceError as error:
-        shared.tell(form, error, "new_password" if isinstance(error, Invalid) else None)
-        return shared.refused(_page(request, pending, proof, form, error.status), error)
-    return shared.page(
-        request, "password_changed", pending, sign_in_url=shared.address("pages:sign-in", pending)
+        shared.add_error(form, error, "new_password" if isinstance(error, Invalid) else None)
+        return shared.add_error_headers(_page(request, pending, proof, form, error.status), error)
+    return shared.render_page(
+        request, "password_changed", pending, sign_in_url=shared.page_url("pages:sign-in", pending)
     )
 
 
@@ -76,17 +76,17 @@ def _page(
     form: NewPasswordForm,
     status: int = 200,
 ) -> HttpResponse:
-    asked = experience.current().password_policy
-    return shared.page(
+    password_policy = experience.current().password_policy
+    return shared.render_page(
         request,
         "new_password",
         pending,
         status,
         form=form,
         address=proof.address,
-        rules=refusals.rules(policy.rules(asked)),
-        meter=policy.has_meter(asked),
-        other_url=shared.address("pages:forgot-password", pending, other="1"),
+        rules=error_messages.describe_rules(policy.rules(password_policy)),
+        meter=policy.has_meter(password_policy),
+        other_url=shared.page_url("pages:forgot-password", pending, other="1"),
     )
 
 
@@ -97,5 +97,5 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         title=_("New passwords cannot be chosen here"),
         message=_("We have no way to send you a code."),
         next_step=_("Ask the people who run this service for a new password."),
-        link=Link(shared.address("pages:sign-in", pending), _("Sign in")),
+        link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
     )

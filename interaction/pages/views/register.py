@@ -1,4 +1,4 @@
-"""Making an account of one's own."""
+"""The registration pages."""
 
 from dataclasses import replace
 from typing import Final
@@ -19,10 +19,10 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
 from interaction.journeys.pending import Pending
-from interaction.pages import context, refusals, words
+from interaction.pages import context, error_messages, labels
 from interaction.pages.forms import RegisterForm
-from interaction.pages.views import code_step, shared, sign_in
-from interaction.pages.views.code_step import CodeStep, Entered
+from interaction.pages.views import code_step, shared
+from interaction.pages.views.code_step import CodeStep, EnteredCode
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -33,86 +33,86 @@ _AUTOCOMPLETE: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHO
 @hashes_password(field="password")
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Prove each address to which a code can be sent, one at a time; then ask for the rest.
+    """Verify each address to which a code can be sent, one at a time; then ask for the other fields.
 
-    Where the tenant does not insist on a proof, a person may go on without an address.
+    If the tenant does not require verification, the user may skip an address.
     """
-    shown = context.shown_on(request)
-    kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
+    experience = context.get_experience(request)
+    kinds = [Kind(kind) for kind in experience.sign_up["identifiers"]]
     if not kinds:
         return _not_offered(request, pending)
-    without = _left_out(request, shown, kinds)
+    without = _get_skipped(request, experience, kinds)
     proofs = verification.find_proofs(purpose=Purpose.REGISTER, browser=cookies.get_browser(request))
     proofs = {kind: proof for kind, proof in proofs.items() if kind in kinds}
     unproven = [kind for kind in kinds if kind is not Kind.USERNAME and kind not in {*proofs, *without}]
-    reachable = codes.offered(shown)[Purpose.REGISTER] if unproven else []
+    reachable = codes.get_offered_kinds(experience)[Purpose.REGISTER] if unproven else []
     for kind in unproven:
-        if shown.sign_up["verify"] or kind in reachable:
-            step = _proving(kind, pending, without, is_reachable=kind in reachable)
-            can_go_on = kind in _optional(shown, kinds, without)
-            url = _address(pending, [*without, kind]) if can_go_on else ""
-            return code_step.walk(request, pending, replace(step, without_url=url))
-    return _details(request, pending, shown, proofs, without)
+        if experience.sign_up["verify"] or kind in reachable:
+            step = _code_step(kind, pending, without, is_reachable=kind in reachable)
+            can_skip = kind in _get_optional(experience, kinds, without)
+            url = _url(pending, [*without, kind]) if can_skip else ""
+            return code_step.handle(request, pending, replace(step, without_url=url))
+    return _details(request, pending, experience, proofs, without)
 
 
-def _left_out(request: HttpRequest, shown: SignInExperience, kinds: list[Kind]) -> list[Kind]:
-    """Return the addresses that the person goes on without, as far as that is allowed."""
+def _get_skipped(request: HttpRequest, experience: SignInExperience, kinds: list[Kind]) -> list[Kind]:
+    """Return the kinds of address that the user skips and may skip."""
     without: list[Kind] = []
     for kind in kinds:
-        if kind in request.GET.getlist(_WITHOUT) and kind in _optional(shown, kinds, without):
+        if kind in request.GET.getlist(_WITHOUT) and kind in _get_optional(experience, kinds, without):
             without.append(kind)
     return without
 
 
-def _optional(shown: SignInExperience, kinds: list[Kind], without: list[Kind]) -> list[Kind]:
-    """Return the addresses that can be left out: one identifier stays."""
-    left = [kind for kind in kinds if kind not in without]
-    is_free = not shown.sign_up["verify"] and len(left) > 1
-    return [kind for kind in left if kind is not Kind.USERNAME] if is_free else []
+def _get_optional(experience: SignInExperience, kinds: list[Kind], without: list[Kind]) -> list[Kind]:
+    """Return the kinds of address that can be skipped, so that at least one identifier remains."""
+    remaining = [kind for kind in kinds if kind not in without]
+    is_optional = not experience.sign_up["verify"] and len(remaining) > 1
+    return [kind for kind in remaining if kind is not Kind.USERNAME] if is_optional else []
 
 
-def _address(pending: Pending | None, without: list[Kind]) -> str:
-    address = shared.address("pages:register", pending)
+def _url(pending: Pending | None, without: list[Kind]) -> str:
+    url = shared.page_url("pages:register", pending)
     query = urlencode([(_WITHOUT, kind.value) for kind in without])
-    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
-def _proving(kind: Kind, pending: Pending | None, without: list[Kind], *, is_reachable: bool) -> CodeStep:
-    def entered(entered: Entered) -> HttpResponse:
-        code_step.prove(Purpose.REGISTER, entered)
-        return redirect(_address(pending, without))
+def _code_step(kind: Kind, pending: Pending | None, without: list[Kind], *, is_reachable: bool) -> CodeStep:
+    def redeem(entered: EnteredCode) -> HttpResponse:
+        code_step.verify(Purpose.REGISTER, entered)
+        return redirect(_url(pending, without))
 
     return CodeStep(
         purpose=Purpose.REGISTER,
         kinds=[kind] if is_reachable else [],
         page="pages:register",
-        url=_address(pending, without),
-        back_url=shared.address("pages:sign-in", pending),
-        entered=entered,
+        url=_url(pending, without),
+        back_url=shared.page_url("pages:sign-in", pending),
+        redeem=redeem,
     )
 
 
 def _details(
     request: HttpRequest,
     pending: Pending | None,
-    shown: SignInExperience,
+    experience: SignInExperience,
     proofs: dict[Kind, VerificationCode],
     without: list[Kind],
 ) -> HttpResponse:
-    kinds = [Kind(kind) for kind in shown.sign_up["identifiers"]]
-    asked = [kind for kind in kinds if kind not in {*proofs, *without}]
-    password: bool = shown.sign_up["password"]
+    kinds = [Kind(kind) for kind in experience.sign_up["identifiers"]]
+    fields = [kind for kind in kinds if kind not in {*proofs, *without}]
+    password: bool = experience.sign_up["password"]
     if request.method != "POST":
-        form = RegisterForm(initial=_hinted(pending), kinds=asked, password=password)
-        return _page(request, pending, shown, proofs, without, form)
-    form = RegisterForm(request.POST, kinds=asked, password=password)
+        form = RegisterForm(initial=_initial(pending), kinds=fields, password=password)
+        return _page(request, pending, experience, proofs, without, form)
+    form = RegisterForm(request.POST, kinds=fields, password=password)
     if not form.is_valid():
-        return _page(request, pending, shown, proofs, without, form, status=400)
-    given = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
-    given |= {kind: proof.address for kind, proof in proofs.items()}
+        return _page(request, pending, experience, proofs, without, form, status=400)
+    values = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
+    values |= {kind: proof.address for kind, proof in proofs.items()}
     try:
-        signed_in = registering.sign_up(
-            **{str(name): value for name, value in given.items()},
+        result = registering.sign_up(
+            **{str(name): value for name, value in values.items()},
             captcha_token=shared.captcha_token(request),
             browser=cookies.get_browser(request),
             without=frozenset(without),
@@ -120,30 +120,29 @@ def _details(
             current=cookies.current_session(request),
         )
     except ServiceError as error:
-        shared.tell(form, error)
-        return shared.refused(
-            _page(request, pending, shown, proofs, without, form, status=error.status), error
-        )
-    return sign_in.enter(request, signed_in)
+        shared.add_error(form, error)
+        page = _page(request, pending, experience, proofs, without, form, status=error.status)
+        return shared.add_error_headers(page, error)
+    return shared.redirect_signed_in(request, result)
 
 
-def _hinted(pending: Pending | None) -> dict[str, str]:
-    """Return what the application believes the person is called here, as the field that it would go into."""
-    hint = pending.asked.login_hint[:254].strip() if pending else ""
+def _initial(pending: Pending | None) -> dict[str, str]:
+    """Return the ``login_hint`` of the application as the initial value of its field."""
+    hint = pending.authorization.login_hint[:254].strip() if pending else ""
     return {identifiers.kind_of(hint): hint} if hint else {}
 
 
 def _page(  # noqa: PLR0913, PLR0917 - the parts of a page
     request: HttpRequest,
     pending: Pending | None,
-    shown: SignInExperience,
+    experience: SignInExperience,
     proofs: dict[Kind, VerificationCode],
     without: list[Kind],
     form: RegisterForm,
     *,
     status: int = 200,
 ) -> HttpResponse:
-    return shared.page(
+    return shared.render_page(
         request,
         "register",
         pending,
@@ -152,18 +151,21 @@ def _page(  # noqa: PLR0913, PLR0917 - the parts of a page
         asked=[
             {
                 "field": form[kind],
-                "label": words.label([kind]),
+                "label": labels.identifier_label([kind]),
                 "autocomplete": _AUTOCOMPLETE[kind],
                 "type": {Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(kind, "text"),
             }
             for kind in Kind
             if kind in form.fields
         ],
-        proven=[{"label": words.label([kind]), "address": proof.address} for kind, proof in proofs.items()],
-        rules=refusals.rules(policy.rules(shown.password_policy)),
-        meter=policy.has_meter(shown.password_policy),
-        action=_address(None, without),
-        sign_in_url=shared.address("pages:sign-in", pending),
+        proven=[
+            {"label": labels.identifier_label([kind]), "address": proof.address}
+            for kind, proof in proofs.items()
+        ],
+        rules=error_messages.describe_rules(policy.rules(experience.password_policy)),
+        meter=policy.has_meter(experience.password_policy),
+        action=_url(None, without),
+        sign_in_url=shared.page_url("pages:sign-in", pending),
         asks_captcha=True,
     )
 
@@ -175,5 +177,5 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         title=_("New accounts are not offered here"),
         message=_("Accounts are made by the people who run this service."),
         next_step=_("Ask them for one, or sign in if you have one."),
-        link=Link(shared.address("pages:sign-in", pending), _("Sign in")),
+        link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
     )

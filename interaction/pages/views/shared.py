@@ -1,4 +1,4 @@
-"""What the pages have in common."""
+"""Functions shared by the views of the journeys' pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,64 +13,66 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import gone
+from identity.http.responses import gone, redirect
+from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.connectors import captcha
 from interaction.connectors.providers import registry
 from interaction.journeys import languages
-from interaction.journeys import pending as waiting
+from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.pages import language, refusals
+from interaction.journeys.sign_in import SignInResult
+from interaction.pages import error_messages, language
 from oidc.grants import requests
 
 Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 
 
 def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
-    """Make a view of a step of a journey: it is given the pending request, in whose language it goes on."""
+    """Make a step of a journey a view: find the pending request, and activate the journey's language."""
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
     def wrapped(request: HttpRequest) -> HttpResponse:
-        given = request.POST if request.method == "POST" else request.GET
+        parameters = request.POST if request.method == "POST" else request.GET
         try:
-            pending = waiting.find(request, given.get("interaction", ""))
-        except waiting.Expired:
+            pending = pending_requests.find(request, parameters.get("interaction", ""))
+        except pending_requests.Expired:
             return gone(request)
         if pending is not None:
-            _speak(request, pending)
+            _activate_language(request, pending)
         return view(request, pending)
 
     return wrapped
 
 
-def _speak(request: HttpRequest, pending: Pending) -> None:
-    if chosen := languages.chosen_on(request):
-        requests.note_language(pending.parked, chosen)
-    translation.activate(languages.of_request(request, pending))
+def _activate_language(request: HttpRequest, pending: Pending) -> None:
+    if chosen := languages.get_chosen(request):
+        requests.note_language(pending.row, chosen)
+    translation.activate(languages.get_journey_language(request, pending))
 
 
 def captcha_token(request: HttpRequest) -> str:
-    """Return what the widget of a CAPTCHA put into a form."""
+    """Return the token that a CAPTCHA's widget has added to a form."""
     names = (f"{provider.widget.css_class}-response" for provider in registry.captchas())
     return next((request.POST[name] for name in names if request.POST.get(name)), "")
 
 
-def page(
-    request: HttpRequest, template: str, pending: Pending | None, status: int = 200, **shown: object
+def render_page(
+    request: HttpRequest, template: str, pending: Pending | None, status: int = 200, **values: object
 ) -> HttpResponse:
-    """Render a page that belongs to a pending request, and let its form lead to the application.
+    """Render a page of a journey; its form may redirect to the application of the pending request.
 
-    ``asks_captcha`` shows the CAPTCHA that the tenant asks for, if it does.
+    ``asks_captcha`` shows the tenant's CAPTCHA, if it has one.
     """
-    asked = captcha.current() if shown.get("asks_captcha") else None
+    current_captcha = captcha.current() if values.get("asks_captcha") else None
     application = pending and {
         "name": pending.application.name,
         "site": pending.site,
         "is_third_party": pending.application.is_third_party,
     }
-    interaction = str(pending.parked.pk) if pending else ""
+    interaction = str(pending.row.pk) if pending else ""
     response = render(
         request,
         f"interaction/{template}.html",
@@ -78,55 +80,62 @@ def page(
             "application": application,
             "interaction": interaction,
             "languages": _languages(request, interaction),
-            "captcha": asked,
+            "captcha": current_captcha,
             "language_name": dict(settings.LANGUAGES)[translation.get_language() or settings.LANGUAGE_CODE],
-            **shown,
+            **values,
         },
         status=status,
     )
     response["Cache-Control"] = "no-store"
-    if chosen := languages.chosen_on(request):
+    if chosen := languages.get_chosen(request):
         language.remember(response, chosen)
     response.form_targets = pending.form_targets if pending else ()  # type: ignore[attr-defined]
-    if asked:
-        response.widget_sources = asked.provider.widget.sources  # type: ignore[attr-defined]
+    if current_captcha:
+        response.widget_sources = current_captcha.provider.widget.sources  # type: ignore[attr-defined]
     return response
 
 
 def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
-    """Return links that show a page in other languages."""
-    known = {"interaction": interaction} if interaction else {}
+    """Return links to the page in all languages."""
+    query = {"interaction": interaction} if interaction else {}
     return [
         {
             "tag": language.tag_of(code),
             "name": name,
-            "href": f"{request.path}?{urlencode(known | {languages.PARAMETER: language.tag_of(code)})}",
+            "href": f"{request.path}?{urlencode(query | {languages.PARAMETER: language.tag_of(code)})}",
         }
         for code, name in settings.LANGUAGES
     ]
 
 
-def refused(response: HttpResponse, error: ServiceError) -> HttpResponse:
-    """Give a page that tells of a refusal the headers that belong to it."""
+def add_error_headers(response: HttpResponse, error: ServiceError) -> HttpResponse:
+    """Add the headers of an error to its page."""
     for name, value in error.headers.items():
         response[name] = value
     return response
 
 
-def tell(form: Form, error: ServiceError, field: str | None = None) -> None:
-    """Write beside the right field, or above all of them, why a form was refused."""
-    named = error.field if isinstance(error, Invalid) else field
-    for sentence in refusals.sentences(error):
-        form.add_error(named if named in form.fields else None, sentence)
+def add_error(form: Form, error: ServiceError, field: str | None = None) -> None:
+    """Add the messages of an error to its field or, without a field, to the whole form."""
+    name = error.field if isinstance(error, Invalid) else field
+    for message in error_messages.get_messages(error):
+        form.add_error(name if name in form.fields else None, message)
 
 
-def address(name: str, pending: Pending | None, **query: str) -> str:
-    """Return where a page is, for the same pending request."""
-    known = ({"interaction": str(pending.parked.pk)} if pending else {}) | query
-    return f"{reverse(name)}?{urlencode(known)}" if known else reverse(name)
+def redirect_signed_in(request: HttpRequest, result: SignInResult) -> HttpResponse:
+    """Redirect to the page after a sign-in, with the cookies of the session."""
+    response = redirect(result.redirect_to)
+    cookies.set_sign_in(request, response, result.user, result.session_token)
+    return response
 
 
-def person(user: User) -> dict[str, str]:
+def page_url(name: str, pending: Pending | None, **query: str) -> str:
+    """Return the URL of a page for a pending request."""
+    parameters = ({"interaction": str(pending.row.pk)} if pending else {}) | query
+    return f"{reverse(name)}?{urlencode(parameters)}" if parameters else reverse(name)
+
+
+def describe_user(user: User) -> dict[str, str]:
     return {
         "name": user.name,
         "username": user.username,
@@ -137,10 +146,10 @@ def person(user: User) -> dict[str, str]:
     }
 
 
-def choice(request: HttpRequest, session: Session | None) -> str:
-    """Return the button that was pressed, if it was on a page of this very session.
+def get_choice(request: HttpRequest, session: Session | None) -> str:
+    """Return the pressed button if the page belongs to this session, else an empty text.
 
-    Somebody else may have signed in in another tab since: they are shown a page of their own.
+    Another user may have signed in in another tab meanwhile; then the page is shown to that user.
     """
-    shown = session is not None and request.POST.get("session") == str(session.pk)
-    return request.POST.get("choice", "") if shown else ""
+    is_same_session = session is not None and request.POST.get("session") == str(session.pk)
+    return request.POST.get("choice", "") if is_same_session else ""

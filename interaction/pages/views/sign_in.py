@@ -1,4 +1,4 @@
-"""Who is there?"""
+"""The sign-in pages: with a password, and with a code."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -10,14 +10,13 @@ from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
-from interaction.journeys import pending as waiting
+from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignedIn
-from interaction.pages import context, words
+from interaction.pages import context, labels
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
-from interaction.pages.views.code_step import Entered
+from interaction.pages.views.code_step import EnteredCode
 from interaction.social import offers
 from interaction.verification.models import Purpose
 
@@ -27,13 +26,13 @@ from interaction.verification.models import Purpose
 def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and password."""
     if request.method != "POST":
-        form = SignInForm(initial={"identifier": pending.asked.login_hint[:254] if pending else ""})
+        form = SignInForm(initial={"identifier": pending.authorization.login_hint[:254] if pending else ""})
         return _page(request, pending, form)
     form = SignInForm(request.POST)
     if not form.is_valid():
         return _page(request, pending, form, 400)
     try:
-        signed_in = signing_in.with_password(
+        result = signing_in.sign_in_with_password(
             **form.cleaned_data,
             pending=pending,
             current=cookies.current_session(request),
@@ -43,81 +42,72 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         if error.reason == "invalid_credentials":
             form.add_error(None, _("That does not match any account. Check both fields and try again."))
         else:
-            shared.tell(form, error)
-        return shared.refused(_page(request, pending, form, error.status), error)
-    return enter(request, signed_in)
-
-
-def enter(request: HttpRequest, signed_in: SignedIn) -> HttpResponse:
-    """Let a person in who has signed in."""
-    response = redirect(signed_in.redirect_to)
-    cookies.set_sign_in(request, response, signed_in.user, signed_in.session_token)
-    return response
+            shared.add_error(form, error)
+        return shared.add_error_headers(_page(request, pending, form, error.status), error)
+    return shared.redirect_signed_in(request, result)
 
 
 def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200) -> HttpResponse:
-    shown = context.shown_on(request)
-    offered = codes.offered(shown)
-    kinds = [kind for kind in Kind if shown.can_use_password(kind)]
-    ways = {}
+    experience = context.get_experience(request)
+    offered = codes.get_offered_kinds(experience)
+    kinds = [kind for kind in Kind if experience.can_use_password(kind)]
+    urls = {}
     if offered[Purpose.SIGN_IN]:
-        ways["code_url"] = shared.address("pages:sign-in-code", pending)
+        urls["code_url"] = shared.page_url("pages:sign-in-code", pending)
     if kinds and offered[Purpose.FORGOT_PASSWORD]:
-        ways["forgot_url"] = shared.address("pages:forgot-password", pending)
-    if shown.sign_up["identifiers"]:
-        ways["register_url"] = shared.address("pages:register", pending)
+        urls["forgot_url"] = shared.page_url("pages:forgot-password", pending)
+    if experience.sign_up["identifiers"]:
+        urls["register_url"] = shared.page_url("pages:register", pending)
     must_reauthenticate = pending is not None and pending.must_reauthenticate
     social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
-    if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in ways):
-        return redirect(waiting.refused(pending))
-    if not (kinds or social_offers or form.is_bound) and "code_url" in ways:
-        return redirect(ways["code_url"])
-    return shared.page(
+    if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in urls):
+        return redirect(pending_requests.refuse_reauthentication(pending))
+    if not (kinds or social_offers or form.is_bound) and "code_url" in urls:
+        return redirect(urls["code_url"])
+    return shared.render_page(
         request,
         "sign_in",
         pending,
         status,
-        brand=context.brand_of(shown),
+        brand=context.get_brand(experience),
         form=form,
         takes_password=bool(kinds),
-        identifier_label=words.label(kinds),
+        identifier_label=labels.identifier_label(kinds),
         identifier_autocomplete="username",
-        **ways,
+        **urls,
         offers=social_offers,
     )
 
 
 @shared.step
 def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Sign in with a code."""
-    shown = context.shown_on(request)
-    kinds = codes.offered(shown)[Purpose.SIGN_IN]
-    if not kinds and _takes_passwords(shown):
-        return redirect(shared.address("pages:sign-in", pending))
+    """Ask for an email or phone, then for the code that was sent there."""
+    experience = context.get_experience(request)
+    kinds = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
+    if not kinds and _has_passwords(experience):
+        return redirect(shared.page_url("pages:sign-in", pending))
 
-    def entered(entered: Entered) -> HttpResponse:
-        return enter(
-            request,
-            signing_in.with_code(
-                kind=entered.kind,
-                identifier=entered.identifier,
-                code=entered.code,
-                browser=entered.browser,
-                pending=pending,
-                current=cookies.current_session(request),
-            ),
+    def redeem(entered: EnteredCode) -> HttpResponse:
+        result = signing_in.sign_in_with_code(
+            kind=entered.kind,
+            identifier=entered.identifier,
+            code=entered.code,
+            browser=entered.browser,
+            pending=pending,
+            current=cookies.current_session(request),
         )
+        return shared.redirect_signed_in(request, result)
 
     step = code_step.CodeStep(
         purpose=Purpose.SIGN_IN,
         kinds=kinds,
         page="pages:sign-in-code",
-        back_url=shared.address("pages:sign-in", pending) if _takes_passwords(shown) else "",
-        register_url=shared.address("pages:register", pending) if shown.sign_up["identifiers"] else "",
-        entered=entered,
+        back_url=shared.page_url("pages:sign-in", pending) if _has_passwords(experience) else "",
+        register_url=shared.page_url("pages:register", pending) if experience.sign_up["identifiers"] else "",
+        redeem=redeem,
     )
-    return code_step.walk(request, pending, step)
+    return code_step.handle(request, pending, step)
 
 
-def _takes_passwords(shown: SignInExperience) -> bool:
-    return any(shown.can_use_password(kind) for kind in Kind)
+def _has_passwords(experience: SignInExperience) -> bool:
+    return any(experience.can_use_password(kind) for kind in Kind)

@@ -1,4 +1,4 @@
-"""To another provider, and back."""
+"""The redirect to another provider, and its callback."""
 
 from typing import Final
 from uuid import UUID
@@ -14,72 +14,72 @@ from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
 from identity.http.responses import gone, redirect, survives_deletion
 from identity.sessions import cookies
-from interaction.journeys import pending as waiting
+from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
-from interaction.journeys import social as journey
 from interaction.journeys.pending import Pending
+from interaction.journeys.social import linking
+from interaction.journeys.social import sign_in as signing_in
+from interaction.journeys.social.provider import Answer, redeem_attempt
 from interaction.pages.views import shared
 from interaction.social.models import SocialAttempt
 
 
-@require_GET  # no HEAD: it begins something
+@require_GET  # no HEAD: it starts a sign-in
 @survives_deletion
 def start(request: HttpRequest, connector_id: str) -> HttpResponse:
-    """Send the browser to a provider."""
-    if not same_origin.made_here(request):
+    """Redirect the browser to a provider."""
+    if not same_origin.is_same_origin(request):
         raise PermissionDenied
     try:
-        pending = waiting.find(request, request.GET.get("interaction", ""))
-    except waiting.Expired:
+        pending = pending_requests.find(request, request.GET.get("interaction", ""))
+    except pending_requests.Expired:
         return gone(request)
-    response = redirect(_back(pending))
+    response = redirect(_sign_in_url(pending))
     browser = cookies.get_browser(request) or cookies.new_browser(response)
     try:
-        response["Location"] = journey.begin(connector_id=connector_id, browser=browser, pending=pending)
+        response["Location"] = signing_in.begin(connector_id=connector_id, browser=browser, pending=pending)
     except ServiceError as error:
-        return _refused(request, error, _back(pending))
+        return _refuse(request, error, _sign_in_url(pending))
     return response
 
 
-@require_GET  # no HEAD: it uses up what it comes with
+@require_GET  # no HEAD: it redeems the code
 @survives_deletion
 def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
-    """Take the browser back from a provider; ``pk`` is the connector whose address this is."""
-    given = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
-    state = given.pop("state")
+    """Receive a provider's answer; ``pk`` is the connector to which the URL belongs."""
+    parameters = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
+    state = parameters.pop("state")
     pending = None
     try:
-        attempt = journey.come_back(state=state, browser=cookies.get_browser(request), callback=pk)
+        attempt = redeem_attempt(state=state, browser=cookies.get_browser(request), callback=pk)
         if attempt.interaction:
-            pending = waiting.find(request, attempt.interaction)
-    except waiting.Expired:
+            pending = pending_requests.find(request, attempt.interaction)
+    except pending_requests.Expired:
         return gone(request)
-    return _finished(request, attempt, state, journey.Answer(**given), pending)
+    return _finish(request, attempt, state, Answer(**parameters), pending)
 
 
-def _finished(
-    request: HttpRequest, attempt: SocialAttempt, state: str, answer: journey.Answer, pending: Pending | None
+def _finish(
+    request: HttpRequest, attempt: SocialAttempt, state: str, answer: Answer, pending: Pending | None
 ) -> HttpResponse:
     current = cookies.current_session(request)
     try:
         if attempt.session_id is not None:
-            return redirect(journey.link(attempt, state=state, answer=answer, current=current))
-        signed_in = journey.sign_in(attempt, state=state, answer=answer, pending=pending, current=current)
-    except waiting.Expired:
+            return redirect(linking.link(attempt, state=state, answer=answer, current=current))
+        result = signing_in.sign_in(attempt, state=state, answer=answer, pending=pending, current=current)
+    except pending_requests.Expired:
         return gone(request)
     except ServiceError as error:
-        return _refused(request, error, reverse("pages:account") if attempt.session_id else _back(pending))
-    response = redirect(signed_in.redirect_to)
-    cookies.set_sign_in(request, response, signed_in.user, signed_in.session_token)
-    return response
+        back = reverse("pages:account") if attempt.session_id else _sign_in_url(pending)
+        return _refuse(request, error, back)
+    return shared.redirect_signed_in(request, result)
 
 
-def _back(pending: Pending | None) -> str:
-    """Return where the person can try again, or try something else; the pending request waits there."""
-    return shared.address("pages:sign-in", pending)
+def _sign_in_url(pending: Pending | None) -> str:
+    return shared.page_url("pages:sign-in", pending)
 
 
-def _refused(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:
+def _refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:
     title, message = _SENTENCES.get(error.reason, _SENTENCES["provider_failed"])
     response = error_page(
         request,

@@ -1,6 +1,6 @@
-// Everything here is an addition: each page is complete without it.
+// Enhancements only: every page works without this script.
 
-// A person may look at the password they are typing; it is hidden again before it is sent.
+// A button shows the password while it is typed. It is hidden again before the form is sent.
 for (const button of document.querySelectorAll("[data-reveal]")) {
   const input = document.getElementById(button.dataset.reveal);
   const status = document.getElementById(button.dataset.status);
@@ -19,7 +19,7 @@ for (const button of document.querySelectorAll("[data-reveal]")) {
   button.hidden = false;
 }
 
-// One submission at a time; a stalled one may be tried again, and so may a page come back to.
+// One submission at a time. The form can be sent again if the request stalls or the user goes back.
 const release = (form) => form.removeAttribute("aria-busy");
 
 for (const form of document.forms) {

@@ -1,7 +1,7 @@
-// How soon a password would be guessed: advice while it is typed. Nothing leaves the page, and the server decides.
-// A password is taken apart into the parts that are guessed soonest. Costs are powers of ten, and add up.
+// An estimate of how many guesses a password takes, shown while it is typed. Nothing is sent; the server decides.
+// A password is split into the parts that are cheapest to guess. Costs are powers of ten, and are added up.
 
-// What people choose, the commonest first.
+// Common passwords and words, the most common first.
 const COMMON = `password monkey dragon iloveyou princess computer ashley michael football sunshine daniel love shadow
 superman jordan jessica baseball killer master samsung charlie soccer jesus babygirl thomas michelle liverpool nicole
 lovely andrew joshua anthony hello justin angel jennifer naruto tigger hunter welcome pokemon robert secret loveme
@@ -35,7 +35,7 @@ const ranks = (words) => new Map(words.map((word, index) => [word, index + 2]).r
 const common = ranks(COMMON);
 const runs = [...KEYS, ...KEYS.map(backwards)].join("\n");
 
-// A word costs its place in the list; digits for letters, capitals and writing it backwards cost a little more.
+// A word costs its position in the list; digits for letters, capitals and reversed spelling cost a little more.
 const wordCost = (piece, known) => {
   const small = lower(piece);
   const other = known.get(letters(small)) ?? known.get(backwards(small));
@@ -45,7 +45,7 @@ const wordCost = (piece, known) => {
 
 const matches = (text, patterns) => patterns.flatMap((pattern) => [...text.matchAll(new RegExp(pattern, "gu"))]);
 
-// A character is one of ten; a small letter is less where letters can be spoken, and may be a word that is not listed.
+// A character counts as one of ten. A lower-case letter counts less in pronounceable text, which may be an unlisted word.
 const characterCosts = (text) => {
   const costs = Array(text.length).fill(1);
   for (const { 0: run, index } of matches(letters(lower(text)), ["\\p{L}{3,}"])) {
@@ -77,7 +77,7 @@ const partsOf = (text, own) => {
   return parts;
 };
 
-// The cheapest way through a text, and what its longest guessable part is.
+// The cheapest split of a text, and its longest guessable part.
 const guess = (text, own) => {
   const best = [{ cost: 0, length: 0 }];
   const parts = partsOf(text, own).sort((one, other) => one.start - other.start);
@@ -91,14 +91,14 @@ const guess = (text, own) => {
   return best[text.length];
 };
 
-// Whatever stands in the other fields, whole and in pieces.
+// The values of the other fields, whole and split into words.
 const wordsOf = (texts) => {
   const whole = texts.map((text) => lower(text.trim()));
   const pieces = whole.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u));
   return ranks([...whole, ...pieces].filter((word) => word.length > 2));
 };
 
-// From which cost on a password is called so.
+// The minimum cost of each level.
 const LEVELS = [["weak", 0], ["fair", 6], ["good", 8], ["strong", 10]];
 const isText = (field) => /^(text|email|tel|password)$/.test(field.type);
 
@@ -119,7 +119,7 @@ for (const template of document.querySelectorAll("template[data-strength]")) {
     meter.hidden = !level;
     meter.value = reached.length;
     clearTimeout(pause);
-    // Who listens to the page hears of it at the next pause, not at every key.
+    // Screen readers announce the result at the next pause, not at every key.
     const tell = () => words.textContent = reached.length < 3 ? `${says[level]} ${says[advice]}` : says[level];
     if (level) pause = setTimeout(tell, 400);
     else words.textContent = "";

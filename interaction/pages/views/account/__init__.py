@@ -1,1 +1,1 @@
-"""The account page and what lies behind it: one page a decision."""
+"""The account page and its subpages: one page for each change."""

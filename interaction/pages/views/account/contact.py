@@ -1,4 +1,4 @@
-"""Another email or phone: where to, then the code that was sent there."""
+"""The pages for another email or phone: the address, then the code that was sent there."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -35,29 +35,31 @@ def phone_code(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 def _address(request: HttpRequest, session: Session, kind: Kind) -> HttpResponse:
-    form = ContactForm(session, shared.sent(request), initial={"identifier": getattr(session.user, kind)})
+    form = ContactForm(
+        session, shared.form_data(request), initial={"identifier": getattr(session.user, kind)}
+    )
     if request.method == "POST":
         shared.attempt(
             form,
             lambda: contact.begin(
-                session, kind=kind, address=form.cleaned_data["identifier"], password=form.given_password
+                session, kind=kind, address=form.cleaned_data["identifier"], password=form.entered_password
             ),
         )
         if not form.errors:
-            return shared.done(f"pages:account-{kind}-code", "sent")
-    return shared.page(request, session, "contact", form=form, kind=kind.value)
+            return shared.redirect_done(f"pages:account-{kind}-code", "sent")
+    return shared.render_page(request, session, "contact", form=form, kind=kind.value)
 
 
 def _code(request: HttpRequest, session: Session, kind: Kind) -> HttpResponse:
-    address = contact.awaited(session, kind)
+    address = contact.find_pending_address(session, kind)
     if address is None:
-        return shared.done(f"pages:account-{kind}", "expired")
-    form = CodeForm(shared.sent(request))
+        return shared.redirect_done(f"pages:account-{kind}", "expired")
+    form = CodeForm(shared.form_data(request))
     if request.method == "POST":
         shared.attempt(form, lambda: contact.finish(session, kind=kind, code=form.cleaned_data["code"]))
         if not form.errors:
-            return shared.done("pages:account", kind.value)
-    has_letters = codes.are_long(kind, address)
-    return shared.page(
+            return shared.redirect_done("pages:account", kind.value)
+    has_letters = codes.has_long_codes(kind, address)
+    return shared.render_page(
         request, session, "contact_code", form=form, kind=kind.value, address=address, has_letters=has_letters
     )

@@ -1,4 +1,4 @@
-"""Taking one's data along, and leaving."""
+"""The pages that export the user's data and delete the account."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
@@ -13,30 +13,34 @@ from interaction.pages.views.account import shared
 
 @shared.account_page
 def export(request: HttpRequest, session: Session) -> HttpResponse:
-    """Hand the person all that is kept about them, as a file."""
-    form = ConfirmedForm(session, shared.sent(request))
+    """Return all data about the user as a file, after confirmation."""
+    form = ConfirmedForm(session, shared.form_data(request))
     if request.method == "POST":
-        data = shared.attempt(form, lambda: exporting.export(session, password=form.given_password))
+        data = shared.attempt(form, lambda: exporting.export(session, password=form.entered_password))
         if data is not None:
             response = JsonResponse(data, json_dumps_params={"indent": 2, "ensure_ascii": False})
             response["Content-Disposition"] = 'attachment; filename="account.json"'
             response["Cache-Control"] = "no-store"
             return response
-    return shared.page(request, session, "export", form=form)
+    return shared.render_page(request, session, "export", form=form)
 
 
 @shared.account_page
 def delete(request: HttpRequest, session: Session) -> HttpResponse:
-    """Delete the account after all that can be asked was asked."""
+    """Delete the account after confirmation."""
     deletion.check_allowed()
-    form = DeletionForm(session, shared.sent(request))
+    form = DeletionForm(session, shared.form_data(request))
     if request.method == "POST":
         shared.attempt(
             form,
-            lambda: deletion.delete(session, password=form.given_password, typed=form.cleaned_data["typed"]),
+            lambda: deletion.delete(
+                session, password=form.entered_password, typed=form.cleaned_data["typed"]
+            ),
         )
         if not form.errors:
-            response = pages.page(request, "account/deleted", None)
+            response = pages.render_page(request, "account/deleted", None)
             cookies.delete_sign_in(response)
             return response
-    return shared.page(request, session, "delete", form=form, phrase=deletion.phrase_for(session.user))
+    return shared.render_page(
+        request, session, "delete", form=form, phrase=deletion.confirmation_phrase(session.user)
+    )

@@ -1,4 +1,4 @@
-"""The accounts elsewhere that a person signs in with."""
+"""The page of the user's accounts at other providers."""
 
 from typing import Final
 
@@ -9,16 +9,16 @@ from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import linked_accounts
-from interaction.pages import words
+from interaction.pages import labels
 from interaction.pages.views.account import shared
 
-# Where the page's form may lead besides https: to providers on the developer's own machine.
+# Providers on the developer's own machine, to which the page's form may redirect.
 _FORM_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
 
 
 @shared.account_page
 def linked(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show linked accounts, unlink the one that is named, or go and link another."""
+    """Show linked accounts; unlink one, or start linking another."""
     if "link" in request.POST:
         response = redirect("")
         browser = cookies.get_browser(request) or cookies.new_browser(response)
@@ -28,8 +28,8 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
         return response
     if request.method == "POST":
         linked_accounts.unlink(session.user, request.POST.get("unlink", ""))
-        return shared.done("pages:account-linked", "unlinked")
-    response = shared.page(
+        return shared.redirect_done("pages:account-linked", "unlinked")
+    response = shared.render_page(
         request,
         session,
         "linked",
@@ -38,7 +38,7 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
                 "id": identity.pk,
                 "provider": identity.provider_name,
                 "known_as": identity.email or identity.name,
-                "used": words.used(identity.last_used_at),
+                "used": labels.last_used(identity.last_used_at),
             }
             for identity in linked_accounts.get_linked_accounts(session.user)
         ],

@@ -1,4 +1,4 @@
-"""What a person sees of their own account."""
+"""The account page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
-from interaction.experience import services as experience
+from interaction.experience import services as experiences
 from interaction.journeys import codes
 from interaction.journeys.account import linked_accounts
 from interaction.pages.views.account import shared
@@ -17,20 +17,20 @@ from oidc.grants import connections
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Lead to the account page."""
+    """Redirect to the account page."""
     return redirect(reverse("pages:account"))
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
-    """Show who is signed in here, and lead to all that they can decide."""
+    """Show the signed-in user and links to all subpages."""
     session = cookies.current_session(request)
     if session is None:
         return redirect(reverse("pages:sign-in"))
-    shown = experience.current()
-    may = shown.account
-    reachable = {kind.value for kind in codes.offered(shown)[Purpose.CHANGE]}
-    return shared.page(
+    experience = experiences.current()
+    account = experience.account
+    reachable = {kind.value for kind in codes.get_offered_kinds(experience)[Purpose.CHANGE]}
+    return shared.render_page(
         request,
         session,
         "overview",
@@ -40,6 +40,6 @@ def overview(request: HttpRequest) -> HttpResponse:
         reachable=reachable,
         linked=len(linked_accounts.get_linked_accounts(session.user)),
         may_link=bool(linked_accounts.get_offers()),
-        may_rename=may["username_change"],
-        may_delete=may["deletion"],
+        may_rename=account["username_change"],
+        may_delete=account["deletion"],
     )

@@ -1,4 +1,4 @@
-"""What the account says of its person."""
+"""The pages for name, avatar and username."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -10,28 +10,28 @@ from interaction.pages.views.account import shared
 
 @shared.account_page
 def profile(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask what to call the person."""
+    """Ask for the name and the avatar."""
     user = session.user
-    form = ProfileForm(shared.sent(request), initial={"name": user.name, "avatar": user.avatar})
+    form = ProfileForm(shared.form_data(request), initial={"name": user.name, "avatar": user.avatar})
     if request.method == "POST":
         shared.attempt(form, lambda: changing.change(user, form.cleaned_data))
         if not form.errors:
-            return shared.done("pages:account", "profile")
-    return shared.page(request, session, "profile", form=form)
+            return shared.redirect_done("pages:account", "profile")
+    return shared.render_page(request, session, "profile", form=form)
 
 
 @shared.account_page
 def username(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask for another username."""
-    changing.check_renaming()
-    form = UsernameForm(session, shared.sent(request), initial={"username": session.user.username})
+    """Ask for a new username."""
+    changing.check_username_change()
+    form = UsernameForm(session, shared.form_data(request), initial={"username": session.user.username})
     if request.method == "POST":
         shared.attempt(
             form,
             lambda: changing.change_username(
-                session, username=form.cleaned_data["username"], password=form.given_password
+                session, username=form.cleaned_data["username"], password=form.entered_password
             ),
         )
         if not form.errors:
-            return shared.done("pages:account", "username")
-    return shared.page(request, session, "username", form=form)
+            return shared.redirect_done("pages:account", "username")
+    return shared.render_page(request, session, "username", form=form)

@@ -1,4 +1,4 @@
-"""What the pages of an account have in common."""
+"""Functions shared by the views of the account pages."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import confirmation
-from interaction.pages import refusals
+from interaction.pages import error_messages
 from interaction.pages.account_forms import AccountForm
 from interaction.pages.views import shared
 
@@ -28,9 +28,9 @@ _METHODS: Final = ["GET", "HEAD", "POST"]
 
 
 def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
-    """Give a view the browser's session; without one, lead to the sign-in page.
+    """Pass the browser's session to a view; without a session, redirect to the sign-in page.
 
-    What the view does is filed under the person, and what it refuses becomes a page.
+    The audit log names the user of the session, and a refusal becomes an error page.
     """
 
     @require_http_methods(_METHODS)
@@ -43,60 +43,60 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
         try:
             return view(request, session)
         except ServiceError as error:
-            return _refused(request, error)
+            return _refuse(request, error)
 
     return wrapped
 
 
-def page(
+def render_page(
     request: HttpRequest,
     session: Session,
     template: str,
     *,
     form: AccountForm | None = None,
-    **shown: object,
+    **values: object,
 ) -> HttpResponse:
-    """Render a page of the account; the status is that of its form.
+    """Render an account page with the status of its form.
 
-    ``done`` on it names the step that led here, if one did.
+    The template's ``done`` names the change that was just made, if any.
     """
-    response = shared.page(
+    response = shared.render_page(
         request,
         f"account/{template}",
         None,
         form.status if form else 200,
         form=form,
-        user=shared.person(session.user),
+        user=shared.describe_user(session.user),
         has_password=bool(session.user.password),
-        must_sign_in=confirmation.is_missing(session),
+        must_sign_in=confirmation.must_sign_in_again(session),
         done=request.GET.get("done", ""),
-        **shown,
+        **values,
     )
     _add_headers(response, form.refusal if form else None)
     return response
 
 
-def sent(request: HttpRequest) -> QueryDict | None:
-    """Return what a form sent, be it nothing; none when the page was only asked for."""
+def form_data(request: HttpRequest) -> QueryDict | None:
+    """Return the data of a submitted form; None for a GET."""
     return request.POST if request.method == "POST" else None
 
 
-def done(name: str, what: str) -> HttpResponse:
-    """Lead to a page, which then says what was done."""
-    return redirect(f"{reverse(name)}?done={what}")
+def redirect_done(name: str, change: str) -> HttpResponse:
+    """Redirect to a page, which then says what was changed."""
+    return redirect(f"{reverse(name)}?done={change}")
 
 
-def attempt(form: AccountForm, work: Callable[[], T]) -> T | None:
-    """Do what a form asks for. What is refused is said in the form, at the field it speaks of."""
+def attempt(form: AccountForm, action: Callable[[], T]) -> T | None:
+    """Call an action if the form is valid. The messages of a refusal are added to its field."""
     if not form.is_valid():
         return None
     try:
-        return work()
+        return action()
     except ServiceError as error:
         form.refusal = error
         field = _field_of(error)
-        for sentence in refusals.sentences(error):
-            form.add_error(field if field in form.fields else None, sentence)
+        for message in error_messages.get_messages(error):
+            form.add_error(field if field in form.fields else None, message)
         return None
 
 
@@ -104,12 +104,12 @@ def _field_of(error: ServiceError) -> str:
     return _FIELDS.get(error.reason) or str(getattr(error, "field", ""))
 
 
-def _refused(request: HttpRequest, error: ServiceError) -> HttpResponse:
+def _refuse(request: HttpRequest, error: ServiceError) -> HttpResponse:
     response = error_page(
         request,
         error.status,
         title=gettext("That did not work"),
-        message=" ".join(refusals.sentences(error)),
+        message=" ".join(error_messages.get_messages(error)),
         next_step="",
         link=Link(reverse("pages:account"), gettext("Back to your account")),
     )

@@ -1,4 +1,4 @@
-"""How a tenant's messages look and what they say in its own words."""
+"""The branding and the templates of a tenant's messages."""
 
 from django.conf import settings
 from django.utils.translation import get_language
@@ -9,10 +9,10 @@ from interaction.experience.models import SignInExperience
 from interaction.verification.texts import Brand, Wording
 
 
-def wording(shown: SignInExperience, purpose: str, channel: str) -> Wording | None:
-    """Return the tenant's own words for a message in the active language, if it has any."""
+def wording(experience: SignInExperience, purpose: str, channel: str) -> Wording | None:
+    """Return the tenant's template for a message in the active language, if it has one."""
     template = message_templates.find(
-        shown.message_templates,
+        experience.message_templates,
         purpose=purpose,
         channel=channel,
         language=get_language() or settings.LANGUAGE_CODE,
@@ -22,12 +22,12 @@ def wording(shown: SignInExperience, purpose: str, channel: str) -> Wording | No
     return Wording(subject=template["subject"], text=template["text"], html=template["html"])
 
 
-def brand(shown: SignInExperience) -> Brand:
-    """Return the tenant's name and look."""
-    colour = shown.branding["primary_color"]
+def brand(experience: SignInExperience) -> Brand:
+    """Return the tenant's name and branding."""
+    colour = experience.branding["primary_color"]
     return Brand(
-        name=shown.tenant.name,
+        name=experience.tenant.name,
         colour=colour,
         on_colour=colours.text_on(colour) if colour else "",
-        logo_url=shown.branding["logo_url"],
+        logo_url=experience.branding["logo_url"],
     )

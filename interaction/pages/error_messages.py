@@ -1,4 +1,4 @@
-"""Why something was refused, in the words of the pages."""
+"""The error messages of the pages."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -61,23 +61,25 @@ _RULES: Final = {
 }
 
 
-def rule(rule: Rule) -> str:
-    """Return what a rule asks a password to have: a list item, without a full stop."""
+def describe_rule(rule: Rule) -> str:
+    """Return a rule as a list item, without a full stop."""
     if rule.name == "min_length":
-        words = ngettext("at least %(number)d character", "at least %(number)d characters", rule.number)
-        return words % {"number": rule.number}
+        text = ngettext("at least %(number)d character", "at least %(number)d characters", rule.number)
+        return text % {"number": rule.number}
     return gettext(_RULES[rule.name])
 
 
-def rules(policy: Iterable[Rule]) -> list[str]:
-    """Return what a policy asks for, to be shown before anything is broken."""
-    return [rule(one) for one in policy]
+def describe_rules(rules: Iterable[Rule]) -> list[str]:
+    """Return the rules of a policy as list items."""
+    return [describe_rule(rule) for rule in rules]
 
 
-def sentences(error: ServiceError) -> list[str]:
-    """Return what to tell the person, one sentence for each thing to mend."""
+def get_messages(error: ServiceError) -> list[str]:
+    """Return the messages of an error: one for each problem."""
     if isinstance(error, PasswordRefused):
-        return [gettext("Your password needs %(rule)s.") % {"rule": rule(broken)} for broken in error.rules]
+        return [
+            gettext("Your password needs %(rule)s.") % {"rule": describe_rule(rule)} for rule in error.rules
+        ]
     if error.reason in _SENTENCES:
         return [gettext(_SENTENCES[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":

@@ -1,4 +1,4 @@
-"""What things are called on the pages: what a scope allows, and what an identifier is."""
+"""Labels on the pages: of scopes, of identifiers and of times."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -44,44 +44,44 @@ _ENTER: Final[dict[frozenset[Kind], Promise]] = {
 }
 
 
-def used(moment: datetime) -> str:
-    """Return how long ago something was last used, no more exact than it is noted."""
-    if timezone.now() - moment < TOUCH_AFTER:
+def last_used(time: datetime) -> str:
+    """Return how long ago something was last used. The precision is that of the stored times."""
+    if timezone.now() - time < TOUCH_AFTER:
         return gettext("used just now")
-    return gettext("last used %(time)s ago") % {"time": timesince(moment, depth=1)}
+    return gettext("last used %(time)s ago") % {"time": timesince(time, depth=1)}
 
 
-def described(scopes: Iterable[str]) -> list[dict[str, str]]:
-    """Return name, title and description of each scope; one of an API or organization is its own title."""
-    words = {scope: _SCOPES.get(scope, (scope, "")) for scope in scopes}
+def describe_scopes(scopes: Iterable[str]) -> list[dict[str, str]]:
+    """Return name, title and description of each scope; the title of an unknown scope is its name."""
+    texts = {scope: _SCOPES.get(scope, (scope, "")) for scope in scopes}
     return [
         {"name": scope, "title": str(title), "description": str(description)}
-        for scope, (title, description) in words.items()
+        for scope, (title, description) in texts.items()
     ]
 
 
-def target(found: Described) -> dict[str, object]:
-    """Return an API or organization as pages show it: a scope's description or, without one, its name."""
+def describe_target(target: Described) -> dict[str, object]:
+    """Return an API or organization for display: each scope with its description, else with its name."""
     return {
-        "name": found.name,
-        "indicator": found.indicator,
+        "name": target.name,
+        "indicator": target.indicator,
         "scopes": [
             {"title": description or name, "name": name if description else ""}
-            for name, description in found.scopes
+            for name, description in target.scopes
         ],
     }
 
 
-def in_order(scopes: set[str]) -> list[str]:
-    """Return identity scopes in the order people read them in. Other words say nothing without their API."""
+def sort_identity_scopes(scopes: set[str]) -> list[str]:
+    """Return the identity scopes among the given ones, in the order of display."""
     return [scope for scope in _SCOPES if scope in scopes]
 
 
-def label(kinds: Iterable[Kind]) -> str:
-    """Return what to call a field that takes any of these kinds of identifier."""
+def identifier_label(kinds: Iterable[Kind]) -> str:
+    """Return the label of a field that takes these kinds of identifier."""
     return str(_LABELS[frozenset(kinds) or frozenset(Kind)])
 
 
-def enter(kinds: Iterable[Kind]) -> str:
-    """Return what to say of such a field that was left empty."""
+def identifier_required(kinds: Iterable[Kind]) -> str:
+    """Return the message for an empty field that takes these kinds of identifier."""
     return str(_ENTER.get(frozenset(kinds), _("Enter your email or phone.")))

@@ -1,0 +1,1 @@
+"""Signing in with an account at another provider, and linking one."""

@@ -1,0 +1,58 @@
+"""The refusals of social sign-in."""
+
+from identity.core.errors import ServiceError
+
+
+class ProviderFailed(ServiceError):
+    """The provider does not answer, or its answer is not valid."""
+
+    status = 502
+    reason = "provider_failed"
+    message = "the provider did not say who you are"
+
+
+class NotReauthenticated(ServiceError):
+    """The application requires a recent sign-in, and the provider does not confirm one."""
+
+    status = 502
+    reason = "not_asked_again"
+    message = "the provider did not confirm that you signed in just now"
+
+
+class Declined(ServiceError):
+    """The user or the provider stopped the sign-in."""
+
+    reason = "declined"
+    message = "signing in at the provider was not finished"
+
+
+class Busy(ServiceError):
+    """Too many requests are waiting for providers."""
+
+    status = 503
+    reason = "overloaded"
+    message = "too many sign-ins right now"
+
+
+class NoAccount(ServiceError):
+    """The account is not linked to a user, and the tenant does not let it create one."""
+
+    status = 403
+    reason = "no_account"
+    message = "no user is linked to that account"
+
+
+class AccountExists(ServiceError):
+    """A user has that email address, and the account is not linked automatically."""
+
+    status = 403
+    reason = "account_exists"
+    message = "there is already a user with that email address: sign in, then link the account"
+
+
+class SignInAgain(ServiceError):
+    """Linking an account requires a recent sign-in."""
+
+    status = 403
+    reason = "sign_in_again"
+    message = "sign in again to do this"

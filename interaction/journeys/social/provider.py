@@ -1,0 +1,150 @@
+"""The authorization request to a provider, and the exchange of its answer for a profile."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from threading import BoundedSemaphore
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from audit import log
+from audit.events import Event
+from identity.encryption import keyring
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
+from interaction.connectors import relying_party
+from interaction.connectors.errors import ProviderError
+from interaction.connectors.providers.base import Profile
+from interaction.journeys.pending import Expired, Pending
+from interaction.journeys.social.errors import Busy, Declined, NotReauthenticated, ProviderFailed
+from interaction.social import attempts
+from interaction.social.models import SocialAttempt
+from interaction.social.offers import NotOffered, Offer
+
+_LONGEST_CODE: Final = 4096
+
+# A slow provider blocks at most half of the threads.
+_slots = BoundedSemaphore(settings.THREADS // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The authorization response of a provider (RFC 6749 section 4.1.2, RFC 9207)."""
+
+    code: str
+    error: str
+    iss: str
+
+
+def request_authorization(
+    offer: Offer, *, browser: str, pending: Pending | None = None, session: Session | None = None
+) -> str:
+    """Store an attempt and return the URL of the authorization request.
+
+    ``browser`` is the hash of the browser's cookie: only this browser can redeem the attempt.
+
+    Raises:
+        NotOffered: the provider cannot be used, or cannot reauthenticate the user as the request requires.
+        ProviderFailed: the provider's endpoints cannot be discovered.
+        Busy: too many requests are waiting for providers.
+        limits.TooMany: too many from this address.
+
+    """
+    max_age = pending.max_age if pending else None
+    if offer.provider is None or (max_age is not None and not offer.can_reauthenticate):
+        raise NotOffered
+    limits.hit_by_address(rules.SIGN_INS)
+    secrets = attempts.new_secrets()
+    with provider_call():
+        endpoints = relying_party.get_endpoints(offer.provider, offer.config)
+    interaction = str(pending.row.pk) if pending else ""
+    attempts.create(
+        secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
+    )
+    return relying_party.authorization_url(
+        endpoints, offer.config, secrets, redirect_uri=offer.redirect_uri, max_age=max_age
+    )
+
+
+def redeem_attempt(*, state: str, browser: str, callback: UUID | None) -> SocialAttempt:
+    """Return and end the attempt to which an authorization response belongs.
+
+    ``callback`` is the connector whose callback received the response; None for the shared callback.
+    RFC 9700 section 4.4.2: a response at another provider's callback may contain that provider's code,
+    which must not be sent to this one.
+
+    Raises:
+        Expired: the attempt belongs to another browser or callback, has expired, or was redeemed before.
+
+    """
+    attempt = attempts.redeem(state, browser)
+    if attempt is None:
+        raise Expired
+    connector = attempt.connector
+    if connector and callback != (connector.pk if connector.has_own_callback else None):
+        log.record(Event.SIGN_IN_SOCIAL, **describe(attempt), result="failed", error="wrong_callback")
+        raise Expired
+    return attempt
+
+
+def fetch_profile(
+    offer: Offer, attempt: SocialAttempt, state: str, answer: Answer, max_age: int | None = None
+) -> tuple[Profile, datetime]:
+    """Return who signed in at the provider, and when: ``UNKNOWN_AUTH_TIME`` if it does not say.
+
+    Raises:
+        NotOffered: the provider cannot be used.
+        Declined: the answer has no code.
+        ProviderFailed: the answer is not valid.
+        NotReauthenticated: the sign-in at the provider is older than ``max_age``, or of unknown age.
+        Expired: the key that encrypted the attempt is missing.
+        Busy: too many requests are waiting for providers.
+
+    """
+    if offer.provider is None:
+        raise NotOffered
+    with provider_call():
+        endpoints = relying_party.get_endpoints(offer.provider, offer.config)
+        if not relying_party.is_expected_issuer(endpoints, answer.iss):
+            raise ProviderFailed
+        if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
+            raise Declined
+        try:
+            secrets = attempts.get_secrets(attempt, state)
+        except keyring.UnknownKey:
+            raise Expired from None
+        tokens = relying_party.redeem(
+            endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
+        )
+        auth_time = relying_party.get_auth_time(tokens)
+        if not relying_party.is_recent(auth_time, max_age=max_age, asked_at=attempt.created_at):
+            raise NotReauthenticated
+        return offer.provider.profile(offer.config, endpoints, tokens), auth_time or UNKNOWN_AUTH_TIME
+
+
+def describe(attempt: SocialAttempt) -> dict[str, str]:
+    """Return the facts about an attempt for the audit log."""
+    return {"connector_id": attempt.connector.connector_id if attempt.connector else ""}
+
+
+@contextmanager
+def provider_call() -> Iterator[None]:
+    """Call a provider in the block. At most half of the threads do so at the same time.
+
+    Raises:
+        Busy: too many requests are waiting for providers.
+        ProviderFailed: the block raised a ``ProviderError``.
+
+    """
+    if not _slots.acquire(blocking=False):
+        raise Busy(headers={"Retry-After": "2"})
+    try:
+        yield
+    except ProviderError as error:
+        raise ProviderFailed(str(error)) from None
+    finally:
+        _slots.release()

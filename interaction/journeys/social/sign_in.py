@@ -1,0 +1,155 @@
+"""Signing in with an account at another provider."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from audit.log import Attempt
+from identity.core.errors import Invalid
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+from interaction.connectors.providers.base import Profile
+from interaction.experience import new_emails
+from interaction.experience import services as experience
+from interaction.journeys.pending import Pending
+from interaction.journeys.sign_in import SignInResult, start_session
+from interaction.journeys.social import provider
+from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
+from interaction.journeys.social.provider import Answer
+from interaction.social import offers, same_address
+from interaction.social import services as identities
+from interaction.social.models import SocialAttempt, SocialIdentity
+from interaction.social.offers import Offer
+
+
+def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
+    """Start a sign-in at a provider; return the URL of the provider.
+
+    ``browser`` is the hash of the browser's cookie: only this browser can finish the sign-in.
+
+    Raises:
+        NotOffered: no such connector is enabled, or its provider cannot be used.
+        ProviderFailed: the provider's endpoints cannot be discovered.
+        Busy: too many requests are waiting for providers.
+        limits.TooMany: too many from this address.
+
+    """
+    offer = offers.get_offer(connector_id)
+    try:
+        return provider.request_authorization(offer, browser=browser, pending=pending)
+    except ProviderFailed as error:
+        log.record(
+            Event.SIGN_IN_SOCIAL,
+            application_id=pending.application.pk if pending else None,
+            connector_id=connector_id,
+            result="failed",
+            error=error.reason,
+        )
+        raise
+
+
+def sign_in(
+    attempt: SocialAttempt, *, state: str, answer: Answer, pending: Pending | None, current: Session | None
+) -> SignInResult:
+    """Sign a browser in as the user of the account at the provider.
+
+    That is the user to whom the account is linked. Otherwise it is the user with the same email address,
+    if the tenant allows that and both sides have verified the address: an unverified address proves
+    nothing. Otherwise it is a new user.
+
+    Raises:
+        NotOffered: the connector was deleted or disabled meanwhile.
+        Declined: the user or the provider stopped the sign-in.
+        ProviderFailed: the answer is not valid.
+        NotReauthenticated: the application requires a recent sign-in, and the provider confirms none.
+        NoAccount: the tenant does not let social sign-in create users.
+        AccountExists: another user has the email address.
+        credentials.Suspended: the user is suspended.
+        Busy: too many requests are waiting for providers.
+
+    """
+    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
+        entry.application_id = pending.application.pk if pending else None
+        offer = offers.get_offer_of(attempt.connector)
+        max_age = pending.max_age if pending else None
+        profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
+        entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        try:
+            return _start_session(offer, profile, auth_time, pending, current, entry)
+        except (identities.LinkedElsewhere, Invalid):
+            # A concurrent sign-in of the same person created the user: the retry finds it.
+            return _start_session(offer, profile, auth_time, pending, current, entry)
+
+
+@transaction.atomic
+def _start_session(  # noqa: PLR0913, PLR0917 - what a sign-in touches
+    offer: Offer,
+    profile: Profile,
+    auth_time: datetime,
+    pending: Pending | None,
+    current: Session | None,
+    entry: Attempt,
+) -> SignInResult:
+    linked, user = _find_or_create_user(profile, offer.name)
+    entry.user_id, entry.facts["username"] = user.pk, user.identifier
+    identity = linked or identities.link(user, profile, offer.connector, offer.name)
+    identities.record_use(identity, profile)
+    return start_session(user, amr=[], auth_time=auth_time, entry=entry, pending=pending, current=current)
+
+
+def _find_or_create_user(profile: Profile, provider_name: str) -> tuple[SocialIdentity | None, User]:
+    """Return the linked account, if there is one, and the user.
+
+    Raises:
+        AccountExists: another user has the address, and the account is not linked automatically.
+        NoAccount: there is no such user, and social sign-in may not create one.
+
+    """
+    linked = identities.find_by_profile(profile)
+    if linked:
+        return linked, linked.user
+    try:
+        return None, _find_by_email(profile, provider_name) or _create_user(profile)
+    except AccountExists:
+        # A concurrent sign-in of the same person may have created that user.
+        linked = identities.find_by_profile(profile)
+        if linked is None:
+            raise
+        return linked, linked.user
+
+
+def _find_by_email(profile: Profile, provider_name: str) -> User | None:
+    """Return the user with the email address that the provider verified, and notify them of the link.
+
+    Raises:
+        AccountExists: a user has that address or a similar one, and it is not linked automatically.
+
+    """
+    if not profile.email_verified:
+        return None
+    found = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
+    # Users who never proved the address do not count: see identity.users.ownership.
+    similar = [user for user in found if user.has_proven(Kind.EMAIL)]
+    if similar and experience.current().social_sign_in["automatic_account_linking"]:
+        for user in similar:
+            if user.email_verified and same_address.is_same_address(user.email, profile.email):
+                notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
+                return user
+    if similar:
+        raise AccountExists
+    return None
+
+
+def _create_user(profile: Profile) -> User:
+    if not experience.current().can_create_social_users:
+        raise NoAccount
+    return users.create_vouched_for(
+        name=profile.name,
+        email=profile.email if profile.email_verified and new_emails.is_allowed(profile.email) else "",
+        avatar=profile.avatar or None,
+    )
