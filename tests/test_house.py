@@ -118,6 +118,18 @@ def test_no_file_or_folder_is_a_junk_drawer(drawer):
     assert [path for path in sources() if drawer in {path.stem, *path.relative_to(ROOT).parts}] == []
 
 
+@pytest.mark.parametrize("name", ["audit.clock", "identity.core.ids"])
+def test_a_name_that_is_kept_for_migrations_is_imported_by_them_alone(name):
+    package, _, module = name.rpartition(".")
+    imported = re.compile(
+        rf"^\s*(from {re.escape(package)} import .*\b{module}\b|(from|import) {re.escape(name)}\b)",
+        re.MULTILINE,
+    )
+    importers = [path for path in sources() if imported.search(path.read_text())]
+    assert importers
+    assert [path for path in importers if "migrations" not in path.parts] == []
+
+
 # ── Addresses ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
