@@ -37,16 +37,22 @@ def run(request: TokenRequest) -> Granted:
 def _run(request: TokenRequest) -> Granted:
     oauth = _new_oauth_request(request)
     try:
-        _FLOWS[request.grant_type].validate_token_request(oauth)
-    except (OAuthError, OAuth2Error) as error:
-        refusal = error if isinstance(error, OAuthError) else oauthlib_errors.translate(error)
+        _call_steps(oauth)
+    except OAuthError as refusal:
         _record(refusal, request, oauth.stage)
-        raise refusal from None
+        raise
     except IntegrityError:
         # The user, the session or the application was deleted at the same time.
         raise InvalidGrant from None
     granted: Granted = oauth.stage
     return granted
+
+
+def _call_steps(oauth: Any) -> None:
+    try:
+        _FLOWS[oauth.grant_type].validate_token_request(oauth)
+    except OAuth2Error as error:
+        raise oauthlib_errors.translate(error) from None
 
 
 def _new_oauth_request(request: TokenRequest) -> Any:
