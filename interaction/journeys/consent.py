@@ -9,7 +9,7 @@ from identity.sessions.models import Session
 from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
-from oidc.provider import steps
+from oidc.provider.authorization import steps
 
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:

@@ -117,7 +117,7 @@ def find(code: str, *, client_id: str) -> FoundCode | None:
     return FoundCode(row, bool(row.is_live), row.active_key_id) if row else None
 
 
-def consume(
+def redeem(
     code: AuthorizationCode,
     *,
     family: RefreshFamily | None,
@@ -138,8 +138,8 @@ def consume(
     return True
 
 
-def take_back(code: AuthorizationCode) -> None:
-    """End what a code issued, because the code came a second time.
+def revoke_issued(code: AuthorizationCode) -> None:
+    """Revoke what a code was redeemed for, because it was presented a second time.
 
     RFC 6749 section 4.1.2: the server SHOULD revoke all tokens previously issued based on
     that authorization code.

@@ -113,8 +113,8 @@ def _mac(family_id: UUID, generation: int, key_id: str) -> str:
     return jws.encode(keyring.mac(f"{family_id}.{generation}", purpose=_PURPOSE, key=key_id))
 
 
-def text_of(family: RefreshFamily) -> str:
-    """Return the family's newest refresh token: the same text each time it is asked."""
+def build_token(family: RefreshFamily) -> str:
+    """Return the newest refresh token of a family: the same text each time."""
     return ".".join(
         (
             str(family.pk),
@@ -125,8 +125,8 @@ def text_of(family: RefreshFamily) -> str:
     )
 
 
-def read(token: str) -> Presented | None:
-    """Return what a refresh token says, if we made it."""
+def parse_token(token: str) -> Presented | None:
+    """Return the family and generation of a refresh token, if its MAC is ours."""
     match = _TOKEN.fullmatch(token)
     family_id = ids.parse(match[1]) if match else None
     if match is None or family_id is None:

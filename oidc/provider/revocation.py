@@ -37,7 +37,7 @@ def revoke(token: str, application: Application) -> None:
 
     RFC 7009 section 2.1: the hint only helps to look faster, so the token's own shape decides.
     """
-    presented = families.read(token)
+    presented = families.parse_token(token)
     if presented is not None:
         found = families.find(presented.family_id, client_id=application.client_id)
         if found is not None:

@@ -10,7 +10,7 @@ from identity.users.models import User
 from oidc.keys import jws, signing
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.provider import claims, organizations
-from oidc.provider.context import GrantContext
+from oidc.provider.grant_context import GrantContext
 
 # RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type

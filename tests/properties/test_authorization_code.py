@@ -147,7 +147,7 @@ class TestTheMachine:
     """It notices what is broken on purpose: the shortest way there, step by step."""
 
     def test_notices_that_a_second_use_ends_nothing(self, here, monkeypatch):
-        monkeypatch.setattr(codes, "take_back", lambda _: None)
+        monkeypatch.setattr(codes, "revoke_issued", lambda _: None)
         machine = with_a_code(here)
 
         machine.redeem(which=0, times=2)

@@ -19,8 +19,8 @@ from oidc.grants.consents import Consented
 from oidc.grants.models import AuthorizationCode
 from oidc.provider import claims_request, client_authentication, consented, scopes, target
 from oidc.provider.client_authentication import Client
-from oidc.provider.context import GrantContext, SignIn
 from oidc.provider.errors import InvalidGrant
+from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
 
@@ -96,7 +96,7 @@ def handle(client: AuthenticatedClient) -> Granted:
             claims=code.claims,
             consent_id=consent.id if consent else None,
         )
-    is_redeemed = codes.consume(
+    is_redeemed = codes.redeem(
         code,
         family=family,
         access_token_id=context.token_id,
@@ -126,7 +126,7 @@ def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
     OAuth 2.1 section 7.5.3: only after every other check, or anyone who merely saw the code could
     revoke its tokens.
     """
-    codes.take_back(code)
+    codes.revoke_issued(code)
     return InvalidGrant("The code was used before.")
 
 

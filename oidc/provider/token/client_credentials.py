@@ -7,7 +7,7 @@ from oauthlib.oauth2 import ClientCredentialsGrant
 from audit import log
 from audit.events import Event
 from oidc.provider import client_authentication, target
-from oidc.provider.context import GrantContext
+from oidc.provider.grant_context import GrantContext
 from oidc.provider.token import client_cache
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest

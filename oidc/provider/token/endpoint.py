@@ -112,7 +112,7 @@ def build_answer(granted: Granted) -> HttpResponse:
         "scope": " ".join(context.all_scopes),
     }
     if granted.family is not None:
-        answer["refresh_token"] = families.text_of(granted.family)
+        answer["refresh_token"] = families.build_token(granted.family)
     if context.has_id_token:
         answer["id_token"] = tokens.id_token(context, access_token)
     return errors.oauth_json(answer)

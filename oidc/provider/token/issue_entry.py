@@ -5,7 +5,7 @@ from uuid import UUID
 from audit import log
 from audit.models import Entry
 from oidc.keys import usage
-from oidc.provider.context import GrantContext
+from oidc.provider.grant_context import GrantContext
 from oidc.provider.token.request import AuthenticatedClient
 
 

@@ -11,8 +11,8 @@ from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
 from oidc.provider import claims_request, client_authentication, consented, scopes, target
 from oidc.provider.client_authentication import Client
-from oidc.provider.context import GrantContext, SignIn
 from oidc.provider.errors import InvalidGrant
+from oidc.provider.grant_context import GrantContext, SignIn
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
 
@@ -31,7 +31,7 @@ class FoundToken:
 
 def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     """Return the client with this id, and the family of the refresh token if the token was issued to it."""
-    token = families.read(request["refresh_token"])
+    token = families.parse_token(request["refresh_token"])
     if token is not None and client_authentication.is_well_formed(client_id):
         family = families.find(token.family_id, client_id=client_id)
         if family is not None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from audit.events import Event
 from oidc.grants.models import RefreshFamily
 from oidc.provider.client_authentication import Client
-from oidc.provider.context import GrantContext
+from oidc.provider.grant_context import GrantContext
 
 
 @dataclass(frozen=True, slots=True)

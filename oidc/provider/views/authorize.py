@@ -19,11 +19,12 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import parameters, steps
+from oidc.provider import parameters
 from oidc.provider.authorization import request as authorization
+from oidc.provider.authorization import steps
 from oidc.provider.authorization.refusals import Unanswerable
 from oidc.provider.authorization.request import Authorization, Refused
-from oidc.provider.steps import Step
+from oidc.provider.authorization.steps import Step
 
 _LONGEST_QUERY: Final = 16_384
 _LONGEST_LINE: Final = 8_000  # what every server takes as a request line (RFC 9112 section 3)
