@@ -84,7 +84,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
         identifier=identifier,
         browser=browser,
         brand=message_branding.brand(experience),
-        wording=message_branding.wording(experience, purpose, recipients.channel_of(kind)),
+        template=message_branding.find_template(experience, purpose, recipients.channel_of(kind)),
         device=_find_device(known, kind, recipients.key_of(kind, identifier)),
     )
 
@@ -109,7 +109,7 @@ def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) 
         to="",
         code="123456",
         brand=message_branding.brand(experience),
-        wording=message_branding.wording(experience, purpose, recipients.channel_of(kind)),
+        template=message_branding.find_template(experience, purpose, recipients.channel_of(kind)),
     )
 
 

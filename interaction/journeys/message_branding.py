@@ -6,10 +6,10 @@ from django.utils.translation import get_language
 from interaction.experience import brand as colours
 from interaction.experience import message_templates
 from interaction.experience.models import SignInExperience
-from interaction.verification.texts import Brand, Wording
+from interaction.verification.texts import Brand, MessageTemplate
 
 
-def wording(experience: SignInExperience, purpose: str, channel: str) -> Wording | None:
+def find_template(experience: SignInExperience, purpose: str, channel: str) -> MessageTemplate | None:
     """Return the tenant's template for a message in the active language, if it has one."""
     template = message_templates.find(
         experience.message_templates,
@@ -19,7 +19,7 @@ def wording(experience: SignInExperience, purpose: str, channel: str) -> Wording
     )
     if template is None:
         return None
-    return Wording(subject=template["subject"], text=template["text"], html=template["html"])
+    return MessageTemplate(subject=template["subject"], text=template["text"], html=template["html"])
 
 
 def brand(experience: SignInExperience) -> Brand:

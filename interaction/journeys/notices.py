@@ -45,7 +45,7 @@ def build_sample(*, notice: Notice, channel: str, experience: SignInExperience) 
         to="",
         words={"provider": "Example"},
         brand=message_branding.brand(experience),
-        wording=message_branding.wording(experience, notice, channel),
+        template=message_branding.find_template(experience, notice, channel),
     )
 
 
@@ -59,7 +59,7 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
                 to=to,
                 words=words,
                 brand=message_branding.brand(experience),
-                wording=message_branding.wording(experience, notice, channel),
+                template=message_branding.find_template(experience, notice, channel),
             )
         )
 

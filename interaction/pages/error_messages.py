@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop as _
 from identity.core.errors import Invalid, ServiceError
 from interaction.experience.policy import PasswordRefused, Rule
 
-_SENTENCES: Final = {
+_MESSAGES: Final = {
     "invalid_credentials": _("That is not your password. Try again."),
     "locked": _("Too many wrong passwords. Wait a while, or choose another way."),
     "nothing_awaited": _("The code has expired. Ask for another."),
@@ -80,8 +80,8 @@ def get_messages(error: ServiceError) -> list[str]:
         return [
             gettext("Your password needs %(rule)s.") % {"rule": describe_rule(rule)} for rule in error.rules
         ]
-    if error.reason in _SENTENCES:
-        return [gettext(_SENTENCES[error.reason])]
+    if error.reason in _MESSAGES:
+        return [gettext(_MESSAGES[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":
         return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:

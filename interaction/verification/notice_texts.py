@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from identity.users.notices import Notice
 from interaction.connectors.messages import EMAIL, Message
-from interaction.verification.texts import Brand, Wording
+from interaction.verification.texts import Brand, MessageTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     to: str,
     words: Mapping[str, str],
     brand: Brand,
-    wording: Wording | None = None,
+    template: MessageTemplate | None = None,
 ) -> Message:
     """Return a notice: from the tenant's template, else in the active language."""
     values = {"provider": "", **{name: _one_line(text) for name, text in words.items()}, "name": brand.name}
-    if wording is not None:
-        return Message(channel=channel, to=to, interaction_type=notice, code="", **wording.fill(values))
+    if template is not None:
+        return Message(channel=channel, to=to, interaction_type=notice, code="", **template.fill(values))
     subject = str(_TEXTS[notice].subject % values)
     detail = _TEXTS[notice].detail
     advice = _("If it was not you, tell the people who run the service at once.")

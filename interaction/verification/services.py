@@ -20,7 +20,7 @@ from identity.users.identifiers import Kind
 from interaction.connectors import delivery
 from interaction.verification import code_formats, outgoing, recipients, texts, wrong_codes
 from interaction.verification.models import CODE_SECONDS, CodeQuerySet, Purpose, VerificationCode
-from interaction.verification.texts import Brand, Wording
+from interaction.verification.texts import Brand, MessageTemplate
 
 _PURPOSE: Final = "verification codes"
 # Codes for these purposes go to existing users only.
@@ -68,7 +68,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     identifier: str,
     browser: str,
     brand: Brand,
-    wording: Wording | None = None,
+    template: MessageTemplate | None = None,
     device: str = "",
 ) -> int:
     """Send a code to an email or phone and return how many seconds it is valid.
@@ -100,7 +100,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
             to=sent.address,
             code=code,
             brand=brand,
-            wording=wording,
+            template=template,
         )
         with transaction.atomic():
             _replace_earlier(sent, device)

@@ -25,7 +25,7 @@ class Brand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class MessageTemplate:
     """A tenant's template for a message, with placeholders such as ``{code}`` and ``{name}``."""
 
     text: str
@@ -65,13 +65,13 @@ def new_code_message(  # noqa: PLR0913 - the parts of a message
     to: str,
     code: str,
     brand: Brand,
-    wording: Wording | None = None,
+    template: MessageTemplate | None = None,
 ) -> Message:
     """Return a message with a code: from the tenant's template, else in the active language."""
     values = {"code": code, "name": brand.name}
-    if wording is not None:
+    if template is not None:
         return Message(
-            id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **wording.fill(values)
+            id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **template.fill(values)
         )
     advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
     if channel != EMAIL:

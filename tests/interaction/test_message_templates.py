@@ -85,7 +85,9 @@ def test_names_are_escaped_in_html_and_filled_in_once():
         to="a@b.example",
         code="012345",
         brand=texts.Brand(name="<i>{code}</i>"),
-        wording=texts.Wording(subject="{name}", text="{code} {name}", html="{code} {name} p {{color: red}}"),
+        template=texts.MessageTemplate(
+            subject="{name}", text="{code} {name}", html="{code} {name} p {{color: red}}"
+        ),
     )
 
     assert message.html == "012345 &lt;i&gt;{code}&lt;/i&gt; p {{color: red}}"

@@ -46,7 +46,7 @@ def account_fields() -> tuple[Field, ...]:
     return (
         Field(
             name="access_key_id",
-            rule=rules.word,
+            rule=rules.url_safe,
             description="The access key of a RAM user that may only send",
         ),
         Field(name="access_key_secret", secret=True, description="The secret of that access key"),

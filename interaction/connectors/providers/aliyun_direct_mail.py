@@ -18,7 +18,7 @@ class AliyunDirectMail:
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
         Field(name="account_name", rule=rules.email, description="The sender's address"),
-        Field(name="region", destination=True, rule=rules.word, description="For example cn-hangzhou"),
+        Field(name="region", destination=True, rule=rules.url_safe, description="For example cn-hangzhou"),
         Field(name="from_name", required=False, description="The sender's name"),
         aliyun.endpoint_field(),
     )

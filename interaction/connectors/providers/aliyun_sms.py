@@ -21,13 +21,13 @@ class AliyunSms:
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
         Field(name="sign_name", description="The approved signature"),
-        Field(name="template_code", rule=rules.word, description="An approved template with one ${code}"),
+        Field(name="template_code", rule=rules.url_safe, description="An approved template with one ${code}"),
         Field(
             name="region",
             required=False,
             destination=True,
             default="cn-hangzhou",
-            rule=rules.word,
+            rule=rules.url_safe,
             description="For example ap-southeast-1",
         ),
         aliyun.endpoint_field(),

@@ -18,7 +18,7 @@ _LONGEST_TOKEN: Final = 8192
 
 def _fields(endpoint: str) -> tuple[Field, ...]:
     return (
-        Field(name="site_key", rule=rules.word, description="The public key that pages contain"),
+        Field(name="site_key", rule=rules.url_safe, description="The public key that pages contain"),
         Field(name="secret_key", secret=True, rule=rules.ascii_text, description="The secret of that key"),
         Field(
             name="endpoint",

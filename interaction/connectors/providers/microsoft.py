@@ -23,7 +23,7 @@ class Microsoft:
             required=False,
             destination=True,
             default="common",
-            rule=rules.word,
+            rule=rules.url_safe,
             description="A directory's ID or domain, or common, organizations or consumers",
         ),
         oauth.scope_field("openid profile email"),

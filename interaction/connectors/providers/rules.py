@@ -10,7 +10,7 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:-]{0,252}[A-Za-z0-9.])?")
-_WORD: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
+_URL_SAFE: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
 _LARGEST_PORT: Final = 65535
 _LONGEST_URL: Final = 2048
 
@@ -50,9 +50,9 @@ def email(value: str) -> str | None:
     return None
 
 
-def word(value: str) -> str | None:
+def url_safe(value: str) -> str | None:
     """Text that is safe as part of a host name or path."""
-    return None if _WORD.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
+    return None if _URL_SAFE.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
 
 
 def ascii_text(value: str) -> str | None:

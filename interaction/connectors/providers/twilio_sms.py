@@ -29,7 +29,7 @@ class TwilioSms:
     name = "Twilio"
     type = Type.SMS
     fields: tuple[Field, ...] = (
-        Field(name="account_sid", rule=rules.word, description="Begins with AC"),
+        Field(name="account_sid", rule=rules.url_safe, description="Begins with AC"),
         Field(name="auth_token", secret=True, description="The token of that account"),
         Field(
             name="sender",

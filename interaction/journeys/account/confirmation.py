@@ -47,7 +47,7 @@ def check_still_signed_in(session: Session) -> None:
 def confirm(session: Session, password: str) -> None:
     """Check the password or, if the user has none, that the sign-in is at most five minutes ago.
 
-    Wrong passwords lock the confirmation as at sign-in, so that nobody can guess in an unattended browser.
+    Wrong passwords lock the confirmation as at sign-in, against guessing in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.

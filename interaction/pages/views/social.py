@@ -80,7 +80,7 @@ def _sign_in_url(pending: Pending | None) -> str:
 
 
 def _refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:
-    title, message = _SENTENCES.get(error.reason, _SENTENCES["provider_failed"])
+    title, message = _MESSAGES.get(error.reason, _MESSAGES["provider_failed"])
     response = error_page(
         request,
         error.status,
@@ -94,7 +94,7 @@ def _refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpRespons
     return response
 
 
-_SENTENCES: Final = {
+_MESSAGES: Final = {
     "declined": (
         gettext_lazy("That was not finished"),
         gettext_lazy("You did not go on at the other service. Try again, or choose another way."),

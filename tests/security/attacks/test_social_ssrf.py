@@ -114,7 +114,7 @@ def listener() -> Iterator[Listener]:
 # ── What is tried, out of the declarations ──────────────────────────────────────────────────────────────────
 
 _URLS = {rules.https_url, rules.issuer}
-_NO_ADDRESS = {rules.word, rules.port, None}
+_NO_ADDRESS = {rules.url_safe, rules.port, None}
 
 
 def fields() -> list[tuple[Any, Field]]:
