@@ -17,6 +17,7 @@ for _argument in sys.argv:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=_ENGINES, default="sqlite", help="the database engine to test on")
+    parser.addoption("--fast", action="store_true", help="only what needs no server and no browser")
 
 
 # What the database has little or no part in. Where both engines are tested side by side, each takes a half of
@@ -30,7 +31,7 @@ ONCE = {
         "browser/test_operators_day.py",
         "browser/test_strength_meter.py",
         "docs/",
-        "identity/test_hashing_aside.py",
+        "identity/test_hashing_process.py",
         "identity/test_identifiers.py",
         "identity/test_imported_hashes.py",
         "identity/test_passwords.py",
@@ -112,16 +113,41 @@ _FIRST = (
     "operations/test_rotate_keys.py",
 )
 
+_SERVERS = {"address", "chromium", "postgres"}  # fixtures
+# What starts programs, or hashes and walks for many seconds.
+_SLOW = (
+    "bench/",
+    "browser/",
+    "config/test_environment.py",
+    "conformance/",
+    "identity/test_hashing_process.py",
+    "interaction/test_breached_passwords.py",
+    "management/test_openapi.py",
+    "management/test_upgrade.py",
+    "operations/",
+    "security/attacks/test_hashes_bodies.py",
+)
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put first what slows down later, and leave out what the run on the other engine tests."""
+    """Put first what slows down later, and leave out what this run need not test."""
     first = _paths(config, _FIRST)
     items.sort(key=lambda item: not str(item.path).startswith(first))
+    if config.getoption("fast"):
+        _leave_out(config, items, {item for item in items if not _is_fast(config, item)})
     if "TEST_SIDE_BY_SIDE" not in os.environ or "GATEHOUSE_BOTH_ENGINES" in os.environ:
         return
     (other,) = set(_ENGINES) - {config.getoption("engine")}
     of_the_other = _paths(config, ONCE[other])
-    left_out = {item for item in items if str(item.path).startswith(of_the_other)}
+    _leave_out(config, items, {item for item in items if str(item.path).startswith(of_the_other)})
+
+
+def _is_fast(config: pytest.Config, item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return not _SERVERS.intersection(fixtures) and not str(item.path).startswith(_paths(config, _SLOW))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], left_out: set[pytest.Item]) -> None:
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
