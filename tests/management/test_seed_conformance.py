@@ -219,8 +219,8 @@ def test_what_it_is_told_is_looked_at_first(seeding, options, message):
 def test_without_json_it_says_what_it_prints_and_whether_secrets_are_in_it(seeding):
     first, again = seeding.said(), seeding.said(suite=f"{SUITE}/")
 
-    assert "shown this once" in first
-    assert "--rotate makes new ones" in again
+    assert "shown only this once" in first
+    assert "--rotate creates new ones" in again
     for text in (first, again):
         assert re.search(r"^Callback +https://suite\.example/test/a/gate/callback$", text, re.MULTILINE)
         assert json.loads(text[text.index("{") :])["alias"] == "gate"
