@@ -356,7 +356,7 @@ REST_FRAMEWORK = {
     # The default is to deny: a view that forgets to say who may come in lets nobody in.
     "DEFAULT_PERMISSION_CLASSES": ["management.api.permissions.ManagesTenant"],
     "DEFAULT_PAGINATION_CLASS": "identity.rest.pagination.EnvelopePagination",
-    "DEFAULT_METADATA_CLASS": "management.api.metadata.Nothing",
+    "DEFAULT_METADATA_CLASS": "management.api.metadata.NoMetadata",
     "DEFAULT_SCHEMA_CLASS": "management.openapi.operations.OperationSchema",
     "UNAUTHENTICATED_USER": None,
 }

@@ -15,7 +15,7 @@ from django.utils.html import escape, strip_tags
 
 if TYPE_CHECKING:
     from management.openapi.reference import Chapter, Operation
-    from management.openapi.shown import Field
+    from management.openapi.rendering import Field
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 TARGET: Final = ROOT / "var/docs/operations"
@@ -33,31 +33,31 @@ def main() -> None:
         }
         django.setup()
         from management.openapi.document import as_json, document  # noqa: PLC0415 - Django is ready only now
-        from management.openapi.reference import chapters, ways_in  # noqa: PLC0415
+        from management.openapi.reference import chapters, credentials  # noqa: PLC0415
 
         shutil.rmtree(TARGET, ignore_errors=True)
         TARGET.mkdir(parents=True)
         found = chapters(document())
         for chapter in found:
             (TARGET / f"{chapter.id}.md").write_text(_page(chapter))
-        (TARGET / "index.md").write_text(_index(document()["info"]["description"], ways_in(), found))
+        (TARGET / "index.md").write_text(_index(document()["info"]["description"], credentials(), found))
         (TARGET / "openapi.json").write_bytes(as_json())
         names = ["index", *(chapter.id for chapter in found)]
         (TARGET / "order.txt").write_text("".join(f"{name}.md\n" for name in names))
 
 
-def _index(introduction: str, ways: list[tuple[str, str]], found: list[Chapter]) -> str:
+def _index(introduction: str, credentials: list[tuple[str, str]], found: list[Chapter]) -> str:
     chapter_rows = "\n".join(
         f"| [{one.name}]({one.id}.md) | {one.description} | {len(one.operations)} |" for one in found
     )
-    way_rows = "\n".join(f"| {name} | {text} |" for name, text in ways)
+    credential_rows = "\n".join(f"| {name} | {text} |" for name, text in credentials)
     return "\n\n".join(
         [
             "# All operations",
             introduction,
             "[openapi.json](openapi.json) has all of it in OpenAPI 3.1, as servers give it too.",
             f"| On | | Operations |\n|---|---|---|\n{chapter_rows}",
-            f"## Ways in\n\n| With | |\n|---|---|\n{way_rows}\n",
+            f"## Credentials\n\n| With | |\n|---|---|\n{credential_rows}\n",
         ]
     )
 
@@ -72,25 +72,25 @@ def _page(chapter: Chapter) -> str:
 
 
 def _operation(one: Operation) -> str:
-    ways = f"Needs {one.ways_in}." if one.ways_in else "Open to all."
-    etag = " The answer carries an `ETag`." if one.has_etag else ""
+    credentials = f"Needs {one.credentials}." if one.credentials else "Public."
+    etag = " The response has an `ETag`." if one.has_etag else ""
     parts = [
         f"## {one.summary} {{ #{one.id} }}",
         f"```http\n{one.method} {_plain(one.path)}\n```",
         str(one.description),
-        f"{ways}{etag}",
+        f"{credentials}{etag}",
         _table("Parameters", one.parameters),
     ]
-    if one.sent:
-        parts += [_table(f"Body ({one.sent.media_type})", one.sent.fields)]
+    if one.request:
+        parts += [_table(f"Body ({one.request.media_type})", one.request.fields)]
     parts += [_example("Example request", "bash", one.curl)]
-    if one.sent and one.sent.media_type == "application/json":
-        parts += [_example("body.json", "json", _plain(one.sent.example))]
-    if one.answered:
-        parts += [_example("Answer", "json", _plain(one.answered.example))]
-        parts += [_folded("Fields of the answer", _table("", one.answered.fields, answer=True))]
-    refusals = "".join(f"<tr><td>{code}</td><td>{text}</td></tr>" for code, text in one.answers)
-    parts += [_folded("Other answers", f'<table class="refusals"><tbody>{refusals}</tbody></table>')]
+    if one.request and one.request.media_type == "application/json":
+        parts += [_example("body.json", "json", _plain(one.request.example))]
+    if one.response:
+        parts += [_example("Response", "json", _plain(one.response.example))]
+        parts += [_folded("Fields of the response", _table("", one.response.fields, answer=True))]
+    others = "".join(f"<tr><td>{code}</td><td>{text}</td></tr>" for code, text in one.other_responses)
+    parts += [_folded("Other responses", f'<table class="refusals"><tbody>{others}</tbody></table>')]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -1,4 +1,4 @@
-"""Administrator sign-in and ``me``."""
+"""Administrator sign-in, and the current administrator."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ from management.administrators.serializers import (
 
 @hashes_password()
 class SignIn(APIView):
-    """POST username and password; get a token."""
+    """Sign-in with username, password and second step."""
 
     takes = {"post": AdministratorSignInSerializer}
     gives = {"post": AdministratorTokenSerializer}
@@ -43,12 +43,12 @@ class SignIn(APIView):
 
 
 class Me(APIView):
-    """GET the administrator behind the token."""
+    """The administrator of the token."""
 
     gives = {"get": AdministratorSerializer}
     permission_classes = (IsAdministrator,)
 
     def get(self, request: Request) -> Response:
-        """Show the administrator behind the token."""
+        """Get the administrator of the token."""
         administrator = cast("Administrator", request.user)
         return Response(AdministratorSerializer(administrator).data)

@@ -1,4 +1,4 @@
-"""Who calls the management API: an administrator, or an application that was given it."""
+"""Authentication of the management API: administrators and machine applications."""
 
 from functools import partial
 from typing import Final
@@ -24,12 +24,12 @@ class ManagementAuthentication(BaseAuthentication):
     """Bearer tokens of administrators (HS256) and of machine applications (ES256)."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
-        """Return the caller behind the token; nobody without one.
+        """Return the caller of the token, or none without an Authorization header.
 
         Raises:
             NotAuthenticated: the header has no token.
-            AuthenticationFailed: there is a token, and it is no good.
-            PermissionDenied: the token is good, but speaks for an end user.
+            AuthenticationFailed: the token is invalid.
+            PermissionDenied: the token is valid, but an end user's.
 
         """
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -46,12 +46,12 @@ class ManagementAuthentication(BaseAuthentication):
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
-        """Say how to come in (RFC 6750 section 3)."""
+        """Return the challenge (RFC 6750 section 3)."""
         return 'Bearer realm="gatehouse"'
 
 
 def _caller(token: str, request: Request) -> Caller:
-    """Return who a token speaks for. Two kinds of token, each with one algorithm and its own keys."""
+    """Return the caller of a token. Each of the two kinds of token has one algorithm and its own keys."""
     if tokens.is_of_administrator(token):
         try:
             return tokens.administrator_of(token)
@@ -62,4 +62,4 @@ def _caller(token: str, request: Request) -> Caller:
     except InvalidBearer:
         raise AuthenticationFailed(_REFUSAL) from None
     except NotAMachine:
-        raise PermissionDenied("an end user's token does not open the management API") from None
+        raise PermissionDenied("the management API does not accept end users' tokens") from None

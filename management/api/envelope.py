@@ -1,4 +1,4 @@
-"""``{code, message, result}``: the shape of every answer below ``/api/``."""
+"""``{code, message, result}``: the envelope of every response below ``/api/``."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,12 +14,12 @@ SUCCESS: Final = "success"
 
 
 def refusal(code: int, message: str, result: object = "") -> dict[str, object]:
-    """Return the envelope of an error; its code is the HTTP status."""
+    """Return the envelope of an error, whose code is the HTTP status."""
     return {"code": code, "message": message, "result": result}
 
 
 class EnvelopeRenderer(BaseRenderer):
-    """Wraps what a view returns. What the exception handler returns is wrapped already."""
+    """Renders what a view returns in an envelope. The exception handler's responses have one."""
 
     media_type = "application/json"
     format = "json"
@@ -45,7 +45,7 @@ def _plain(value: object) -> str:
 
 
 def plain_refusal(code: int, message: str) -> HttpResponse:
-    """Answer with an envelope where no API view is at work: unknown paths, failures."""
+    """Return an error response where no API view runs: for unknown paths and failures."""
     response = HttpResponse(
         orjson.dumps(refusal(code, message)), content_type="application/json", status=code
     )

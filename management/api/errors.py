@@ -1,4 +1,4 @@
-"""The one place where a refusal becomes an answer."""
+"""Turns exceptions into error responses."""
 
 from typing import Any, Final
 
@@ -13,22 +13,22 @@ from rest_framework.views import set_rollback
 from identity.core.errors import ServiceError
 from management.api.envelope import refusal
 
-# RFC 6750 section 3.1. Whoever sent no token is told of no error.
-_OF_THE_TOKEN: Final = {
+# RFC 6750 section 3.1: without a token, the challenge has no error code.
+_ERROR_CODES: Final = {
     exceptions.AuthenticationFailed: "invalid_token",
     exceptions.PermissionDenied: "insufficient_scope",
 }
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noqa: PLR0911 - a table
-    """Return the envelope of an error, or nothing for one that nobody foresaw."""
+    """Return the response of an exception, or none for an unexpected one."""
     set_rollback()
     if isinstance(error, ServiceError):
         return _respond(error.status, error.message, error.headers, error.result)
     if isinstance(error, exceptions.ValidationError):
         return _respond(400, _fields(error.detail))
     if isinstance(error, exceptions.NotAuthenticated):
-        return _respond(401, "a bearer token is needed: sign in first", _headers(error, context))
+        return _respond(401, "a bearer token is required: sign in first", _headers(error, context))
     if isinstance(error, exceptions.APIException):
         return _respond(error.status_code, str(error.detail).rstrip("."), _headers(error, context))
     if isinstance(error, Http404):
@@ -36,11 +36,11 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noq
     if isinstance(error, PermissionDenied):
         return _respond(403, "not allowed")
     if isinstance(error, IntegrityError) and isinstance(error.__cause__, ForeignKeyViolation):
-        response = _respond(400, "something that the request names was deleted at this moment: read it again")
-        response.in_doubt = True  # type: ignore[attr-defined]  # it may be the tenant
+        response = _respond(400, "a resource that the request names was just deleted: read it again")
+        response.in_doubt = True  # type: ignore[attr-defined]  # the tenant may be what was deleted
         return response
     if isinstance(error, OperationalError | InterfaceError):
-        return _respond(503, "the database is away: try again in a moment", {"Retry-After": "2"})
+        return _respond(503, "the database is unavailable: try again in a moment", {"Retry-After": "2"})
     return None
 
 
@@ -62,19 +62,19 @@ def _headers(error: exceptions.APIException, context: dict[str, Any]) -> dict[st
 
 
 def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
-    """Say how to come in, and what was wrong with the token that came.
+    """Return the challenge, with an error code if a token was sent.
 
-    RFC 6750 section 3: also to a token that is good, but does not open this.
+    RFC 6750 section 3: also for a valid token that lacks the scope.
     """
-    if not isinstance(error, (exceptions.NotAuthenticated, *_OF_THE_TOKEN)):
+    if not isinstance(error, (exceptions.NotAuthenticated, *_ERROR_CODES)):
         return ""
     scheme: str | None = context["view"].get_authenticate_header(context["request"])
-    word = _OF_THE_TOKEN.get(type(error))
-    return f'{scheme}, error="{word}"' if scheme and word else scheme or ""
+    error_code = _ERROR_CODES.get(type(error))
+    return f'{scheme}, error="{error_code}"' if scheme and error_code else scheme or ""
 
 
 def _fields(detail: object, path: str = "") -> str:
-    """Say which field breaks which rule: ``username: already exists; email: …``."""
+    """Return which fields break which rules: ``username: already exists; email: …``."""
     if isinstance(detail, dict):
         parts = [_fields(value, _joined(path, str(name))) for name, value in detail.items()]
         return "; ".join(parts)

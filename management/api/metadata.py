@@ -1,4 +1,4 @@
-"""What OPTIONS answers."""
+"""Responses to OPTIONS."""
 
 from typing import TYPE_CHECKING
 
@@ -6,11 +6,11 @@ from rest_framework.metadata import BaseMetadata
 from rest_framework.request import Request
 
 if TYPE_CHECKING:
-    from rest_framework.views import APIView  # imports this module by way of its settings
+    from rest_framework.views import APIView  # imports this module through its settings
 
 
-class Nothing(BaseMetadata):
-    """Nothing but the header ``Allow``: the document says the rest."""
+class NoMetadata(BaseMetadata):
+    """No body, only the header ``Allow``: the OpenAPI document has the rest."""
 
     def determine_metadata(self, request: Request, view: "APIView") -> None:
         """Return nothing."""

@@ -1,4 +1,4 @@
-"""Which parser reads a body, and which renderer writes one."""
+"""Selection of the parser of a request and the renderer of a response."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,10 +10,10 @@ from rest_framework.request import Request
 
 
 class StrictNegotiation(DefaultContentNegotiation):
-    """Takes a body for what it is said to be. ``*/*`` says nothing, and is not read as JSON."""
+    """Requires an exact content type: ``*/*`` is not read as JSON."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> Any:
-        """Return the parser for the body, if there is one."""
+        """Return the parser of the request's content type, or none."""
         if "*" in (request.content_type or ""):
             return None
         return super().select_parser(request, parsers)
@@ -21,13 +21,13 @@ class StrictNegotiation(DefaultContentNegotiation):
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> Any:
-        """Return the renderer, and the media type it is asked for.
+        """Return the renderer and the media type.
 
-        Most ask for anything, or for just what the only renderer writes: there is nothing to weigh then.
+        Most clients accept anything, or just what the only renderer writes. That case needs no parsing.
         """
         only, *others = renderers
-        asks_for_it = request.META.get("HTTP_ACCEPT", "*/*") in {"*/*", only.media_type}
-        names_another = format_suffix or request.query_params.get(self.settings.URL_FORMAT_OVERRIDE)
-        if asks_for_it and not others and not names_another:
+        is_accepted = request.META.get("HTTP_ACCEPT", "*/*") in {"*/*", only.media_type}
+        names_format = format_suffix or request.query_params.get(self.settings.URL_FORMAT_OVERRIDE)
+        if is_accepted and not others and not names_format:
             return only, only.media_type
         return super().select_renderer(request, [only, *others], format_suffix)

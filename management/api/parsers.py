@@ -1,4 +1,4 @@
-"""Reading JSON strictly: what could be read in two ways is refused."""
+"""A strict JSON parser: ambiguous bodies are refused."""
 
 import json
 import re
@@ -13,25 +13,25 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
-_DEEPEST: Final = 32
-_SHOWN: Final = 64  # characters of a name that an answer repeats
-_MOST_VALUES: Final = 50_000
+_MAX_DEPTH: Final = 32
+_QUOTED: Final = 64  # characters of a name that a message repeats
+_MAX_VALUES: Final = 50_000
 _SPACE: Final = b" \t\r\n"
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 class TooLarge(APIException):
-    """The body is larger than anything the API takes."""
+    """The body is larger than the API accepts."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "the body is larger than 1 MiB"
 
 
 class StrictJSONParser(BaseParser):
-    """UTF-8 JSON objects (RFC 8259): no NaN, no lone surrogates, no NUL, not too deep, no name twice.
+    """Parses UTF-8 JSON objects (RFC 8259): no NaN, lone surrogate, NUL, deep nesting or repeated name.
 
-    The bytes are parsed once. Commas, brackets and colons outside of strings tell how many values and
-    names there are, before and after.
+    The body is parsed once. The number of values and names is counted by the commas, brackets and colons
+    outside strings.
     """
 
     media_type = "application/json"
@@ -45,13 +45,14 @@ class StrictJSONParser(BaseParser):
         """Return the object.
 
         Raises:
-            ParseError: it is not JSON, not an object, too deep, holds too many values, a NUL or a name twice.
-            TooLarge: it is longer than ``DATA_UPLOAD_MAX_MEMORY_SIZE``.
+            ParseError: the body is not a JSON object, is too deep, or has too many values, a NUL or a
+                repeated name.
+            TooLarge: the body is longer than ``DATA_UPLOAD_MAX_MEMORY_SIZE``.
 
         """
         body = _read(stream)
-        if _beginnings(body) > _MOST_VALUES and _values(body) > _MOST_VALUES:
-            raise ParseError(f"the body must hold at most {_MOST_VALUES:,} values")
+        if _most_values(body) > _MAX_VALUES and _count_values(body) > _MAX_VALUES:
+            raise ParseError(f"the body must hold at most {_MAX_VALUES:,} values")
         try:
             document = orjson.loads(body)
         except orjson.JSONDecodeError:
@@ -60,19 +61,19 @@ class StrictJSONParser(BaseParser):
             raise ParseError("the body must be a JSON object")
         names = check(document)
         if body.count(b":") > names and _without_strings(body).count(b":") > names:
-            _refuse_a_name_twice(body)
+            _refuse_repeated_names(body)
         return document
 
 
-def _beginnings(body: bytes) -> int:
-    """Return the number of values at most: each is the whole, follows a comma or comes first in one."""
+def _most_values(body: bytes) -> int:
+    """Return an upper bound of the number of values: the document, and one after each comma or bracket."""
     return 1 + body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _values(body: bytes) -> int:
-    """Return the number of values, exactly where the body is JSON."""
+def _count_values(body: bytes) -> int:
+    """Return the number of values; it is exact if the body is JSON."""
     bare = _without_strings(body.translate(None, _SPACE))
-    return _beginnings(bare) - bare.count(b"[]") - bare.count(b"{}")
+    return _most_values(bare) - bare.count(b"[]") - bare.count(b"{}")
 
 
 def _without_strings(body: bytes) -> bytes:
@@ -91,36 +92,36 @@ def _read(stream: IO[Any]) -> bytes:
 
 
 def check(document: dict[str, Any]) -> int:
-    """Make sure that every database can keep what an object holds, and return how many names it holds.
+    """Check that every database can store an object, and return the number of names in it.
 
     Raises:
-        ParseError: it holds a NUL or is too deep; the message names the field.
+        ParseError: the object holds a NUL or is too deep. The message names the field.
 
     """
     if any("\0" in name for name in document):
         raise ParseError("the names of fields must not hold a NUL character")
     names = len(document)
-    waiting: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
-    while waiting:
-        field, value, depth = waiting.pop()
+    pending: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
+    while pending:
+        field, value, depth = pending.pop()
         if isinstance(value, str):
             if "\0" in value:
-                raise ParseError(f"{field[:_SHOWN]}: must not hold a NUL character")
+                raise ParseError(f"{field[:_QUOTED]}: must not hold a NUL character")
         elif isinstance(value, dict | list):
-            if depth > _DEEPEST:
-                raise ParseError(f"{field[:_SHOWN]}: is nested deeper than {_DEEPEST} levels")
+            if depth > _MAX_DEPTH:
+                raise ParseError(f"{field[:_QUOTED]}: is nested deeper than {_MAX_DEPTH} levels")
             if isinstance(value, dict):
                 names += len(value)
-                waiting.extend((field, name, depth) for name in value)
+                pending.extend((field, name, depth) for name in value)
                 value = value.values()
-            waiting.extend((field, item, depth + 1) for item in value)
+            pending.extend((field, item, depth + 1) for item in value)
     return names
 
 
-def _refuse_a_name_twice(body: bytes) -> None:
-    """Refuse a name that comes twice in an object: others may read the first, we the last.
+def _refuse_repeated_names(body: bytes) -> None:
+    """Refuse an object with a repeated name: another parser may use the first value, we use the last.
 
-    The body is parsed again to find the name, which the refusal says.
+    The body is parsed again to find the name for the message.
     """
     json.loads(body, object_pairs_hook=_unique)
 
@@ -128,6 +129,6 @@ def _refuse_a_name_twice(body: bytes) -> None:
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = dict(pairs)
     if len(names) < len(pairs):
-        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ParseError(f"{twice[:_SHOWN]}: comes more than once")
+        repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise ParseError(f"{repeated[:_QUOTED]}: occurs more than once")
     return names

@@ -1,4 +1,4 @@
-"""What callers of the management API may do, as one table."""
+"""Permissions of the management API."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,72 +16,72 @@ from oidc.applications import bindings
 from oidc.provider.client_principal import Asking, Claims, Machine
 
 if TYPE_CHECKING:
-    from rest_framework.views import APIView  # imports this module by way of its settings
+    from rest_framework.views import APIView  # imports this module through its settings
 
-# Which scopes of the management API open a route, by its name; all others need ``all``.
-# A finer scope is a row here, and no view changes.
+# The scopes of the management API that allow a route, by its name. All other routes need ``all``.
+# A finer scope is a new row here, without a change of a view.
 SCOPES: Final[Mapping[str, frozenset[str]]] = {}
-_EVERYTHING: Final = frozenset({resources.ALL})
+_ALL: Final = frozenset({resources.ALL})
 
 
 class ManagesTenant(BasePermission):
-    """Lets administrators into the tenants they manage, and applications where their roles say so."""
+    """Allows administrators of the tenant, and machine applications whose roles grant the scope."""
 
     message = "you may not manage this tenant"
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Tell whether the caller may use this route of the active tenant, as of now."""
+        """Tell whether the caller may now use this route in the active tenant."""
         caller: object = request.user
         if isinstance(caller, Administrator):
             return caller.manages_tenant and self._role_allows(caller, request)
         if isinstance(caller, Machine):
-            return _is_open_to(caller, request)
+            return _may_use(caller, request)
         return False
 
     def _role_allows(self, caller: Administrator, request: Request) -> bool:
-        """Tell whether the administrator's role goes so far; the refusal then says that it does not."""
+        """Tell whether the administrator's role allows the request, and set the message if not."""
         allowed = _role_allows(caller, request)
         if not allowed:
-            self.message = f"this is not for the role {caller.role}"
+            self.message = f"the role {caller.role} does not allow this"
         return allowed
 
 
 def _role_allows(caller: Administrator, request: Request) -> bool:
-    """Tell whether the role of an administrator opens this route by this method."""
+    """Tell whether the role of an administrator allows this route, method and fields."""
     if request.method in SAFE_METHODS:
         return True
     route, method = _route(request), str(request.method)
     if not caller.may_write(route, method, ()):
         return False
-    sent = request.data if isinstance(request.data, Mapping) else {}
-    return caller.may_write(route, method, sent.keys())
+    body = request.data if isinstance(request.data, Mapping) else {}
+    return caller.may_write(route, method, body.keys())
 
 
 def questions(request: Request, claims: Claims) -> tuple[Asking, dict[str, object]]:
-    """Return what has to be known of an application that comes with these claims."""
-    named = frozenset(claims["scope"].split()) & _enough(request)
-    return _whether_granted(named), {"indicator": _indicator()}
+    """Return what to query of the application of a token with these claims, and the parameters."""
+    scopes = frozenset(claims["scope"].split()) & _sufficient_scopes(request)
+    return _grant_query(scopes), {"indicator": _indicator()}
 
 
 @cache
-def _whether_granted(names: frozenset[str]) -> Asking:
-    """Ask for scopes of ``SCOPES``, and for no others: there are few such sets."""
-    return Asking(is_granted=lambda: bindings.is_granted(text("indicator"), names))
+def _grant_query(scopes: frozenset[str]) -> Asking:
+    """Return the query for a grant of these scopes. The cache is small: all are from ``SCOPES``."""
+    return Asking(is_granted=lambda: bindings.is_granted(text("indicator"), scopes))
 
 
-def _is_open_to(caller: Machine, request: Request) -> bool:
-    """Tell whether token and roles both open the route. A token of an organization never does."""
+def _may_use(caller: Machine, request: Request) -> bool:
+    """Tell whether token and roles both allow the route. A token for an organization never does."""
     return (
         "organization_id" not in caller.claims
         and caller.audiences == {_indicator()}
-        and bool(caller.scopes & _enough(request))
+        and bool(caller.scopes & _sufficient_scopes(request))
         and caller.answers["is_granted"]
     )
 
 
-def _enough(request: Request) -> frozenset[str]:
-    """Return the scopes each of which opens the route of a request."""
-    return SCOPES.get(_route(request), _EVERYTHING)
+def _sufficient_scopes(request: Request) -> frozenset[str]:
+    """Return the scopes of which any one allows the route."""
+    return SCOPES.get(_route(request), _ALL)
 
 
 def _route(request: Request) -> str:
@@ -93,7 +93,7 @@ def _indicator() -> str:
 
 
 class IsSuperuser(BasePermission):
-    """Lets administrators of every tenant in, and never an application."""
+    """Allows administrators of every tenant, and no applications."""
 
     message = "only an administrator of every tenant may do this"
 
@@ -101,7 +101,7 @@ class IsSuperuser(BasePermission):
         """Tell whether the caller manages every tenant.
 
         Raises:
-            NotFound: below a tenant's prefix these routes do not exist.
+            NotFound: the path is below a tenant's prefix, where these routes do not exist.
 
         """
         if tenancy.active_id() != tenancy.DEFAULT_ID:

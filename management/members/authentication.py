@@ -1,4 +1,4 @@
-"""Who may manage the members of one organization: an application bound to it, with the right role."""
+"""Authentication and permission of the members API: applications bound to the organization, with a role."""
 
 from typing import Final
 
@@ -22,13 +22,13 @@ from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
 from oidc.provider.client_principal import Asking, Claims, Machine, NotAMachine
 
-_ENOUGH: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
+_SUFFICIENT_SCOPES: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
 _NOTHING: Final = Asking()
 _IN_ORGANIZATION: Final = Asking(
     is_there=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
     is_bound=lambda: bindings.is_bound(uuid("organization_id")),
-    holds=lambda: bindings.holds_in(uuid("organization_id"), _ENOUGH),
-    carries=lambda: bindings.carries_in(uuid("organization_id"), _ENOUGH),
+    holds=lambda: bindings.holds_in(uuid("organization_id"), _SUFFICIENT_SCOPES),
+    carries=lambda: bindings.carries_in(uuid("organization_id"), _SUFFICIENT_SCOPES),
 )
 
 
@@ -36,12 +36,12 @@ class MachineAuthentication(BaseAuthentication):
     """Bearer tokens of client credentials."""
 
     def authenticate(self, request: Request) -> tuple[Machine, None] | None:
-        """Return the application behind the token; nobody without one.
+        """Return the application of the token, or none without an Authorization header.
 
         Raises:
             NotAuthenticated: the header has no token.
-            AuthenticationFailed: there is a token, and it is no good.
-            PermissionDenied: the token speaks for a user.
+            AuthenticationFailed: the token is invalid.
+            PermissionDenied: the token is a user's.
 
         """
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -60,18 +60,18 @@ class MachineAuthentication(BaseAuthentication):
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
-        """Say how to come in (RFC 6750 section 3)."""
+        """Return the challenge (RFC 6750 section 3)."""
         return 'Bearer realm="gatehouse"'
 
 
 class ManagesMembers(BasePermission):
-    """Lets an application in that may manage the members of the organization of the path, now."""
+    """Allows applications that may now manage the members of the organization of the path."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Check token, organization, binding and roles, in this order.
 
         Raises:
-            PermissionDenied: one of them says no.
+            PermissionDenied: one of the checks fails.
             OrganizationGone: the organization was deleted after the token was issued.
 
         """
@@ -83,11 +83,11 @@ class ManagesMembers(BasePermission):
             raise PermissionDenied("the token is for another organization")
         if not caller.audiences & _audiences(organization_id):
             raise PermissionDenied("the token is for another audience")
-        if not caller.scopes & _ENOUGH:
+        if not caller.scopes & _SUFFICIENT_SCOPES:
             raise PermissionDenied("the scope lacks both manage:organizations and all")
-        return self._is_still_so(caller)
+        return self._check_current_grants(caller)
 
-    def _is_still_so(self, caller: Machine) -> bool:
+    def _check_current_grants(self, caller: Machine) -> bool:
         if caller.application.type != Application.Type.MACHINE:
             raise PermissionDenied("the application is not of type MachineToMachine")
         if not caller.answers.get("is_there"):
@@ -95,12 +95,12 @@ class ManagesMembers(BasePermission):
         if not caller.answers["is_bound"]:
             raise PermissionDenied("the application is not bound to the organization")
         if not caller.answers["holds"] and not caller.answers["carries"]:
-            raise PermissionDenied("the application's roles no longer carry the scope")
+            raise PermissionDenied("the application's roles no longer grant the scope")
         return True
 
 
 def _questions(claims: Claims) -> tuple[Asking, dict[str, object]]:
-    """Return what has to be known of an application that comes with these claims."""
+    """Return what to query of the application of a token with these claims, and the parameters."""
     organization = ids.parse(str(claims.get("organization_id")))
     if organization is None:
         return _NOTHING, {}

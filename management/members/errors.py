@@ -1,4 +1,4 @@
-"""The member API's own errors: ``{code, result: null, message}`` with codes of five digits."""
+"""Errors of the members API: ``{code, result: null, message}`` with codes of five digits."""
 
 import logging
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class MemberError(ServiceError):
-    """A refusal with a business code."""
+    """A refusal with a code of five digits."""
 
     code: ClassVar[int]
 
@@ -27,7 +27,7 @@ class OrganizationGone(MemberError):
 
 
 class MemberGone(MemberError):
-    """The user is no member of the organization."""
+    """The user is not a member of the organization."""
 
     code = 41301
     status = 404
@@ -36,7 +36,7 @@ class MemberGone(MemberError):
 
 
 class AdminStays(MemberError):
-    """An administrator of the organization is not removed by a third party."""
+    """A third-party application cannot remove an administrator of the organization."""
 
     code = 41305
     status = 403
@@ -45,17 +45,17 @@ class AdminStays(MemberError):
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return the answer of an error in this API's shape."""
+    """Return the response of an exception in the format of the members API."""
     response = errors.handle(error, context)
     if response is None:
-        unforeseen = getattr(context["view"], "unforeseen", {}).get(context["request"].method, 41300)
-        _log.error("a member operation failed", exc_info=error)
+        code = getattr(context["view"], "failure_codes", {}).get(context["request"].method, 41300)
+        _log.error("a members operation failed", exc_info=error)
         response = Response(status=500)
-        return _shaped(response, unforeseen, "the operation failed: try again")
+        return _with_body(response, code, "the operation failed: try again")
     code = error.code if isinstance(error, MemberError) else response.status_code
-    return _shaped(response, code, response.data["message"])
+    return _with_body(response, code, response.data["message"])
 
 
-def _shaped(response: Response, code: int, message: str) -> Response:
+def _with_body(response: Response, code: int, message: str) -> Response:
     response.data = {"code": code, "result": None, "message": message}
     return response

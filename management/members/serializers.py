@@ -1,4 +1,4 @@
-"""Members as third-party applications see and write them."""
+"""Serializers of the members API."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from identity.rest.fields import FlagText, Line, Timestamp
 
 
 class EnrolSerializer(serializers.Serializer[Any]):
-    """Whom to join, by phone; name and email are for users who are new."""
+    """The phone of the user to add; name and email are used for a new user."""
 
     phone = Line(max_length=64)
     name = Line(required=False, allow_blank=True, default="")
@@ -26,7 +26,7 @@ class MemberRoleSerializer(serializers.Serializer[Any]):
 
 
 class FilterSerializer(serializers.Serializer[Any]):
-    """What a list of members can be narrowed by."""
+    """The filters of the list of members."""
 
     phone = Line(max_length=64, required=False)
     name = Line(required=False)

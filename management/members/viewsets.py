@@ -1,4 +1,4 @@
-"""/m2m/organizations/:id/members: a narrow door for third-party applications."""
+"""/m2m/organizations/:id/members: the members API for third-party applications."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -55,14 +55,14 @@ _ROLES: Final = 41304
 
 
 class MemberPagination(EnvelopePagination):
-    """This API's own page: ``{total, result, page, page_size}``."""
+    """The members API's page: ``{total, result, page, page_size}``."""
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the page."""
         return Response({"total": self.total, "result": data, "page": self.page, "page_size": self.page_size})
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Describe the page for the API's documentation."""
+        """Return the page's schema for the OpenAPI document."""
         page = super().get_paginated_response_schema(schema)
         properties = {
             ("result" if name == "data" else name): part for name, part in page["properties"].items()
@@ -71,23 +71,23 @@ class MemberPagination(EnvelopePagination):
 
 
 class MemberGroup(GenericViewSet[Membership]):
-    """What all operations on the members of one organization share."""
+    """Base class of the operations on the members of one organization."""
 
     authentication_classes = (MachineAuthentication,)
     permission_classes = (ManagesMembers,)
     pagination_class = MemberPagination
     serializer_class = OrganizationMemberSerializer
-    unforeseen: dict[str, int]
+    failure_codes: dict[str, int]
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        """Answer errors in this API's own shape."""
+        """Return the handler that formats errors for the members API."""
         return errors.handle
 
     def organization(self) -> Organization:
         """Return the organization of the path.
 
         Raises:
-            OrganizationGone: it was deleted.
+            OrganizationGone: the organization was deleted.
 
         """
         pk = ids.parse(self.kwargs["organization_pk"])
@@ -100,7 +100,7 @@ class MemberGroup(GenericViewSet[Membership]):
         """Return the member of the path.
 
         Raises:
-            MemberGone: there is none.
+            MemberGone: the user is not a member.
 
         """
         try:
@@ -125,7 +125,7 @@ def _shape(row: Row) -> Row:
 class MemberViewSet(MemberGroup):
     """Members of the organization."""
 
-    unforeseen = {"GET": _LIST, "POST": _ENROL, "DELETE": _REMOVE}
+    failure_codes = {"GET": _LIST, "POST": _ENROL, "DELETE": _REMOVE}
     queries = {"list": FilterSerializer}
     takes = {"create": EnrolSerializer}
 
@@ -134,8 +134,8 @@ class MemberViewSet(MemberGroup):
         return Membership.objects.filter(organization=self._id()).order_by("-created_at", "-pk")
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Answer with a page; ``phone`` is exact, ``name`` is looked for anywhere in the name."""
-        rows: Any = self._all() if _FILTERS.isdisjoint(request.query_params) else self._some(request)
+        """Return a page; ``phone`` matches exactly, ``name`` anywhere in the name."""
+        rows: Any = self._all() if _FILTERS.isdisjoint(request.query_params) else self._filtered(request)
         page = self.paginate_queryset(rows)
         return self.get_paginated_response([_shape(row) for row in page or []])
 
@@ -146,51 +146,51 @@ class MemberViewSet(MemberGroup):
 
         return Listed(_LISTING, rows, self.get_queryset, organization_id=self._id())
 
-    def _some(self, request: Request) -> QuerySet[Membership, Row]:
-        """Return what the query's filters leave."""
-        sent = FilterSerializer(data=request.query_params.dict())
-        sent.is_valid(raise_exception=True)
-        members, wanted = self.get_queryset(), sent.validated_data
-        if wanted.get("phone"):
-            members = members.filter(user__phone_key=identifiers.phone_filter(wanted["phone"]))
-        if wanted.get("name"):
-            members = members.filter(user__name__icontains=wanted["name"])
-        if "is_admin" in wanted:
-            members = members.filter(is_admin=wanted["is_admin"])
+    def _filtered(self, request: Request) -> QuerySet[Membership, Row]:
+        query = FilterSerializer(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        members, filters = self.get_queryset(), query.validated_data
+        if filters.get("phone"):
+            members = members.filter(user__phone_key=identifiers.phone_filter(filters["phone"]))
+        if filters.get("name"):
+            members = members.filter(user__name__icontains=filters["name"])
+        if "is_admin" in filters:
+            members = members.filter(is_admin=filters["is_admin"])
         self.members = members
         found: QuerySet[Membership, Row] = members.values(*_COLUMNS)
         return found
 
     def total(self, rows: QuerySet[Any] | Listed) -> int:
-        """Return how many members there are, which is known; those that filters leave are counted."""
+        """Return the stored number of members, or count those that match the filters."""
         if isinstance(rows, Listed):
             return totals.members_of(self._id())
-        return self.members.count()  # memberships, without the users whom the rows name
+        return self.members.count()  # without a join to the users
 
     def _id(self) -> UUID | None:
         return ids.parse(self.kwargs["organization_pk"])
 
     def create(self, request: Request, **_: Any) -> Response:
-        """Join the user of a phone number, who is created when nobody has proven it.
+        """Add the user with a phone number as a member.
 
-        The answer shows an existing user's name, username and email, whichever organizations the user
-        is in. A phone that somebody entered without proving it is taken from that account. An application
-        joins 60 existing users an hour. A phone that is taken and an email that already exists count, too.
-        Beyond that every phone that is not a member's is 429.
+        If no user has verified the phone number, a user is created; an account that holds the number
+        unverified loses it. The response has an existing user's name, username and email, whatever
+        organizations the user is in. By default an application can add 60 existing users an hour; a phone
+        number taken from an account and an email that already exists count too. Beyond that, any phone number
+        that is not a member's gets 429.
         """
         caller: Any = request.user  # a Machine: see ManagesMembers
-        sent = EnrolSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        serializer = EnrolSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
             member = enrolment.enroll(
-                self.organization(), **sent.validated_data, application_id=caller.application.pk
+                self.organization(), **serializer.validated_data, application_id=caller.application.pk
             )
         except organizations.NoSuchOrganization:
             raise OrganizationGone from None
         return Response(_shape(Membership.objects.filter(pk=member.pk).values(*_COLUMNS).get()))
 
     def destroy(self, request: Request, **_: Any) -> Response:
-        """Take a member out; the user stays."""
+        """Remove a member; the user is not deleted."""
         try:
             member = self.member()
             expected = expected_versions(request, member.pk)
@@ -203,29 +203,29 @@ class MemberViewSet(MemberGroup):
 
 
 class MemberRoles(MemberGroup):
-    """The roles of a member in this organization, and in no other."""
+    """The roles of a member in the organization."""
 
-    unforeseen = {"GET": _ROLES, "PUT": _ROLES}
+    failure_codes = {"GET": _ROLES, "PUT": _ROLES}
     pagination_class = None  # type: ignore[assignment]  # a member has few
     takes = {"update": IdsSerializer(ids_field="role_ids")}
     gives = {"list": MemberRoleSerializer, "update": None}
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Answer with the roles."""
+        """Return the roles."""
         member = self.member()
         roles = organizations.MEMBER_ROLES.of(member.pk)
         rows = list(roles.values("id", "name", "description", "type", "created_at"))
         return Response(rows, headers={"ETag": etag(member.pk, member.version)})
 
     def update(self, request: Request, **_: Any) -> Response:
-        """Replace the roles of a member in this organization, and in no other."""
-        sent = IdsSerializer(data=request.data, ids_field="role_ids")
-        sent.is_valid(raise_exception=True)
+        """Replace the roles of a member in the organization."""
+        serializer = IdsSerializer(data=request.data, ids_field="role_ids")
+        serializer.is_valid(raise_exception=True)
         try:
             member = self.member()
             organizations.set_member_roles(
                 member,
-                sent.ids,
+                serializer.ids,
                 assignment=_ROLES_HERE,
                 expected=expected_versions(request, member.pk),
             )

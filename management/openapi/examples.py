@@ -1,14 +1,14 @@
-"""An example for every operation, made from its schema and a table of values by name."""
+"""An example for every operation, built from its schema and a table of values by field name."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from management.openapi.answers import Schema
+from management.openapi.responses import Schema
 
 ID: Final = "01890a5d-ac96-774b-bcce-b302099a8057"
-_MOMENT: Final = "2030-01-31T12:00:00.000Z"
+_TIMESTAMP: Final = "2030-01-31T12:00:00.000Z"
 
-# By field, or by shape and field where a field means many things.
+# By field name, or by schema and field name where the name has several meanings.
 _VALUES: Final[dict[str, Any]] = {
     "access_token": "eyJ…",
     "access_token_ttl": 3600,
@@ -124,12 +124,12 @@ _VALUES: Final[dict[str, Any]] = {
     "Tenant.id": ID,
     "Tenant.name": "Acme",
 }
-_PEOPLE: Final = ("User", "Member", "RoleUser", "ContextUser", "OrganizationMember", "Enrol")
+_USER_SCHEMAS: Final = ("User", "Member", "RoleUser", "ContextUser", "OrganizationMember", "Enrol")
 _LEFT_OUT: Final = {"password_hash", "primary_email", "primary_phone", "interaction", "captcha_token"}
 
 
 def add(document: Schema) -> None:
-    """Give every body and every parameter an example that has none."""
+    """Add an example to every body and every parameter that has none."""
     samples = _Samples(document)
     for operation in operations(document):
         for parameter in operation.get("parameters", []):
@@ -137,61 +137,62 @@ def add(document: Schema) -> None:
                 parameter["example"] = _VALUES.get(parameter["name"], ID)
         for body in _bodies(operation):
             if "example" not in body and body["schema"] != {"type": "string"}:
-                body["example"] = samples.of(body["schema"])
+                body["example"] = samples.build(body["schema"])
 
 
 def operations(document: Schema) -> Iterator[Schema]:
-    """Yield every operation."""
     for path in document["paths"].values():
         yield from path.values()
 
 
 def _bodies(operation: Schema) -> Iterator[Schema]:
     yield from operation.get("requestBody", {}).get("content", {}).values()
-    for answer in operation["responses"].values():
-        yield from answer.get("content", {}).values()
+    for response in operation["responses"].values():
+        yield from response.get("content", {}).values()
 
 
 class _Samples:
-    """Makes examples from schemas."""
+    """Builds examples from schemas."""
 
     def __init__(self, document: Schema) -> None:
-        self.shapes: dict[str, Schema] = document["components"]["schemas"]
+        self.schemas: dict[str, Schema] = document["components"]["schemas"]
 
-    def of(self, schema: Schema, shape: str = "", name: str = "") -> Any:
-        """Return an example of a schema: a value from the table, or what its type suggests."""
+    def build(self, schema: Schema, schema_name: str = "", name: str = "") -> Any:
+        """Return an example of a schema: a value from the table, or one that fits its type."""
         if "$ref" in schema:
             referred = schema["$ref"].rpartition("/")[2]
-            return self.of(self.shapes[referred], referred.removesuffix("Request").removeprefix("Patched"))
+            return self.build(
+                self.schemas[referred], referred.removesuffix("Request").removeprefix("Patched")
+            )
         if "allOf" in schema or ("oneOf" in schema and "properties" not in schema):
-            return self.of((schema.get("allOf") or schema["oneOf"])[0], shape, name)
-        for key in (f"{shape}.{name}", name):
+            return self.build((schema.get("allOf") or schema["oneOf"])[0], schema_name, name)
+        for key in (f"{schema_name}.{name}", name):
             if name and key in _VALUES:
                 return _VALUES[key]
-        if name == "name" and shape in _PEOPLE:
+        if name == "name" and schema_name in _USER_SCHEMAS:
             return "Ada Lovelace"
-        return self._by_type(schema, shape, name)
+        return self._by_type(schema, schema_name, name)
 
-    def _by_type(self, schema: Schema, shape: str, name: str) -> Any:
+    def _by_type(self, schema: Schema, schema_name: str, name: str) -> Any:
         if "const" in schema or "enum" in schema:
             return schema.get("const", (schema.get("enum") or [None])[0])
         kinds = schema.get("type", "object")
         kind = kinds[0] if isinstance(kinds, list) else kinds
         if kind == "object":
             return {
-                key: self.of(part, shape, key)
+                key: self.build(part, schema_name, key)
                 for key, part in schema.get("properties", {}).items()
                 if key not in _LEFT_OUT or key in schema.get("required", [])
             }
         if kind == "array":
-            return [self.of(schema["items"], shape, name)]
+            return [self.build(schema["items"], schema_name, name)]
         if kind == "string":
             return _text(schema, name)
         return {"integer": 1, "number": 1, "boolean": True, "null": None}[kind]
 
 
 def _text(schema: Schema, name: str) -> str:
-    formats = {"uuid": ID, "date-time": _MOMENT}
+    formats = {"uuid": ID, "date-time": _TIMESTAMP}
     return formats.get(schema.get("format", "")) or {"name": "Example", "description": "What it is for."}.get(
         name, "…"
     )

@@ -1,4 +1,4 @@
-"""From serializer fields to JSON Schema, as strict as the fields are."""
+"""Serializer fields as JSON Schema, as strict as the fields are."""
 
 import re
 from typing import Any, Final
@@ -6,20 +6,20 @@ from typing import Any, Final
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
-from management.openapi import words
-from management.openapi.answers import Schema
+from management.openapi import texts
+from management.openapi.responses import Schema
 
-_EMPTY: Final[Schema] = {"type": "string", "maxLength": 0}  # what the library adds where a pattern is
+_EMPTY: Final[Schema] = {"type": "string", "maxLength": 0}  # drf-spectacular adds it next to a pattern
 
 
 class FieldSchema(AutoSchema):
-    """Reads what the kit's fields and serializers declare beyond what Django REST framework knows."""
+    """Adds what our fields and serializers declare beyond Django REST framework."""
 
     def _map_serializer_field(self, field: Any, direction: str, bypass_extensions: bool = False) -> Schema:  # noqa: FBT001, FBT002 - the library's signature
         schema: Schema = super()._map_serializer_field(field, direction, bypass_extensions)
         schema.pop("x-spec-enum-id", None)
         if isinstance(field, serializers.JSONField):
-            return {}  # anything at all, null included
+            return {}  # any JSON, including null
         if direction == "request" and (pattern := getattr(field, "pattern", None)):
             schema["pattern"] = pattern
         return schema
@@ -28,10 +28,10 @@ class FieldSchema(AutoSchema):
         meta: Schema = super()._get_serializer_field_meta(field, direction)
         if direction == "response":
             if getattr(field, "clearable", False):
-                meta.pop("nullable", None)  # null clears it, and is never shown
+                meta.pop("nullable", None)  # null clears the field, and is never returned
             meta.pop("default", None)
         elif meta.get("default") in {"", None}:
-            meta.pop("default", None)  # nothing, which may not even be sent
+            meta.pop("default", None)  # an empty default may not be a valid value
         return meta
 
     def _postprocess_serializer_schema(self, schema: Schema, serializer: Any, direction: str) -> Schema:
@@ -40,20 +40,20 @@ class FieldSchema(AutoSchema):
         for name, part in properties.items():
             first, *others = part.get("oneOf", [{}])
             if others == [_EMPTY] and "pattern" in first and re.match(first["pattern"], ""):
-                properties[name] = first  # which an empty text is already: it may be one of two only
+                properties[name] = first  # the empty text would match both, and oneOf allows only one
         if direction == "request":
-            self._as_sent(schema, properties, serializer)
+            self._complete_request(schema, properties, serializer)
         else:
             for part in properties.values():
                 part.pop("readOnly", None)
-            schema["required"] = list(properties)  # an answer has all of its fields, always
+            schema["required"] = list(properties)  # a response always has all of its fields
         for name, part in properties.items():
-            if name in words.FIELDS and "$ref" not in part:
-                part.setdefault("description", words.FIELDS[name])
+            if name in texts.FIELDS and "$ref" not in part:
+                part.setdefault("description", texts.FIELDS[name])
         return schema
 
-    def _as_sent(self, schema: Schema, properties: Schema, serializer: Any) -> None:
-        """Say which fields have a second name, exclude one another, or have no place in a PATCH."""
+    def _complete_request(self, schema: Schema, properties: Schema, serializer: Any) -> None:
+        """Add second names of fields, exclusive fields, and remove fields that a PATCH cannot change."""
         for second, first in getattr(serializer, "second_names", {}).items():
             properties[second] = properties[first] | {"description": f"Another name of `{first}`."}
         if serializer.partial:
@@ -66,6 +66,6 @@ class FieldSchema(AutoSchema):
             part.pop("writeOnly", None)
 
     def inline(self, serializer: serializers.BaseSerializer[Any]) -> Schema:
-        """Describe an object in place."""
+        """Return the schema of a serializer, without a reference to a component."""
         schema: Schema = self._map_serializer(serializer, "request")
         return schema

@@ -1,15 +1,15 @@
-"""Links from what makes or lists rows to what can be done with them next, by the id in the answer."""
+"""Links from operations that create or list rows to operations on those rows, by the id in the response."""
 
 from collections.abc import Iterator
 from typing import Final
 
-from management.openapi.answers import Schema
+from management.openapi.responses import Schema
 
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
 def add(document: Schema) -> None:
-    """Link each POST to a collection with the operations on its items, and each list with reading one."""
+    """Link each POST to a collection with the operations on its items, and each list with getting an item."""
     paths: dict[str, Schema] = document["paths"]
     for path, methods in paths.items():
         success = methods.get("post", {}).get("responses", {}).get("200", {})
@@ -27,7 +27,7 @@ def _queries(operation: Schema) -> set[str]:
 
 
 def _next(paths: dict[str, Schema], collection: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield operations below an item of the collection, and the parameter that is the item's id."""
+    """Yield the operations on an item of the collection, each with the item's parameter and its parents'."""
     for path, methods in paths.items():
         item, _, rest = path.removeprefix(f"{collection}/").partition("/")
         if path.startswith(f"{collection}/{{") and "{" not in rest:
@@ -50,5 +50,5 @@ def _link(operation: str, names: list[str]) -> Schema:
 def _has_id(document: Schema, success: Schema) -> bool:
     result = success.get("content", {}).get("application/json", {}).get("schema", {})
     referred = result.get("properties", {}).get("result", {}).get("$ref", "")
-    shape = document["components"]["schemas"].get(referred.rpartition("/")[2], {})
-    return "id" in shape.get("properties", {})
+    schema = document["components"]["schemas"].get(referred.rpartition("/")[2], {})
+    return "id" in schema.get("properties", {})

@@ -1,4 +1,4 @@
-"""From views to operations: read from what the kit's views declare."""
+"""API views as OpenAPI operations."""
 
 import re
 from typing import Any, Final
@@ -11,79 +11,80 @@ from rest_framework.serializers import ListSerializer, Serializer
 from identity.rest import assignment_view, viewsets
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.serializers import IdsSerializer
-from management.openapi import answers, security, words
-from management.openapi.answers import JSON, Schema
+from management.openapi import responses, security, texts
 from management.openapi.fields import FieldSchema
+from management.openapi.responses import JSON, Schema
 from management.openapi.routes import route_name
 
-_KIT: Final = {assignment_view.__name__, viewsets.__name__}
-_WITH_BODY: Final = {"POST", "PUT", "PATCH"}
+_COMMON_MODULES: Final = {assignment_view.__name__, viewsets.__name__}
+_METHODS_WITH_BODY: Final = {"POST", "PUT", "PATCH"}
 _IF_MATCH: Final[Schema] = {
     "name": "If-Match",
     "in": "header",
-    "description": "The `ETag` of what was read. Without it the change is made, whatever came in between.",
+    "description": "The `ETag` of the resource as you read it. Without it, the change is made even if the "
+    "resource was changed since.",
     "schema": {"type": "string"},
 }
 
 
 class OperationSchema(FieldSchema):
-    """Describes one operation of the API."""
+    """Describes one operation, from what its view declares."""
 
     view: Any
 
     @property
     def action(self) -> str:
-        """What the view calls it: an action of a viewset, or the method."""
+        """The action of a viewset, or the HTTP method in lower case."""
         return str(getattr(self.view, "action", None) or self.method.lower())
 
     @property
     def first_segment(self) -> str:
-        """What comes after ``/api/v1/`` or ``/api/``."""
+        """The first part of the path after ``/api/v1/`` or ``/api/``."""
         return re.sub(r"^/api/(v1/)?", "", self.path).split("/")[0]
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Schema | None:
-        """Return the operation; what is open to all says so."""
+        """Return the operation; ``security`` is empty if it needs no authentication."""
         operation: Schema | None = super().get_operation(*args, **kwargs)
         if operation is not None:
             operation.setdefault("security", [])
         return operation
 
     def get_operation_id(self) -> str:
-        """Return a name that programs may be generated from: the path, then the verb."""
+        """Return a name for generated clients: the nouns of the path, then the verb."""
         path = re.sub(r"^/api/(v1/)?", "", self.path)
         nouns = [part.replace("-", "_") for part in path.split("/") if not part.startswith("{")]
-        verb = words.OPERATION_VERBS.get("put" if self.method == "PUT" else self.action, self.action)
+        verb = texts.OPERATION_VERBS.get("put" if self.method == "PUT" else self.action, self.action)
         if self._is_many():
             verb = "list"
         return "_".join(nouns if verb in {nouns[-1], "post"} else [*nouns, verb])
 
     def get_tags(self) -> list[str]:
-        """Return the chapter."""
-        return [words.TAGS[self.first_segment][0]]
+        """Return the tag of the path's first segment."""
+        return [texts.TAGS[self.first_segment][0]]
 
     def get_summary(self) -> str:
-        """Return a line: what the docstring says, or what the kit does to a thing of this name."""
+        """Return one line: the docstring's first sentence, or a common verb with the resource's name."""
         subject = _sentence(get_doc(type(self.view)))
         if self._is_many():
             return f"List {_inside(subject)}"
         if self.action == "put" and isinstance(self.view, AssignmentView):
             return f"Replace {_inside(subject)}"
-        if self._is_of_kit() and self.action in words.SUMMARY_VERBS:
-            return words.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.thing))
+        if self._is_common() and self.action in texts.SUMMARY_VERBS:
+            return texts.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.thing))
         return _sentence(self._own_doc())
 
-    def get_description(self) -> str:  # type: ignore[override]  # the library has its own idea of it
-        """Return what else there is to say."""
+    def get_description(self) -> str:  # type: ignore[override]  # the library returns an optional text
+        """Return the docstring, if it says more than the summary."""
         own = self._own_doc()
-        if self.action in {"list", "retrieve"} or self._is_of_kit() or _sentence(own) == own.rstrip("."):
+        if self.action in {"list", "retrieve"} or self._is_common() or _sentence(own) == own.rstrip("."):
             return ""
         return own
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        """Return the ways in."""
+        """Return the security requirements."""
         return security.requirements(self.view, route_name(self.path_regex))
 
-    # ── What is sent ──────────────────────────────────────────────────────────────────────────────────────
+    # ── Requests ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[Schema]:
         return [
@@ -91,7 +92,7 @@ class OperationSchema(FieldSchema):
                 "name": name,
                 "in": "path",
                 "required": True,
-                "description": _described_id(name, self.first_segment),
+                "description": _id_description(name, self.first_segment),
                 "schema": {"type": "string"},
             }
             for name in variables
@@ -109,44 +110,48 @@ class OperationSchema(FieldSchema):
 
     def _get_parameters(self) -> list[Schema]:
         parameters: list[Schema] = super()._get_parameters()
-        guarded = self.action in getattr(self.view, "guarded", ())
-        return [*parameters, _IF_MATCH] if guarded else parameters
+        takes_if_match = self.action in getattr(self.view, "guarded", ())
+        return [*parameters, _IF_MATCH] if takes_if_match else parameters
 
     def _get_request_body(self, direction: str = "request") -> Schema | None:
-        if self.method not in _WITH_BODY:
+        if self.method not in _METHODS_WITH_BODY:
             return None
-        serializer = self._taken()
+        serializer = self._request_serializer()
         if serializer is None:
             return None
-        schema = self.inline(serializer) if isinstance(serializer, IdsSerializer) else self._sent(serializer)
-        # A PATCH of nothing is none, and so is a body that has only fields to leave out.
+        schema = (
+            self.inline(serializer)
+            if isinstance(serializer, IdsSerializer)
+            else self._request_component(serializer)
+        )
+        # All fields of a PATCH are optional, so its body is, too.
         required = self.method != "PATCH" or "takes" in self._declared()
         return {"required": required, "content": {JSON: {"schema": schema}}}
 
-    def _sent(self, serializer: Serializer[Any]) -> Schema:
+    def _request_component(self, serializer: Serializer[Any]) -> Schema:
         serializer.partial = self.method == "PATCH" and "takes" not in self._declared()
         component: Schema = self.resolve_serializer(serializer, "request").ref
         return component
 
-    def _taken(self) -> Serializer[Any] | None:
+    def _request_serializer(self) -> Serializer[Any] | None:
         assignment = getattr(self.view, "assignment", None)
         if assignment is not None and self.action == "put":
             return IdsSerializer(ids_field=assignment.ids_field)
         return self._serializer("takes")
 
-    # ── What is answered ──────────────────────────────────────────────────────────────────────────────────
+    # ── Responses ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _get_response_bodies(self, direction: str = "response") -> Schema:
-        member_api = hasattr(self.view, "unforeseen")
+        member_api = hasattr(self.view, "failure_codes")
         success: Schema = {
             "description": "Success.",
-            "content": {JSON: {"schema": answers.envelope(self._result())}},
+            "content": {JSON: {"schema": responses.envelope(self._result())}},
         }
         if self.action in getattr(self.view, "tagged", ()):
-            success["headers"] = {"ETag": answers.ETAG}
-        return {"200": success} | answers.refusals(self._codes(member_api), member_api=member_api)
+            success["headers"] = {"ETag": responses.ETAG}
+        return {"200": success} | responses.refusals(self._codes(member_api), member_api=member_api)
 
-    def _codes(self, member_api: bool) -> list[str]:  # noqa: FBT001 - a private question
+    def _codes(self, member_api: bool) -> list[str]:  # noqa: FBT001 - private
         secured = bool(self.get_auth())
         writes = self.method != "GET"
         has_body = self._get_request_body() is not None
@@ -165,11 +170,11 @@ class OperationSchema(FieldSchema):
         return [code for code, possible in codes.items() if possible]
 
     def _result(self) -> Schema:
-        serializer: Any = self._given()
+        serializer: Any = self._response_serializer()
         if serializer is None:
             return {"type": "null"}
-        one: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
-        item: Schema = self.resolve_serializer(one, "response").ref
+        item_serializer: Any = serializer.child if isinstance(serializer, ListSerializer) else serializer
+        item: Schema = self.resolve_serializer(item_serializer, "response").ref
         if not self._is_many():
             return item
         items = {"type": "array", "items": item}
@@ -177,12 +182,12 @@ class OperationSchema(FieldSchema):
         page: Schema = paginator.get_paginated_response_schema(items) if paginator else items
         return page
 
-    def _given(self) -> Serializer[Any] | None:
+    def _response_serializer(self) -> Serializer[Any] | None:
         if "gives" not in self._declared() and (self.method in {"DELETE", "PUT"}):
             return None
         return self._serializer("gives")
 
-    # ── Reading the view ──────────────────────────────────────────────────────────────────────────────────
+    # ── What the view declares ────────────────────────────────────────────────────────────────────────────
 
     def _declared(self) -> set[str]:
         return {side for side in ("takes", "gives") if self.action in getattr(self.view, side, {})}
@@ -193,7 +198,7 @@ class OperationSchema(FieldSchema):
         else:
             chosen = getattr(self.view, "serializer_class", None)
             if chosen is None:
-                warn(f"{type(self.view).__name__} does not say what its {self.action} {side}")
+                warn(f"{type(self.view).__name__} does not declare what its {self.action} {side}")
         serializer: Serializer[Any] | None = chosen() if isinstance(chosen, type) else chosen
         return serializer
 
@@ -212,10 +217,10 @@ class OperationSchema(FieldSchema):
     def _own_doc(self) -> str:
         return str(get_doc(getattr(self.view, self.action)))
 
-    def _is_of_kit(self) -> bool:
-        """Tell whether the kit does it, or a method that stands in for the kit's."""
+    def _is_common(self) -> bool:
+        """Tell whether the method is a common one of `identity.rest`, or replaces one."""
         method = getattr(type(self.view), self.action)
-        if method.__module__ in _KIT:
+        if method.__module__ in _COMMON_MODULES:
             return True
         return hasattr(self.view, "thing") and self.action == "retrieve"
 
@@ -225,7 +230,7 @@ def _sentence(doc: str) -> str:
 
 
 def _inside(subject: str) -> str:
-    """Put a subject inside a sentence; API stays API."""
+    """Return a subject in lower case for the inside of a sentence, except an abbreviation."""
     return subject if subject[1:2].isupper() else subject[:1].lower() + subject[1:]
 
 
@@ -233,7 +238,7 @@ def _with_article(thing: str) -> str:
     return f"{'an' if thing[0] in 'aeio' else 'a'} {thing}"
 
 
-def _described_id(name: str, segment: str) -> str:
+def _id_description(name: str, segment: str) -> str:
     if name == "id":
         thing = segment.removesuffix("s").replace("-", " ")
         return f"The id of {_with_article(thing)}."
@@ -241,5 +246,5 @@ def _described_id(name: str, segment: str) -> str:
 
 
 def _query(name: str) -> Schema:
-    text, schema = words.PARAMETERS.get(name, ("Exactly this value.", {"type": "string"}))
+    text, schema = texts.PARAMETERS.get(name, ("Only rows with this value.", {"type": "string"}))
     return {"name": name, "in": "query", "description": text, "schema": dict(schema)}

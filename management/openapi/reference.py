@@ -1,4 +1,4 @@
-"""The document as a page: no script, no style of its own, nothing from elsewhere."""
+"""The document as an HTML page, without scripts, inline styles or external resources."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,15 +8,15 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from management.openapi.answers import ETAG, Schema
 from management.openapi.document import document
-from management.openapi.shown import Field, Shapes, marked, paragraphs, pretty
+from management.openapi.rendering import Field, SchemaReader, highlighted_json, inline, paragraphs
+from management.openapi.responses import ETAG, Schema
 
-_WAYS_IN: Final = {
+_CREDENTIALS: Final = {
     "administratorToken": "an administrator's token",
-    "machineToken": "a machine's token",
-    "organizationToken": "a machine's token for the organization",
-    "userToken": "a person's access token",
+    "machineToken": "a machine application's token",
+    "organizationToken": "a machine application's token for the organization",
+    "userToken": "a user's access token",
     "client": "the application's own credentials",
     "browser": "the browser's cookie",
 }
@@ -24,7 +24,7 @@ _WAYS_IN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is sent or answered."""
+    """The body of a request or a response."""
 
     media_type: str
     fields: list[Field]
@@ -33,25 +33,25 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation, ready to be read."""
+    """An operation as the page shows it."""
 
     id: str
     method: str
     path: SafeString
     summary: str
     description: SafeString
-    ways_in: str
+    credentials: str
     parameters: list[Field]
-    sent: Body | None
-    answered: Body | None
-    answers: list[tuple[str, SafeString]]
+    request: Body | None
+    response: Body | None
+    other_responses: list[tuple[str, SafeString]]
     has_etag: bool
     curl: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Operations on one kind of thing."""
+    """The operations of one tag."""
 
     id: str
     name: str
@@ -61,14 +61,14 @@ class Chapter:
 
 @cache
 def as_html() -> bytes:
-    """Return the page."""
+    """Return the page as UTF-8."""
     described = document()
     page = render_to_string(
         "management/reference.html",
         {
             "introduction": paragraphs(described["info"]["description"]),
             "version": described["info"]["version"],
-            "ways_in": ways_in(),
+            "credentials": credentials(),
             "chapters": chapters(described),
             "base_url": settings.BASE_URL,
         },
@@ -76,16 +76,16 @@ def as_html() -> bytes:
     return page.encode()
 
 
-def ways_in() -> list[tuple[str, SafeString]]:
-    """Return what a caller may come with, and what each is."""
+def credentials() -> list[tuple[str, SafeString]]:
+    """Return the names and descriptions of the credentials that callers can use."""
     schemes = document()["components"]["securitySchemes"]
-    return [(_WAYS_IN[name], marked(scheme["description"])) for name, scheme in schemes.items()]
+    return [(_CREDENTIALS[name], inline(scheme["description"])) for name, scheme in schemes.items()]
 
 
 def chapters(described: Schema) -> list[Chapter]:
-    """Return what the page shows of the operations, by kind of thing."""
+    """Return the operations of the document, by tag."""
     found = {
-        tag["name"]: Chapter(_anchor(tag["name"]), tag["name"], marked(tag["description"]), [])
+        tag["name"]: Chapter(_anchor(tag["name"]), tag["name"], inline(tag["description"]), [])
         for tag in described["tags"]
     }
     reader = _Reader(described)
@@ -100,45 +100,47 @@ def _anchor(name: str) -> str:
 
 
 class _Reader:
-    """Turns operations into what the page shows of them."""
+    """Builds the page's operations from those of the document."""
 
     def __init__(self, described: Schema) -> None:
-        self.shapes = Shapes(described["components"]["schemas"])
+        self.schemas = SchemaReader(described["components"]["schemas"])
         self.responses: dict[str, Schema] = described["components"]["responses"]
 
     def read(self, path: str, method: str, operation: Schema) -> Operation:
-        answers = {code: self._resolved(answer) for code, answer in operation["responses"].items()}
-        success = answers.get("200", {})
+        responses = {code: self._resolved(response) for code, response in operation["responses"].items()}
+        success = responses.get("200", {})
         return Operation(
             id=operation["operationId"],
             method=method.upper(),
-            path=marked(path.replace("{", "`{").replace("}", "}`")),
+            path=inline(path.replace("{", "`{").replace("}", "}`")),
             summary=operation["summary"],
             description=paragraphs(operation.get("description", "")),
-            ways_in=_ways_in(operation["security"]),
-            parameters=[self.shapes.parameter(parameter) for parameter in operation.get("parameters", [])],
-            sent=self._body(operation.get("requestBody", {})),
-            answered=self._body(success),
-            answers=[
-                (code, marked(answer["description"])) for code, answer in answers.items() if code != "200"
+            credentials=_accepted_credentials(operation["security"]),
+            parameters=[self.schemas.parameter(parameter) for parameter in operation.get("parameters", [])],
+            request=self._body(operation.get("requestBody", {})),
+            response=self._body(success),
+            other_responses=[
+                (code, inline(response["description"]))
+                for code, response in responses.items()
+                if code != "200"
             ],
             has_etag=success.get("headers", {}).get("ETag") == ETAG,
             curl=_curl(path, method, operation),
         )
 
-    def _resolved(self, answer: Schema) -> Schema:
-        return self.responses[answer["$ref"].rpartition("/")[2]] if "$ref" in answer else answer
+    def _resolved(self, response: Schema) -> Schema:
+        return self.responses[response["$ref"].rpartition("/")[2]] if "$ref" in response else response
 
     def _body(self, described: Schema) -> Body | None:
         for media_type, body in described.get("content", {}).items():
-            fields = self.shapes.fields(body["schema"])
+            fields = self.schemas.fields(body["schema"])
             if "example" in body:
-                return Body(media_type, fields, pretty(body["example"]))
+                return Body(media_type, fields, highlighted_json(body["example"]))
         return None
 
 
-def _ways_in(security: list[dict[str, Any]]) -> str:
-    names = list(dict.fromkeys(_WAYS_IN[name] for way in security for name in way))
+def _accepted_credentials(security: list[dict[str, Any]]) -> str:
+    names = list(dict.fromkeys(_CREDENTIALS[name] for requirement in security for name in requirement))
     return " or ".join(names)
 
 
@@ -146,10 +148,10 @@ def _curl(path: str, method: str, operation: Schema) -> str:
     lines = [f"curl {settings.BASE_URL}{path}"]
     if method != "get":
         lines[0] += f" -X {method.upper()}"
-    ways = [name for way in operation["security"] for name in way]
-    if ways and ways[0].endswith("Token"):
+    schemes = [name for requirement in operation["security"] for name in requirement]
+    if schemes and schemes[0].endswith("Token"):
         lines.append('-H "Authorization: Bearer $TOKEN"')
-    if "client" in ways:
+    if "client" in schemes:
         lines.append('-u "$CLIENT_ID:$CLIENT_SECRET"')
     for media_type, body in operation.get("requestBody", {}).get("content", {}).items():
         if media_type == "application/json":

@@ -1,4 +1,4 @@
-"""Names of routes by their patterns, and paths as the document writes them."""
+"""Route names by URL pattern, and path parameters as the document names them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -10,7 +10,7 @@ Endpoint = tuple[str, str, str, Any]
 
 
 def with_ids(endpoints: list[Endpoint]) -> list[Endpoint]:
-    """Write ``{user_pk}`` as ``{user_id}``, and ``{pk}`` as ``{id}``."""
+    """Rename ``{user_pk}`` to ``{user_id}``, and ``{pk}`` to ``{id}``."""
     return [
         (path.replace("{pk}", "{id}").replace("_pk}", "_id}"), pattern, method, view)
         for path, pattern, method, view in endpoints

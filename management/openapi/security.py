@@ -1,4 +1,4 @@
-"""The ways in, as the document names them."""
+"""The security schemes, and which of them each view accepts."""
 
 from typing import Any, Final
 
@@ -21,37 +21,41 @@ def _bearer(description: str) -> dict[str, Any]:
 
 
 SCHEMES: Final[dict[str, dict[str, Any]]] = {
-    _ADMINISTRATOR: _bearer("An administrator's token, from `POST /api/admin/sign-in`. It lives a day."),
+    _ADMINISTRATOR: _bearer(
+        "An administrator's token, from `POST /api/admin/sign-in`. By default it is valid for one day."
+    ),
     _MACHINE: _bearer(
-        "An access token of a machine application that has the role `Service Management API access`, "
+        "An access token of a machine application with the role `Service Management API access`, "
         "from `POST /oidc/token` with `grant_type=client_credentials`."
     ),
     _ORGANIZATION: _bearer(
-        "As above, requested with `organization_id`: for an application that is bound to the organization "
-        "and has a role there with `manage:organizations` or `all`."
+        "An access token of a machine application, requested with `organization_id`. The application must be "
+        "bound to the organization and have a role there with the scope `manage:organizations` or `all`."
     ),
-    _USER: _bearer("An access token of a person, from the authorization code or refresh grant."),
+    _USER: _bearer("An access token of a user, from the authorization code or refresh token grant."),
     "client": {
         "type": "http",
         "scheme": "basic",
-        "description": "`client_id` and `client_secret` of the application, or both in the form.",
+        "description": "The application's `client_id` and `client_secret`. The form may have them instead.",
     },
     "browser": {
         "type": "apiKey",
         "in": "cookie",
         "name": "gatehouse-browser.default",
-        "description": "The cookie of the browser it began in. Its name ends in the tenant's slug.",
+        "description": "The cookie of the browser of the request. Its name ends with the tenant slug.",
     },
 }
 
 
 def requirements(view: Any, route: str) -> list[Requirement]:
-    """Return the ways into a view, any of which will do; none for what is open to all."""
+    """Return the alternative security requirements of a view; an empty list if it is public."""
     authenticators = {type(authenticator) for authenticator in view.get_authenticators()}
     if ManagementAuthentication in authenticators:
-        only_people = any(isinstance(p, (IsAdministrator, IsSuperuser)) for p in view.get_permissions())
+        only_administrators = any(
+            isinstance(permission, (IsAdministrator, IsSuperuser)) for permission in view.get_permissions()
+        )
         scopes = sorted(SCOPES.get(route, {"all"}))
-        machines: list[Requirement] = [] if only_people else [{_MACHINE: [scope]} for scope in scopes]
+        machines: list[Requirement] = [] if only_administrators else [{_MACHINE: [scope]} for scope in scopes]
         return [{_ADMINISTRATOR: []}, *machines]
     if MachineAuthentication in authenticators:
         return [{_ORGANIZATION: ["manage:organizations"]}, {_ORGANIZATION: ["all"]}]

@@ -1,4 +1,4 @@
-"""GET /api/openapi.json and GET /api/docs: open to all, and kept by whoever has them."""
+"""GET /api/openapi.json and GET /api/docs: public and cacheable."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ _MAX_AGE: Final = 300  # seconds
 
 
 class OpenDocument(ABC, APIView):
-    """What both have in common."""
+    """What both views have in common."""
 
     schema = None
     authentication_classes = ()
@@ -24,12 +24,12 @@ class OpenDocument(ABC, APIView):
     content_type: str
 
     def get(self, request: Request) -> HttpResponse:
-        """Answer with the bytes, or 304 to a client that has them."""
+        """Return the document, or 304 if the client has this version."""
         return _cacheable(request._request, self.bytes(), self.content_type)  # noqa: SLF001
 
     @abstractmethod
     def bytes(self) -> bytes:
-        """Return what is served."""
+        """Return the body of the response."""
 
 
 class Document(OpenDocument):
@@ -38,17 +38,15 @@ class Document(OpenDocument):
     content_type = "application/json"
 
     def bytes(self) -> bytes:
-        """Return it as JSON."""
         return document.as_json()
 
 
 class Reference(OpenDocument):
-    """The document as a page to read."""
+    """The document as an HTML page."""
 
     content_type = "text/html; charset=utf-8"
 
     def bytes(self) -> bytes:
-        """Return it as HTML."""
         return reference.as_html()
 
 
@@ -57,5 +55,5 @@ def _cacheable(request: HttpRequest, body: bytes, content_type: str) -> HttpResp
     response["Cache-Control"] = f"public, max-age={_MAX_AGE}"
     response["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     conditional = get_conditional_response(request, etag=response["ETag"], response=response)
-    assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
+    assert isinstance(conditional, HttpResponse)  # noqa: S101 - never None with a response argument
     return conditional

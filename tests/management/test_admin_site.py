@@ -690,7 +690,7 @@ class TestRoles:
         assert operator.get("/admin/audit/entry/export/").status_code == 200
         for path in ("/users", "/applications", "/signing-keys/rotate"):
             refusal = management.refusal_of(caller.post(path, name="x"), 403)
-            assert refusal == "this is not for the role auditor"
+            assert refusal == "the role auditor does not allow this"
 
     def test_support_changes_users_and_nothing_else(self, acme):
         user, client = acme.user(), acme.application()

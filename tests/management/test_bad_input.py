@@ -147,8 +147,8 @@ def test_decision_H10_what_spoils_a_field_is_refused_by_its_name(door):
         r'"else": ["a", {"b": "c\u0000"}]': "else: must not hold a NUL",
         r'"else": {"\u0000": 1}': "else: must not hold a NUL",
         f'"else": {deep(32)}': "else: is nested deeper",
-        again: f"{name}: comes more than once",
-        '"else": {"a": 1, "a": 1}': "a: comes more than once",
+        again: f"{name}: occurs more than once",
+        '"else": {"a": 1, "a": 1}': "a: occurs more than once",
     }
     for text, message in spoilt.items():
         assert door.refusal(door.send(within(door.good, text)), 400).startswith(message)

@@ -67,7 +67,7 @@ class TestDocument:
 
         assert spelled(described) == spelled(served)
 
-    def test_gives_every_operation_a_name_a_line_a_chapter_and_ways_in(self, document):
+    def test_gives_every_operation_a_name_a_line_a_tag_and_its_security(self, document):
         found = operations(document)
         chapters = {tag["name"] for tag in document["tags"]}
 

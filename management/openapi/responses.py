@@ -1,4 +1,4 @@
-"""What answers look like on paper: the envelope, and every refusal that it is used for."""
+"""The responses of the API: the envelope, and every refusal."""
 
 from typing import Any, Final
 
@@ -7,45 +7,50 @@ Schema = dict[str, Any]
 JSON: Final = "application/json"
 
 ETAG: Final[Schema] = {
-    "description": "The version of what is shown. Send it as `If-Match` with the change.",
+    "description": "The version of the resource. Send it back as `If-Match` when you change it.",
     "required": True,
     "schema": {"type": "string"},
 }
 _CHALLENGE: Final[Schema] = {
-    "description": "How to come in.",
+    "description": "The authentication challenge.",
     "schema": {"type": "string"},
 }
 _RETRY: Final[Schema] = {
     "description": "How many seconds to wait.",
     "schema": {"type": "string"},
 }
-_ALLOW: Final[Schema] = {"description": "The methods there are.", "schema": {"type": "string"}}
+_ALLOW: Final[Schema] = {"description": "The methods of this path.", "schema": {"type": "string"}}
 
 _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
-    "400": ("BadRequest", "Something that was sent breaks a rule.", "name: already exists", {}),
+    "400": ("BadRequest", "A field breaks a rule. The message names both.", "name: already exists", {}),
     "401": (
         "Unauthorized",
         "The credentials are missing, wrong or expired.",
-        "a bearer token is needed: sign in first",
+        "a bearer token is required: sign in first",
         {"WWW-Authenticate": _CHALLENGE, "Retry-After": _RETRY},
     ),
     "403": (
         "Forbidden",
-        "The caller is known, but may not do this.",
+        "The caller is authenticated, but not allowed to do this.",
         "you may not manage this tenant",
         {"WWW-Authenticate": _CHALLENGE},
     ),
-    "404": ("NotFound", "There is nothing of this id, or no such tenant.", "user not found", {}),
-    "405": ("MethodNotAllowed", "The path does not do this.", 'Method "PUT" not allowed', {"Allow": _ALLOW}),
+    "404": ("NotFound", "There is no resource with this id, or no such tenant.", "user not found", {}),
+    "405": (
+        "MethodNotAllowed",
+        "The path does not support this method.",
+        'Method "PUT" not allowed',
+        {"Allow": _ALLOW},
+    ),
     "412": (
         "PreconditionFailed",
-        "It was changed since it was read: read it again.",
+        "The resource was changed since you read it. Read it again.",
         "it was changed since you read it: read it again and repeat your change",
         {},
     ),
     "413": (
         "TooLarge",
-        "The body is larger than 1 MiB, or 64 KiB where no token is needed.",
+        "The body is larger than 1 MiB, or than 64 KiB if the operation needs no token.",
         "the body is larger than 1 MiB",
         {},
     ),
@@ -57,24 +62,24 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
     ),
     "429": (
         "TooManyRequests",
-        "Too many of these in a short time.",
+        "Too many requests in a short time.",
         "too many: wait",
         {"Retry-After": _RETRY},
     ),
     "500": ("MemberFailure", "The operation failed.", "the operation failed: try again", {}),
     "503": (
         "Unavailable",
-        "Too busy, or the database is away.",
-        "the database is away: try again in a moment",
+        "The server is too busy, or the database is unavailable.",
+        "the database is unavailable: try again in a moment",
         {"Retry-After": _RETRY},
     ),
 }
-# The member API has error codes of its own, by what went wrong.
+# The member API has its own error codes.
 _MEMBER_CODES: Final = {"404": 41301, "403": 41305, "500": 41300}
 
 
 def envelope(result: Schema) -> Schema:
-    """Describe a success."""
+    """Describe the body of a success."""
     return {
         "type": "object",
         "required": ["code", "message", "result"],
@@ -87,7 +92,7 @@ def envelope(result: Schema) -> Schema:
 
 
 def refusals(codes: list[str], *, member_api: bool) -> dict[str, Schema]:
-    """Refer to the refusals of an operation."""
+    """Return references to the refusals of an operation, by status."""
     prefix = "Member" if member_api else ""
     return {
         code: {"$ref": f"#/components/responses/{prefix}{_REFUSALS[code][0].removeprefix('Member')}"}
@@ -96,7 +101,7 @@ def refusals(codes: list[str], *, member_api: bool) -> dict[str, Schema]:
 
 
 def components() -> dict[str, Schema]:
-    """Describe every refusal once, in both shapes."""
+    """Describe every refusal, as the API and as the member API return it."""
     plain = {
         name: _response(code, text, headers, _body("Refusal", int(code), message))
         for code, (name, text, message, headers) in _REFUSALS.items()
@@ -111,33 +116,36 @@ def components() -> dict[str, Schema]:
     return plain | of_members
 
 
-def shapes() -> dict[str, Schema]:
+def schemas() -> dict[str, Schema]:
     """Describe the bodies of refusals."""
     return {
-        "Refusal": _shape(
-            {"type": "string", "description": "Empty, save what a provider said to a connector's test."},
+        "Refusal": _refusal_schema(
+            {
+                "type": "string",
+                "description": "Empty, except for a connector's test: the provider's response.",
+            },
             "Equal to the HTTP status.",
         ),
-        "MemberRefusal": _shape({"type": "null"}, "One of 41000 to 41305, or the HTTP status."),
+        "MemberRefusal": _refusal_schema({"type": "null"}, "One of 41000 to 41305, or the HTTP status."),
     }
 
 
-def _shape(result: Schema, code: str) -> Schema:
+def _refusal_schema(result: Schema, code: str) -> Schema:
     return {
         "type": "object",
         "required": ["code", "message", "result"],
         "properties": {
             "code": {"type": "integer", "description": code},
-            "message": {"type": "string", "description": "What is wrong, for people."},
+            "message": {"type": "string", "description": "What is wrong, in English."},
             "result": result,
         },
     }
 
 
-def _body(shape: str, code: int, message: str) -> Schema:
-    result = "" if shape == "Refusal" else None
+def _body(schema: str, code: int, message: str) -> Schema:
+    result = "" if schema == "Refusal" else None
     return {
-        "schema": {"$ref": f"#/components/schemas/{shape}"},
+        "schema": {"$ref": f"#/components/schemas/{schema}"},
         "example": {"code": code, "message": message, "result": result},
     }
 

@@ -1,4 +1,4 @@
-"""Schemas, texts and examples as people read them."""
+"""Schemas, texts and examples as HTML."""
 
 import json
 import re
@@ -9,19 +9,19 @@ from typing import Any, Final
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from management.openapi.answers import Schema
+from management.openapi.responses import Schema
 
 _TOKENS: Final = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<string>"(?:[^"\\]|\\.)*")'
     r"|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.]*\b)|(?P<other>.)",
     re.DOTALL,
 )
-_DEEPEST: Final = 4
+_MAX_DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A line of a table: a parameter, or a field of a body."""
+    """A row of a table: a parameter, or a field of a body."""
 
     name: str
     kind: str
@@ -29,8 +29,8 @@ class Field:
     description: SafeString
 
 
-def marked(text: str) -> SafeString:
-    """Show what stands between backticks as code."""
+def inline(text: str) -> SafeString:
+    """Return a text as HTML, with code for what is between backticks."""
     parts = text.split("`")
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", p) if i % 2 else p,) for i, p in enumerate(parts))
@@ -38,16 +38,16 @@ def marked(text: str) -> SafeString:
 
 
 def paragraphs(text: str) -> SafeString:
-    """Show paragraphs that blank lines part."""
+    """Return a text as HTML paragraphs, split at blank lines."""
     return format_html_join(
-        "", "<p>{}</p>", ((marked(part.replace("\n", " ").strip()),) for part in text.split("\n\n") if part)
+        "", "<p>{}</p>", ((inline(part.replace("\n", " ").strip()),) for part in text.split("\n\n") if part)
     )
 
 
-def pretty(example: Any) -> SafeString:
-    """Show JSON, its keys, texts and words each in their colour."""
+def highlighted_json(example: Any) -> SafeString:
+    """Return JSON as HTML, with a class on each key, string and word."""
     text = json.dumps(example, indent=2, ensure_ascii=False)
-    return format_html_join("", "{}", ((_coloured(match),) for match in _runs(text)))
+    return format_html_join("", "{}", ((_highlighted(run),) for run in _runs(text)))
 
 
 def _runs(text: str) -> Iterator[tuple[str, str]]:
@@ -62,26 +62,25 @@ def _runs(text: str) -> Iterator[tuple[str, str]]:
     yield "", plain
 
 
-def _coloured(run: tuple[str, str]) -> str:
+def _highlighted(run: tuple[str, str]) -> str:
     kind, text = run
     return format_html('<span class="{}">{}</span>', kind, text) if kind else text
 
 
-class Shapes:
-    """Reads schemas, the shapes they refer to included."""
+class SchemaReader:
+    """Reads the fields of schemas, following references."""
 
-    def __init__(self, shapes: dict[str, Schema]) -> None:
-        self.shapes = shapes
+    def __init__(self, schemas: dict[str, Schema]) -> None:
+        self.schemas = schemas
 
-    def parameter(self, described: Schema) -> Field:
-        """Return a parameter's line."""
-        place = {"path": "path", "query": "query", "header": "header"}[described["in"]]
-        kind = f"{place} · {_kind(described['schema'])}"
-        required = described.get("required", False)
-        return Field(described["name"], kind, required, marked(described.get("description", "")))
+    def parameter(self, parameter: Schema) -> Field:
+        """Return the table row of a parameter."""
+        kind = f"{parameter['in']} · {_kind(parameter['schema'])}"
+        required = parameter.get("required", False)
+        return Field(parameter["name"], kind, required, inline(parameter.get("description", "")))
 
     def fields(self, schema: Schema) -> list[Field]:
-        """Return the lines of a body; of an envelope, those of its result."""
+        """Return the table rows of a body; of an envelope, those of its result."""
         return list(self._fields(self._unwrapped(schema), ""))
 
     def _unwrapped(self, schema: Schema) -> Schema:
@@ -90,11 +89,11 @@ class Shapes:
         return result if result and "code" in properties else schema
 
     def _resolved(self, schema: Schema) -> Schema:
-        for way in ("allOf", "oneOf", "anyOf"):
-            if way in schema and "properties" not in schema:
-                return self._resolved(schema[way][0])
+        for combination in ("allOf", "oneOf", "anyOf"):
+            if combination in schema and "properties" not in schema:
+                return self._resolved(schema[combination][0])
         if "$ref" in schema:
-            return self._resolved(self.shapes[schema["$ref"].rpartition("/")[2]])
+            return self._resolved(self.schemas[schema["$ref"].rpartition("/")[2]])
         return schema
 
     def _fields(self, schema: Schema, prefix: str) -> Iterator[Field]:
@@ -107,8 +106,8 @@ class Shapes:
             target = self._resolved(part)
             required = name in found.get("required", [])
             description = part.get("description") or ""
-            yield Field(path, _kind(target), required, marked(description))
-            if path.count(".") < _DEEPEST:
+            yield Field(path, _kind(target), required, inline(description))
+            if path.count(".") < _MAX_DEPTH:
                 yield from self._fields(target, path)
 
 

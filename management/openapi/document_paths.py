@@ -1,13 +1,15 @@
-"""The document describes itself, too."""
+"""The paths of the document itself and of its HTML reference."""
 
-from management.openapi.answers import ETAG, JSON, Schema
+from management.openapi.responses import ETAG, JSON, Schema
 
 
 def paths() -> dict[str, Schema]:
-    """Describe the document and its reference."""
+    """Describe both paths."""
     return {
         "/api/openapi.json": {"get": _operation("openapi", "Get this document", JSON, {"type": "object"})},
-        "/api/docs": {"get": _operation("docs", "Read this document", "text/html", {"type": "string"})},
+        "/api/docs": {
+            "get": _operation("docs", "Get this document in HTML", "text/html", {"type": "string"})
+        },
     }
 
 
@@ -19,14 +21,14 @@ def _operation(name: str, summary: str, media_type: str, schema: Schema) -> Sche
     }
     if media_type == JSON:
         success["content"][JSON]["example"] = {"openapi": "3.1.0"}
-    missing = {code: {"$ref": f"#/components/responses/{name}"} for code, name in _MISSING.items()}
+    refusals = {code: {"$ref": f"#/components/responses/{name}"} for code, name in _REFUSALS.items()}
     return {
         "operationId": name,
         "tags": ["This document"],
         "summary": summary,
         "security": [],
-        "responses": {"200": success} | missing,
+        "responses": {"200": success} | refusals,
     }
 
 
-_MISSING = {"404": "NotFound", "503": "Unavailable"}
+_REFUSALS = {"404": "NotFound", "503": "Unavailable"}

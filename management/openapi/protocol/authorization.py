@@ -1,0 +1,95 @@
+"""The authorization endpoint (RFC 6749 section 3.1)."""
+
+from typing import Final
+
+from management.openapi.protocol.parts import (
+    TAGS,
+    UNAVAILABLE_PAGE,
+    UNKNOWN_TENANT_PAGE,
+    Parameters,
+    form,
+    page,
+    query,
+    redirect,
+)
+from management.openapi.responses import Schema
+
+_AUTHORIZATION: Final[Parameters] = {
+    "client_id": ("The application's client id.", "4f7c1d0e9a"),
+    "redirect_uri": (
+        "One of the redirect URIs registered for the application.",
+        "https://app.example.com/callback",
+    ),
+    "response_type": ("Always `code`.", "code"),
+    "scope": ("Space-separated scopes, including `openid`.", "openid profile email offline_access"),
+    "state": ("Returned unchanged.", "af0ifjsldkj"),
+    "nonce": ("Returned in the ID token.", "n-0S6_WzA2Mj"),
+    "code_challenge": (
+        "The SHA-256 of the code verifier, in base64url.",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    ),
+    "code_challenge_method": ("Always `S256`.", "S256"),
+    "prompt": ("`none`, `login`, `consent` or `select_account`.", "login"),
+    "response_mode": ("`query` or `fragment`.", "query"),
+    "max_age": ("The greatest age of the user's sign-in, in seconds.", "3600"),
+    "login_hint": ("The identifier to fill in on the sign-in page.", "ada"),
+    "id_token_hint": ("An earlier ID token of the user.", None),
+    "resource": ("The API resource that the tokens are for.", "https://api.example.com"),
+    "organization_id": ("The organization that the tokens are for.", "01890a5d-ac96-774b-bcce-b302099a8057"),
+}
+_REQUIRED: Final = ("client_id", "redirect_uri", "response_type", "scope")
+
+
+def _authorize(method: str) -> Schema:
+    request: Schema = (
+        {"parameters": query(_AUTHORIZATION, _REQUIRED)}
+        if method == "get"
+        else {"requestBody": form(_AUTHORIZATION, _REQUIRED)}
+    )
+    return {
+        "operationId": f"authorize_{method}",
+        "tags": TAGS,
+        "summary": "Request an authorization code" + (" with a form" if method == "post" else ""),
+        "description": "The application sends the browser here. The browser is redirected to `redirect_uri` "
+        "with `code`, `state` and `iss`, or with `error`. The user may have to sign in first.",
+        "security": [],
+        **request,
+        "responses": {
+            "303": redirect("Redirects to the application, or to the sign-in page."),
+            "400": page("The application or its `redirect_uri` is unknown. An error page."),
+            "404": UNKNOWN_TENANT_PAGE,
+            **({"413": page("The form is too long.")} if method == "post" else {}),
+            "503": UNAVAILABLE_PAGE,
+        },
+    }
+
+
+_RESUME: Final[Schema] = {
+    "operationId": "authorize_resume",
+    "tags": TAGS,
+    "summary": "Continue a pending authorization request",
+    "security": [{"browser": []}],
+    "parameters": [
+        {
+            "name": "request_id",
+            "in": "path",
+            "required": True,
+            "description": "The id of the pending request, which is `interaction` in the address of the "
+            "sign-in page.",
+            "schema": {"type": "string", "format": "uuid"},
+            "example": "01890a5d-ac96-774b-bcce-b302099a8057",
+        }
+    ],
+    "responses": {
+        "303": redirect("Redirects to the application, or to the next page."),
+        "400": page("The request has ended, or belongs to another browser. An error page."),
+        "404": page("There is no such request."),
+        "503": UNAVAILABLE_PAGE,
+    },
+}
+
+
+PATHS: Final[dict[str, Schema]] = {
+    "/oidc/authorize": {"get": _authorize("get"), "post": _authorize("post")},
+    "/oidc/authorize/{request_id}": {"get": _RESUME},
+}

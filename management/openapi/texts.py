@@ -1,0 +1,115 @@
+"""Texts of the API's document that are not read from views."""
+
+from pathlib import Path
+from typing import Any, Final
+
+INTRODUCTION: Final = (Path(__file__).parent / "introduction.md").read_text()
+
+TAGS: Final[dict[str, tuple[str, str]]] = {
+    ".well-known": ("Discovery", "The provider's metadata, and the keys that verify its tokens."),
+    "oidc": ("OpenID Connect", "Sign-in, sign-out and tokens."),
+    "session": ("Session context", "The user behind an access token, and what they may use now."),
+    "interaction": (
+        "Interaction",
+        "For front ends with their own sign-in pages. These operations use the browser's cookies.",
+    ),
+    "admin": ("Administrator sign-in", "Tokens of administrators."),
+    "users": ("Users", "The people who sign in to applications."),
+    "roles": ("Roles", "System roles, for users or for machine applications."),
+    "resources": ("API resources", "The APIs that access tokens are for, and their scopes."),
+    "organizations": ("Organizations", "Customers, teams or partners, and their members."),
+    "organization-roles": ("Organization templates", "Roles and permissions that all organizations share."),
+    "organization-permissions": ("Organization templates", ""),
+    "applications": ("Applications", "Programs that sign users in or act on their own behalf."),
+    "connectors": ("Connectors", "Providers of email, SMS and social sign-in."),
+    "connector-factories": ("Connectors", ""),
+    "signing-keys": ("Signing keys", "The keys of the tenant. Exactly one is active, at most one is next."),
+    "sign-in-experience": ("Sign-in experience", "The look of the sign-in pages, and the ways to sign in."),
+    "logs": ("Audit log", "What happened in the tenant. Entries cannot be changed."),
+    "m2m": (
+        "Members, for applications",
+        "The members of the token's organization. Pages and errors have their own format.",
+    ),
+    "tenants": ("Tenants", "Only at the root, for administrators of every tenant."),
+    "administrators": ("Administrators", "Only at the root, for administrators of every tenant."),
+    "openapi.json": ("This document", "The document that you are reading."),
+    "docs": ("This document", ""),
+}
+
+_BOOLEAN: Final = {"type": "boolean"}
+_STRING: Final = {"type": "string"}
+
+PARAMETERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "page": ("The number of the page, starting at 1.", {"type": "integer", "minimum": 1, "default": 1}),
+    "page_size": (
+        "Rows per page. Values above 100 count as 100.",
+        {"type": "integer", "minimum": 1, "default": 20},
+    ),
+    "search": ("Only rows whose searchable fields contain this text.", _STRING),
+    "is_suspended": ("`true`: only suspended users. `false`: only users who are not suspended.", _BOOLEAN),
+    "is_admin": ("`true`: only administrators of the organization. `false`: only other members.", _BOOLEAN),
+    "key": ("Only events of this type, such as `SignIn.Password`.", _STRING),
+    "user_id": ("Only entries of this user.", _STRING),
+    "application_id": ("Only entries of this application.", _STRING),
+    "start_time": ("Only entries at or after this time.", {"type": "string", "format": "date-time"}),
+    "end_time": ("Only entries before this time.", {"type": "string", "format": "date-time"}),
+    "tenant_id": (
+        "The entries of another tenant, also of a deleted one. Ignored unless the caller is a superuser.",
+        _STRING,
+    ),
+    "organization_id": ("An organization of the user. Default: the organization of the token.", _STRING),
+    "phone": ("Only the member with this phone number, in any notation.", _STRING),
+}
+
+FIELDS: Final[dict[str, str]] = {
+    "username": "Unique in the tenant, ignoring case.",
+    "password": "At least 6 characters.",
+    "password_hash": "A hash of the password, instead of `password`: argon2, bcrypt, scrypt or PBKDF2.",
+    "custom_data": "Replaced as a whole.",
+    "metadata": "Replaced as a whole.",
+    "config": "Replaced as a whole. Secrets are returned as `***`; send `***` back to keep a secret.",
+    "is_suspended": "A suspended user cannot sign in.",
+    "login_count": "How often the user has signed in.",
+    "indicator": "An absolute URI, unique in the tenant. It cannot be changed.",
+    "access_token_ttl": "The lifetime of access tokens for this resource, in seconds.",
+    "client_secret": "Returned only this once. Keep it.",
+    "is_third_party": "Whether users are asked for consent.",
+    "require_pkce": "Whether authorization requests need a code challenge. Always true for SPA and Native.",
+    "is_admin": "Whether the member is an administrator of the organization.",
+    "is_superuser": "Whether the administrator may manage every tenant.",
+    "audit_retention_days": "How many days audit entries are kept, at least 31. `null`: forever.",
+    "role": "`auditor` may only read, `support` may also help users, `administrator` may do everything.",
+    "tenants": "Slugs of the tenants that the administrator may manage.",
+    "slug": "The tenant's name in paths. It cannot be changed, or used again for another tenant.",
+    "expires_in": "The lifetime in seconds.",
+    "redirect_to": "Where to send the browser next.",
+    "interaction": "The id of the pending authorization request. Default: the newest of this browser.",
+    "identifier": "A username, email address or phone number.",
+    "identifier_type": "The type of the identifier.",
+    "interaction_type": "The purpose of the code. The code is valid for no other purpose.",
+    "code": "The six digits that were sent.",
+    "new_password": "Must satisfy the tenant's password policy.",
+    "phone_number": "The user's phone number, as stored.",
+    "published_at": "When the key was added to the key set.",
+    "activated_at": "When the key started to sign. `null` for the next key.",
+    "retired_at": "When another key replaced it. `null` before that.",
+    "unexpired_tokens": "The number of access tokens and ID tokens that the key signed and that have not "
+    "expired. Tokens that were revoked or whose session has ended count too.",
+    "safe_to_delete_at": "For a previous key: when the last token that it signed expires, or `null` if all "
+    "have expired. `null` for other keys.",
+}
+
+SUMMARY_VERBS: Final = {
+    "retrieve": "Get {a_thing}",
+    "create": "Create {a_thing}",
+    "partial_update": "Change {a_thing}",
+    "destroy": "Delete {a_thing}",
+}
+
+OPERATION_VERBS: Final = {
+    "retrieve": "get",
+    "partial_update": "update",
+    "destroy": "delete",
+    "patch": "update",
+    "put": "replace",
+}
