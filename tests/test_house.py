@@ -133,6 +133,54 @@ def test_a_name_that_is_kept_for_migrations_is_imported_by_them_alone(name):
 # ── Addresses ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+# Longer files, and why they are not split.
+_LONG = {
+    "config/settings.py": "one page of all settings, in the order of Django's documentation",
+    "config/urls.py": "one page of the whole HTTP surface",
+    "identity/organizations/admin.py": "the pages of organizations, which share their forms",
+    "management/openapi/protocol.py": "a document: the OpenAPI descriptions of the protocol's endpoints",
+}
+_MOST_LINES = 250
+_PACKAGES = ("audit", "config", "database", "identity", "interaction", "management", "oidc")
+
+
+def product_files() -> Iterator[Path]:
+    for package in _PACKAGES:
+        yield from (path for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts)
+
+
+def test_no_file_is_long_without_a_reason():
+    long = {
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if len(path.read_text().splitlines()) > _MOST_LINES
+    }
+
+    assert long == _LONG.keys()
+
+
+# Views that turn a refusal into something that no renderer of errors can know.
+_CATCHING = {
+    "audit/viewsets.py": "a cursor that cannot be read",
+    "interaction/pages/views/": "the page shows its form again, with what was refused",
+    "management/members/viewsets.py": "what is not in the organization does not exist for its applications",
+    "oidc/provider/views/": "errors go to the redirect URI, or into a header of RFC 6750",
+}
+
+
+def is_view(path: Path) -> bool:
+    return "views" in path.parts or path.stem in {"views", "viewsets"}
+
+
+def test_views_open_no_transaction_and_catch_errors_only_where_said():
+    views = {str(path.relative_to(ROOT)): path.read_text() for path in product_files() if is_view(path)}
+    catching = {name for name, code in views.items() if re.search(r"^\s+except\b", code, re.MULTILINE)}
+
+    assert [name for name, code in views.items() if "atomic(" in code] == []
+    assert [name for name in catching if not name.startswith(tuple(_CATCHING))] == []
+    assert [place for place in _CATCHING if not any(name.startswith(place) for name in catching)] == []
+
+
 class Endpoint(NamedTuple):
     method: str
     path: str
