@@ -140,7 +140,7 @@ def hashed(password: str) -> str:
     """Return the hash that everybody has."""
     from identity.users import passwords  # noqa: PLC0415 - the apps can be imported only now
 
-    return passwords.hashed(password)
+    return passwords.hash_password(password)
 
 
 def provision(number: int) -> Iterator[str]:

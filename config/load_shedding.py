@@ -51,7 +51,7 @@ class LoadSheddingMiddleware:
         match, field = route
         if field and not _holds(request, field):
             return self.get_response(request)
-        with passwords.place() as taken:
+        with passwords.reserve_place() as taken:
             if taken:
                 return self.get_response(request)
         request.path_info, request.resolver_match = path, match

@@ -56,8 +56,8 @@ def rival(address: str) -> cast.World:
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """Every place for hashing in this process is taken, until what this gives is called."""
-    places = passwords.Places(running=1, waiting=0)
-    monkeypatch.setattr(passwords, "_places", places)
+    places = passwords.HashingQueue(running=1, waiting=0)
+    monkeypatch.setattr(passwords, "_queue", places)
     begun, enough = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -55,7 +55,7 @@ def _add_members(order: Order) -> str:
 def _id_of(typed: str) -> str:
     """Return the id of the user whom an operator means."""
     by_id = ids.parse(typed)
-    users = User.objects.filter(pk=by_id) if by_id else User.objects.known_as(typed)
+    users = User.objects.filter(pk=by_id) if by_id else User.objects.find_by_identifier(typed)
     if (pk := users.values_list("pk", flat=True).first()) is None:
         raise Invalid("user_ids", f"nobody is known as {typed[:100]}")
     return str(pk)
@@ -108,7 +108,7 @@ class OrganizationAdmin(Pages):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return organizations, each of whom knows how many belong to it."""
         counted: QuerySet[Any] = (
-            super().get_queryset(request).annotate(member_count=MemberCount.objects.of_each())
+            super().get_queryset(request).annotate(member_count=MemberCount.objects.count_per_organization())
         )
         return counted
 

@@ -1,13 +1,13 @@
-"""A check that fails while the number of members may be wrong."""
+"""The check of the triggers that count members."""
 
 from collections.abc import Sequence
 
 from django.core.checks import CheckMessage, register
 
-from identity.organizations import totals
+from identity.organizations import row_counts
 
 
 @register("doctor")
 def members_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Report triggers that are missing from the tables of organizations and members."""
-    return totals.MEMBERS.warnings(databases, "members", "organizations.W001")
+    """Return a warning if a trigger is missing from the tables of organizations and members."""
+    return row_counts.MEMBERS.warnings(databases, "members", "organizations.W001")

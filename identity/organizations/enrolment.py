@@ -54,7 +54,7 @@ def _enrolled(
     if held.values_list("pk").first() is None:
         raise NoSuchOrganization
     if application_id and not limits.test((rules.MEMBER_JOINS, str(application_id))):
-        key = identifiers.phone_key(identifiers.phone(phone))
+        key = identifiers.phone_key(identifiers.clean_phone(phone))
         if known := Membership.objects.filter(organization=organization, user__phone_key=key).first():
             return known
         _count(application_id)
@@ -65,7 +65,7 @@ def _enrolled(
         defaults={"rests_on_phone": not found.is_new and _means_phone_alone(found.user, email)},
     )
     if joined:
-        if found.concerns_others:
+        if found.affects_existing_users:
             _count(application_id)
         records.touch(Organization, organization.pk, None)
         log.record(

@@ -56,14 +56,14 @@ class Membership(EditableModel):
 
 
 class MemberCountQuerySet(models.QuerySet["MemberCount"]):
-    """The read of the numbers."""
+    """Expressions for the number of members."""
 
-    def of_each(self) -> Coalesce:
-        """Return, for a query of organizations, how many members each of them has."""
-        return self.of(OuterRef("pk"))
+    def count_per_organization(self) -> Coalesce:
+        """Return the expression for the number of members of each organization of a query."""
+        return self.count_of(OuterRef("pk"))
 
-    def of(self, organization: OuterRef | Given) -> Coalesce:
-        """Return, as a part of a query, how many members an organization has."""
+    def count_of(self, organization: OuterRef | Given) -> Coalesce:
+        """Return the expression for the number of members of an organization."""
         parts = self.filter(organization=organization).order_by().values("organization")
         return Coalesce(Subquery(parts.annotate(total=Sum("members")).values("total")), 0)
 

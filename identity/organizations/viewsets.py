@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from database import ids
 from identity.core.tenant_statements import uuid
-from identity.organizations import services, totals
+from identity.organizations import row_counts, services
 from identity.organizations.models import (
     MemberCount,
     Membership,
@@ -54,7 +54,7 @@ class OrganizationViewSet(CrudViewSet):
 
     def rows(self) -> QuerySet[Any, Row]:
         """Return organizations with their number of members."""
-        counted = self.get_queryset().annotate(member_count=MemberCount.objects.of_each())
+        counted = self.get_queryset().annotate(member_count=MemberCount.objects.count_per_organization())
         rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
         return rows
 
@@ -75,7 +75,9 @@ class UserOrganizations(ListMixin):
         """Return them, with their number of members."""
         joined = Membership.objects.filter(user=self.pk()).values("organization_id")
         counted = (
-            self.get_queryset().filter(pk__in=joined).annotate(member_count=MemberCount.objects.of_each())
+            self.get_queryset()
+            .filter(pk__in=joined)
+            .annotate(member_count=MemberCount.objects.count_per_organization())
         )
         rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
         return rows
@@ -112,7 +114,7 @@ class MemberViewSet(TenantViewSet):
 
     def total(self, rows: QuerySet[Any] | Listed) -> int:
         """Return how many members there are, which is known."""
-        return totals.members_of(ids.parse(self.kwargs["pk"]))
+        return row_counts.count_members(ids.parse(self.kwargs["pk"]))
 
     def require_parent(self) -> None:
         """Check that there is such an organization."""
@@ -167,7 +169,7 @@ class MemberViewSet(TenantViewSet):
 _MEMBERS: Final = Listing(
     lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
     (*MemberViewSet.columns, "version"),
-    lambda: MemberCount.objects.of(uuid("organization_id")),
+    lambda: MemberCount.objects.count_of(uuid("organization_id")),
 )
 
 

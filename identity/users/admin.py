@@ -1,4 +1,4 @@
-"""Users, for operators."""
+"""Users on the operators' site."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class PasswordForm(forms.Form):
 
 
 class PersonForm(forms.Form):
-    """What a user is known by."""
+    """The name and addresses of a user."""
 
     name = forms.CharField(required=False, max_length=256)
     email = forms.CharField(required=False, max_length=254, help_text="A new one is unverified at first.")
@@ -34,7 +34,7 @@ class PersonForm(forms.Form):
 
 
 class NewUserForm(PersonForm, PasswordForm):
-    """A user whom the operator vouches for."""
+    """A new user."""
 
     username = forms.CharField(max_length=128)
 
@@ -122,7 +122,7 @@ class UserAdmin(Pages):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as the API does, by the index that is made for it."""
+        """Search as the API does, which an index supports."""
         if not search_term:
             return queryset, False
         found = Q(search_text__contains=identifiers.fold(search_term))
@@ -132,15 +132,13 @@ class UserAdmin(Pages):
 
     @admin.display(description="User")
     def who(self, user: User) -> str:
-        """What to call the person."""
+        """Return the name and an identifier."""
         return f"{user.name} ({user.identifier})" if user.name else user.identifier or str(user.pk)
 
     @admin.display(description="State")
     def state(self, user: User) -> str:
-        """Whether the person may sign in."""
         return "Suspended" if user.is_suspended else "Active"
 
     @admin.display(description="Has a password", boolean=True)
     def has_password(self, user: User) -> bool:
-        """Whether the person can sign in with one."""
         return bool(user.password)

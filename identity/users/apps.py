@@ -10,7 +10,7 @@ class UsersConfig(AppConfig):
     name = "identity.users"
 
     def ready(self) -> None:
-        """Create the triggers that count after every migrate, and check that they are there."""
-        from identity.users import checks, totals  # noqa: F401, PLC0415 - models are ready only now
+        """Create the counting triggers after every migrate, and register their check."""
+        from identity.users import checks, row_counts  # noqa: F401, PLC0415 - models are ready only now
 
-        post_migrate.connect(totals.USERS.after_migrate, sender=self)
+        post_migrate.connect(row_counts.USERS.after_migrate, sender=self)

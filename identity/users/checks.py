@@ -1,13 +1,13 @@
-"""A check that fails while the number of users may be wrong."""
+"""The check of the triggers that count users."""
 
 from collections.abc import Sequence
 
 from django.core.checks import CheckMessage, register
 
-from identity.users import totals
+from identity.users import row_counts
 
 
 @register("doctor")
 def users_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Report triggers that are missing from the table of users."""
-    return totals.USERS.warnings(databases, "users", "users.W001")
+    """Return a warning if a trigger is missing from the table of users."""
+    return row_counts.USERS.warnings(databases, "users", "users.W001")

@@ -1,4 +1,4 @@
-"""What proves a user, and what follows: passwords, sign-ins, addresses that are shown to be theirs."""
+"""Passwords and sign-ins of users."""
 
 from typing import Final
 
@@ -33,7 +33,7 @@ _count_sign_in: Final = Update(
 
 
 class InvalidCredentials(ServiceError):
-    """Nobody is known by this identifier and password. It does not say which is wrong."""
+    """The identifier or the password is wrong. The error does not say which one."""
 
     status = 401
     reason = "invalid_credentials"
@@ -41,7 +41,7 @@ class InvalidCredentials(ServiceError):
 
 
 class WrongPassword(InvalidCredentials):
-    """Somebody is known by this identifier. Told in the same words; the audit log keeps the identifier."""
+    """The identifier has a user. The client sees no difference; the audit log keeps the identifier."""
 
     names_somebody = True
 
@@ -55,11 +55,11 @@ class Suspended(ServiceError):
     message = "this account is suspended"
 
 
-def acceptable_password(password: str) -> str:
-    """Return a password that an administrator may set: 6 to 256 characters.
+def clean_password(password: str) -> str:
+    """Return a password that an administrator may set, unchanged: 6 to 256 characters.
 
     Raises:
-        Invalid: it is shorter or longer, or cannot be stored.
+        Invalid: it is shorter or longer, or contains a NUL character.
 
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
@@ -70,35 +70,35 @@ def acceptable_password(password: str) -> str:
 
 
 def authenticate(*, identifier: str, password: str) -> User:
-    """Return the user whom identifier and password prove. It takes as long where there is no such user.
+    """Return the user with this identifier and password. An unknown identifier takes the same time.
 
     Raises:
-        InvalidCredentials: no such user, no password, or the wrong one: never told which.
-        Suspended: right, but the account is suspended.
-        passwords.Busy: too many sign-ins at this moment.
+        InvalidCredentials: there is no such user, or the user has another password or none.
+        Suspended: the password is right, but the account is suspended.
+        passwords.Busy: the hashing queue is full.
 
     """
-    kind, key = identifiers.key_of(identifier)
-    dummy = dummy_hashes.of(f"{kind} {key}")
+    kind, key = identifiers.parse(identifier)
+    dummy = dummy_hashes.get_dummy(f"{kind} {key}")
     user = _by_key[kind].first(key=key)
-    right, renewed = passwords.verify(password, user.password if user else dummy)
+    is_right, new_hash = passwords.verify(password, user.password if user else dummy)
     if user is None:
         raise InvalidCredentials
-    if not right:
+    if not is_right:
         raise WrongPassword
     if user.is_suspended:
         raise Suspended
-    if renewed is not None:
-        User.objects.filter(pk=user.pk, password=user.password).update(password=renewed)
-        user.password = renewed
+    if new_hash is not None:
+        User.objects.filter(pk=user.pk, password=user.password).update(password=new_hash)
+        user.password = new_hash
     return user
 
 
-def signed_in(user: User, *entailed: Entailed) -> None:
-    """Count a sign-in, holding the row: a suspension or a new password either sees it or stops it.
+def record_sign_in(user: User, *entailed: Entailed) -> None:
+    """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    ``entailed`` is what a sign-in brings with it, the last an insert; without it, the caller's
-    transaction has to.
+    ``entailed`` are the other changes of the sign-in, of which the last is an insert: they are made in the
+    same statement. Without them the caller makes them in its transaction, in which the row stays locked.
 
     Raises:
         Suspended: the account was suspended meanwhile.
@@ -114,14 +114,14 @@ def signed_in(user: User, *entailed: Entailed) -> None:
     raise InvalidCredentials
 
 
-def renew_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
-    """Store the hash of a new password, chosen after an email or phone was proven.
+def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
+    """Store the hash of a new password after the user has proven an email or phone.
 
-    Sessions and refresh tokens end; what the proof establishes and ends is up to ``ownership``. The
-    caller has a transaction and writes the audit entry.
+    Sessions and refresh tokens end; ``ownership`` applies the proof. The caller has a transaction and
+    writes the audit entry.
 
     Raises:
-        ownership.NotTheOwner: the identifier is not the account's, or does not let in, any more.
+        ownership.NotTheOwner: the proof of this identifier no longer gives access to the account.
 
     """
     User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists()
@@ -132,45 +132,45 @@ def renew_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     notify(user, Notice.PASSWORD_CHANGED)
 
 
-def confirm(user: User, password: str) -> None:
-    """Make sure that who acts for a signed-in user knows the password.
+def check_password(user: User, password: str) -> None:
+    """Check the password of a signed-in user.
 
     Raises:
         InvalidCredentials: it is wrong, or the user has none.
-        passwords.Busy: too many passwords are being hashed at this moment.
+        passwords.Busy: the hashing queue is full.
 
     """
-    right, _ = passwords.verify(password, user.password)
-    if not right:
+    is_right, _ = passwords.verify(password, user.password)
+    if not is_right:
         raise InvalidCredentials
 
 
 def set_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
-    """Give a user a new password, which ends sessions and refresh tokens at once.
+    """Set a new password, which ends all sessions and refresh tokens at once.
 
     Raises:
         Invalid: the password is too short or too long.
+        passwords.Busy: the hashing queue is full.
+        records.Stale: the user was changed since the caller read it.
 
     """
-    store_password(user, encoded_password(password), expected=expected)
+    store_password(user, hash_new_password(password), expected=expected)
 
 
-def encoded_password(password: str) -> str:
-    """Return a password as it is stored: for callers that go on in a transaction of their own.
+def hash_new_password(password: str) -> str:
+    """Return the hash of a new password. Call it outside of transactions.
 
     Raises:
         Invalid: the password is too short or too long.
-        passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+        passwords.Busy: the hashing queue is full.
 
     """
-    return passwords.hashed(acceptable_password(password))
+    return passwords.hash_password(clean_password(password))
 
 
 @transaction.atomic
 def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
-    """Give a user a password that ``encoded_password`` made; ends sessions and refresh tokens at once.
-
-    A notice tells the person.
+    """Store a hash of ``hash_new_password``, and notify the user. Ends all sessions and refresh tokens.
 
     Raises:
         records.Stale: the user was changed since the caller read it.

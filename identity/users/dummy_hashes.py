@@ -1,7 +1,7 @@
-"""What a password is checked against when nobody has the identifier: the answer takes as long as for a user.
+"""Dummy hashes for unknown identifiers, so that a wrong password takes the same time as for a user.
 
-In a tenant with imported hashes the time of a wrong password says which form the hash has. An identifier
-that nobody has gets a form, too: an HMAC of the identifier picks one in the proportions of the tenant.
+In a tenant with imported hashes the time of a wrong password depends on the format of the hash. So an
+unknown identifier gets a format too: an HMAC of the identifier picks one in the proportions of the tenant.
 """
 
 import logging
@@ -17,27 +17,27 @@ from django.db.models import Count, Q
 
 from identity.core import tenancy
 from identity.encryption import keyring
-from identity.users import hash_formats, totals
+from identity.users import hash_formats, row_counts
 from identity.users.models import User
 
 _PURPOSE: Final = "dummy password hashes"
-_SECONDS: Final = 60.0  # for which a worker knows the proportions
-_SHARE_OF_TIME: Final = 0.01  # that counting may take, where there is much to count
-_PATIENCE: Final = 5.0  # seconds that the first sign-in of a tenant waits for them
-_MOST_FORMATS: Final = 32
+_CACHE_SECONDS: Final = 60.0  # at least
+_MAX_SHARE_OF_TIME: Final = 0.01  # for counting: a slow count is cached for longer
+_TIMEOUT: Final = 5.0  # seconds that the first sign-in of a tenant waits for the count
+_MAX_FORMATS: Final = 32
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A form of hashes, the share of the tenant's users that have it, and a hash that costs the same."""
+    """A format of hashes, its share of the tenant's users, and a dummy hash with the same costs."""
 
     share: float
     dummy: str
 
 
 class _Proportions:
-    """The foreign formats of each tenant, counted by a thread of its own: no sign-in asks for them."""
+    """A cache of each tenant's foreign formats, which a thread of its own counts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,8 +45,8 @@ class _Proportions:
         self._pending: dict[str, Future[tuple[Format, ...]]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hash-formats")
 
-    def of(self, tenant: tenancy.ActiveTenant) -> tuple[Format, ...]:
-        """Return the formats as they were lately; only the first request of a tenant waits."""
+    def get(self, tenant: tenancy.ActiveTenant) -> tuple[Format, ...]:
+        """Return the cached formats. Only the first request of a tenant waits for the count."""
         known = self._known.get(tenant.id)
         if known is not None and known[0] > time.monotonic():
             return known[1]
@@ -57,13 +57,13 @@ class _Proportions:
         if known is not None:
             return known[1]
         try:
-            return counting.result(_PATIENCE)
+            return counting.result(_TIMEOUT)
         except (DatabaseError, TimeoutError):
             _logger.warning("the formats of password hashes could not be counted", exc_info=True)
             return ()
 
     def forget(self, tenant_id: str) -> None:
-        """Count again at the next sign-in."""
+        """Drop a tenant from the cache."""
         self._known.pop(tenant_id, None)
 
     def _count(self, tenant: tenancy.ActiveTenant) -> tuple[Format, ...]:
@@ -72,8 +72,8 @@ class _Proportions:
             with tenancy.using(tenant):
                 formats = count_formats()
             now = time.monotonic()
-            lasts = max(_SECONDS, (now - began) / _SHARE_OF_TIME)
-            self._known[tenant.id] = (now + lasts, formats)
+            cached_for = max(_CACHE_SECONDS, (now - began) / _MAX_SHARE_OF_TIME)
+            self._known[tenant.id] = (now + cached_for, formats)
             return formats
         finally:
             with self._lock:
@@ -86,25 +86,25 @@ class _Proportions:
 _proportions: Final = _Proportions()
 
 
-def of(identifier: str) -> str:
-    """Return what to check a password of an identifier against that nobody has; nothing: a hash of ours.
+def get_dummy(identifier: str) -> str:
+    """Return the dummy hash of an unknown identifier, or an empty string for the format of Gatehouse.
 
-    It is the same at every try, as long as the proportions are.
+    It is the same for each attempt while the proportions stay the same.
     """
-    formats = _proportions.of(tenancy.active())
-    return _picked(formats, _place(identifier)) if formats else ""
+    formats = _proportions.get(tenancy.active())
+    return _pick(formats, _position(identifier)) if formats else ""
 
 
-def forget() -> None:
-    """Have the formats of the active tenant counted again, since one was added."""
+def recount() -> None:
+    """Count the formats of the active tenant again at the next sign-in, because one was added."""
     _proportions.forget(tenancy.active_id())
 
 
 def count_formats() -> tuple[Format, ...]:
-    """Return the foreign formats of the active tenant, in an order that lasts."""
+    """Return the foreign formats of the active tenant, in a stable order."""
     foreign = User.objects.exclude(password="").exclude(password__startswith=hash_formats.OURS)
     samples: dict[str, str] = {}
-    while len(samples) < _MOST_FORMATS:
+    while len(samples) < _MAX_FORMATS:
         others = foreign
         for prefix in samples:
             others = others.exclude(password__startswith=prefix)
@@ -113,7 +113,7 @@ def count_formats() -> tuple[Format, ...]:
             break
         prefix = hash_formats.cost_prefix(found[0])
         if not found[0].startswith(prefix):
-            break  # no form that is known: the query would find it for ever
+            break  # an unknown format, which the next query would find again
         samples[prefix] = found[0]
     if not samples:
         return ()
@@ -121,34 +121,35 @@ def count_formats() -> tuple[Format, ...]:
     counts = foreign.aggregate(
         **{f"of_{n}": Count("pk", filter=Q(password__startswith=prefix)) for n, prefix in enumerate(prefixes)}
     )
-    users = max(totals.users(), 1)
+    users = max(row_counts.count_users(), 1)
     return tuple(
-        Format(counts[f"of_{n}"] / users, hash_formats.unmatchable(samples[prefix]))
+        Format(counts[f"of_{n}"] / users, hash_formats.new_dummy(samples[prefix]))
         for n, prefix in enumerate(prefixes)
     )
 
 
-def _place(identifier: str) -> float:
-    """Return the place of an identifier from 0 to 1, which stays when a key is put in front of the ring."""
+def _position(identifier: str) -> float:
+    """Return a number from 0 to 1 that depends on the identifier, and stays when a new key is added."""
     oldest = next(reversed(settings.ENCRYPTION_KEYS))
     mac = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=oldest)
     return int.from_bytes(mac[:8]) / 2**64
 
 
-def _picked(formats: tuple[Format, ...], place: float) -> str:
-    """Return the dummy whose part of the line from 0 to 1 a place is in; nothing: the part of our hashes.
+def _pick(formats: tuple[Format, ...], position: float) -> str:
+    """Return the dummy hash whose interval contains a position, or an empty string between the intervals.
 
-    The parts begin at both ends in turn. When people sign in, their hashes become ours, and the parts shrink
-    towards the ends: an identifier of nobody then changes as one of somebody does, to ours and never back.
+    Each format has an interval as long as its share, from the left and the right end of 0 to 1 in turn. A
+    sign-in replaces a foreign hash by one of Gatehouse, so the intervals shrink towards the ends. The format
+    of an unknown identifier then changes like that of a user: to the one of Gatehouse, and never back.
     """
     left, right = 0.0, 1.0
-    for number, one in enumerate(formats):
+    for number, candidate in enumerate(formats):
         if number % 2 == 0:
-            if left <= place < left + one.share:
-                return one.dummy
-            left += one.share
+            if left <= position < left + candidate.share:
+                return candidate.dummy
+            left += candidate.share
         else:
-            if right - one.share <= place < right:
-                return one.dummy
-            right -= one.share
+            if right - candidate.share <= position < right:
+                return candidate.dummy
+            right -= candidate.share
     return ""

@@ -1,4 +1,4 @@
-"""What failed lately with the identifiers of a user: a panel of the operators' site."""
+"""The panel of the operators' site with the latest failed sign-ins of a user."""
 
 from audit.administrative import ADMINISTRATIVE
 from audit.models import Entry
@@ -12,11 +12,11 @@ from identity.users.models import User
 
 @beside(User)
 def _of_user(user: User) -> list[Panel]:
-    keys = [key for one in (user.username, user.email, user.phone) if one for key in typed.keys_of(one)]
-    # An administrator may be called the same, whose entries lie in the log of the default tenant.
+    identifiers = filter(None, (user.username, user.email, user.phone))
+    keys = [key for identifier in identifiers for key in typed.keys_of(identifier)]
+    # The log of the default tenant also has the entries of administrators, who may have the same identifier.
     of_users = Entry.objects.filter(tenant_id=tenancy.active_id()).exclude(key__in=ADMINISTRATIVE)
-    of_them = of_users.filter(identifier_key__in=keys)
-    failed = of_them.filter(payload__result="failed").order_by("-created_at", "-id")
+    failed = of_users.filter(identifier_key__in=keys, payload__result="failed").order_by("-created_at", "-id")
     found = list(failed[: SHOWN + 1]) if keys else []
     rows = [
         (link(entry, text(entry.created_at)), entry.key, entry.payload.get("error", "-"), entry.ip)

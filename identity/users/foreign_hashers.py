@@ -1,6 +1,6 @@
-"""Verifying passwords as other systems hashed them, until their first sign-in here.
+"""Hashers that verify the hashes of other systems, which the first sign-in replaces.
 
-Nothing is hashed with these. ``imported_hashes`` bounds what they may cost before a hash is stored.
+They hash no new passwords. ``imported_hashes`` bounds their costs before a hash is stored.
 """
 
 import base64
@@ -17,21 +17,21 @@ _BCRYPT_READS: Final = 72  # bytes
 
 
 class Bcrypt(BCryptPasswordHasher):
-    """bcrypt, which has never looked at more than 72 bytes; the library refuses longer passwords."""
+    """bcrypt, which uses only the first 72 bytes of a password; the library refuses longer ones."""
 
     def encode(self, password: str, salt: bytes) -> str:  # type: ignore[override]
-        """Hash what bcrypt reads of a password."""
+        """Hash the first 72 bytes of a password."""
         hashed = bcrypt.hashpw(password.encode()[:_BCRYPT_READS], salt)
         return f"{self.algorithm}${hashed.decode('ascii')}"
 
 
 class _Foreign(BasePasswordHasher, ABC):
-    """``algorithm$parameter$…$salt$checksum``, the last two in base64: salts are bytes elsewhere."""
+    """The format ``algorithm$parameter$…$salt$checksum``, with salt and checksum in base64."""
 
     parameters: ClassVar[int]
 
     def decode(self, encoded: str) -> dict[str, Any]:
-        """Take the text apart."""
+        """Return the parts of a stored hash."""
         algorithm, *parameters, salt, checksum = encoded.split("$")
         if algorithm != self.algorithm or len(parameters) != self.parameters:
             raise ValueError("not of this algorithm")
@@ -43,19 +43,19 @@ class _Foreign(BasePasswordHasher, ABC):
         }
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Tell whether the password is right; the comparison takes the same time either way."""
+        """Return whether the password is right, with a comparison in constant time."""
         parts = self.decode(encoded)
-        computed = self.computed(
+        checksum = self.compute_checksum(
             password.encode(), parts["salt"], parts["parameters"], len(parts["checksum"])
         )
-        return secrets.compare_digest(computed, parts["checksum"])
+        return secrets.compare_digest(checksum, parts["checksum"])
 
     @abstractmethod
-    def computed(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
-        """Return the checksum that the password leads to."""
+    def compute_checksum(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
+        """Return the checksum of the password, ``size`` bytes long."""
 
     def encode(self, password: str, salt: str) -> str:
-        """Refuse.
+        """Refuse to hash.
 
         Raises:
             TypeError: always.
@@ -64,15 +64,15 @@ class _Foreign(BasePasswordHasher, ABC):
         raise TypeError(f"{self.algorithm} hashes are verified, never made: new hashes are Argon2id")
 
     def safe_summary(self, encoded: str) -> dict[Any, Any]:
-        """Say what may be shown of a hash."""
+        """Return the parts of a hash that are not secret."""
         return {"algorithm": self.algorithm}
 
     def must_update(self, encoded: str) -> bool:
-        """Have it replaced at the first sign-in."""
+        """Return true: the first sign-in replaces the hash."""
         return True
 
     def harden_runtime(self, password: str, encoded: str) -> None:
-        """Do nothing: it is never the preferred algorithm."""
+        """Do nothing: this is never the preferred algorithm."""
 
 
 class Pbkdf2(_Foreign):
@@ -81,7 +81,7 @@ class Pbkdf2(_Foreign):
     algorithm = "pbkdf2_bytes"
     parameters = 2
 
-    def computed(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
+    def compute_checksum(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
         """Derive as many bytes as the checksum has (RFC 8018 section 5.2)."""
         digest, iterations = parameters
         return hashlib.pbkdf2_hmac(digest, password, salt, int(iterations), size)
@@ -93,7 +93,7 @@ class Scrypt(_Foreign):
     algorithm = "scrypt_bytes"
     parameters = 3
 
-    def computed(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
+    def compute_checksum(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
         """Derive as many bytes as the checksum has (RFC 7914)."""
         n, r, p = (int(text) for text in parameters)
         return _scrypt(password, salt, n, r, p, size)
@@ -102,23 +102,23 @@ class Scrypt(_Foreign):
 class FirebaseScrypt(_Foreign):
     """Firebase's scrypt: N, r. The checksum is the key stream that encrypts the project's signer key.
 
-    Firebase stores the signer key encrypted with what scrypt derives (AES-256 in counter mode). A key
-    stream is what both have in common, so the signer key itself does not have to be kept.
+    Firebase encrypts the signer key with the key that scrypt derives (AES-256 in counter mode). The key
+    stream alone is enough to verify a password, so the signer key is not stored.
     """
 
     algorithm = "firebase_scrypt"
     parameters = 2
 
-    def computed(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
+    def compute_checksum(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
         """Return the key stream that the derived key makes."""
         n, r = (int(text) for text in parameters)
         key = _scrypt(password, salt, n, r, 1, 32)
-        # A counter that begins at zero is Firebase's choice; the key is another one for each salt.
+        # Firebase starts the counter at zero; each salt leads to another key.
         stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
         return stream.update(bytes(size)) + stream.finalize()
 
 
 def _scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, size: int) -> bytes:  # noqa: PLR0913, PLR0917
-    # OpenSSL refuses more than 32 MiB unless it is told how much there will be (RFC 7914 section 2).
+    # OpenSSL refuses more than 32 MiB without ``maxmem`` (the memory is that of RFC 7914 section 2).
     memory = 128 * r * (n + p + 2) + 1024 * 1024
     return hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=memory, dklen=size)

@@ -1,4 +1,4 @@
-"""Forms of stored password hashes: which are Gatehouse's own, and what checking one costs. Pure functions."""
+"""Formats of stored password hashes: which are Gatehouse's own, and the costs of each."""
 
 import base64
 import re
@@ -7,27 +7,27 @@ import string
 from typing import Final
 
 OURS: Final = "argon2$argon2id$v=19$m=19456,t=2,p=1$"
-_LONGEST_OURS: Final = 128  # what libsodium takes as the text of a hash, and a little less
+_LONGEST_OURS: Final = 128  # characters: libsodium's crypto_pwhash_STRBYTES
 _BCRYPT: Final = re.compile(r"bcrypt(?:_sha256)?\$\$2[aby]\$[0-9]{2}\$")
 _BCRYPT_LETTERS: Final = f"./{string.ascii_letters}{string.digits}"
 _BCRYPT_CHECKSUM: Final = 31  # letters
-_DJANGOS_SCRYPT: Final = re.compile(r"scrypt\$[0-9]+\$")  # the salt comes before the other costs
+_DJANGO_SCRYPT: Final = re.compile(r"scrypt\$[0-9]+\$")  # followed by the salt, then the other costs
 
 
 def is_ours(stored: str) -> bool:
-    """Tell whether a hash was made here, with the costs of today."""
+    """Return whether a hash is one of Gatehouse, with its current costs."""
     return stored.startswith(OURS) and len(stored) <= _LONGEST_OURS
 
 
 def cost_prefix(stored: str) -> str:
-    """Return the beginning of a hash that names the algorithm and its costs, without the salt."""
-    if match := _BCRYPT.match(stored) or _DJANGOS_SCRYPT.match(stored):
+    """Return the part of a hash before the salt: the algorithm and its costs."""
+    if match := _BCRYPT.match(stored) or _DJANGO_SCRYPT.match(stored):
         return match[0]
     return f"{stored.rsplit('$', 2)[0]}$"
 
 
-def unmatchable(stored: str) -> str:
-    """Return a hash that costs as much as this one and is of no password anybody knows."""
+def new_dummy(stored: str) -> str:
+    """Return a hash with the same costs and a random checksum, which no password matches."""
     if _BCRYPT.match(stored):
         checksum = "".join(secrets.choice(_BCRYPT_LETTERS) for _ in range(_BCRYPT_CHECKSUM))
         return stored[:-_BCRYPT_CHECKSUM] + checksum

@@ -1,7 +1,7 @@
-"""Usernames, emails and phones: what one may look like, and when two are the same.
+"""Usernames, emails and phones: their rules, and the keys by which they are compared.
 
-Whatever a person types at sign-in can mean one user only: usernames hold no ``@`` and do
-not look like phones, so the shape of the text tells which kind it is.
+An identifier that is typed at sign-in is of one kind only: a username contains no ``@`` and does not look
+like a phone.
 """
 
 import re
@@ -19,11 +19,11 @@ from identity.core.errors import Invalid
 _SEPARATORS: Final = str.maketrans("", "", " -.()")
 _PHONE: Final = re.compile(r"\+?[0-9]{5,15}")
 _LONGEST: Final = {"username": 128, "email": 254}
-_LONGEST_KEY: Final = 512  # some letters unfold into many
+_LONGEST_KEY: Final = 512  # NFKC expands some characters into many
 
 
 class Kind(StrEnum):
-    """What an identifier is."""
+    """The kinds of identifiers."""
 
     USERNAME = "username"
     EMAIL = "email"
@@ -31,55 +31,55 @@ class Kind(StrEnum):
 
 
 def fold(text: str) -> str:
-    """Return what two spellings of the same identifier share: NFKC, then case folded."""
+    """Return the common form of all spellings of an identifier: NFKC, then case folded."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def kind_of(identifier: str) -> Kind:
-    """Tell what a person typed: a phone by its digits, an email by its ``@``, else a username."""
+def detect_kind(identifier: str) -> Kind:
+    """Return the kind of an identifier: phone by its digits, email by its ``@``, otherwise username."""
     if _PHONE.fullmatch(_compact(identifier)):
         return Kind.PHONE
     return Kind.EMAIL if "@" in identifier else Kind.USERNAME
 
 
-def key_of(identifier: str) -> tuple[Kind, str]:
-    """Return kind and look-up key of what a person typed. It need not be valid."""
-    kind = kind_of(identifier)
+def parse(identifier: str) -> tuple[Kind, str]:
+    """Return the kind and the lookup key of an identifier, valid or not."""
+    kind = detect_kind(identifier)
     if kind is Kind.PHONE:
         return kind, phone_key(_international(_compact(identifier)))
     return kind, fold(identifier.strip())
 
 
-def phone_filter(text: str) -> str:
-    """Return the look-up key of a phone that was typed, valid or not."""
+def parse_phone(text: str) -> str:
+    """Return the lookup key of a phone, valid or not."""
     return phone_key(_international(_compact(text)))
 
 
-def username(text: str) -> str:
-    """Return a username as given.
+def clean_username(text: str) -> str:
+    """Return a valid username unchanged.
 
     Raises:
-        Invalid: it is empty, too long, holds white space or ``@``, or looks like a phone.
+        Invalid: it is empty, too long, contains white space or ``@``, or looks like a phone.
 
     """
     if not 1 <= len(text) <= _LONGEST["username"]:
         raise Invalid("username", "must have 1 to 128 characters")
-    # As compared, not only as typed: a ligature may hold a space, and a wide sign be an @.
+    # Also in its normalized form: a ligature can expand to a space, and a full-width sign to an @.
     plain = text + unicodedata.normalize("NFKC", text)
     if any(c.isspace() or not c.isprintable() for c in plain) or "@" in plain:
         raise Invalid("username", "must not contain white space, control characters or @")
     if len(fold(text)) > _LONGEST_KEY:
         raise Invalid("username", "must have 1 to 128 characters, written out")
-    if kind_of(text) is Kind.PHONE:
+    if detect_kind(text) is Kind.PHONE:
         raise Invalid("username", "must not look like a phone number")
     return text
 
 
-def email(text: str) -> str:
-    """Return an email address as given.
+def clean_email(text: str) -> str:
+    """Return a valid email address unchanged.
 
     Raises:
-        Invalid: it is not one.
+        Invalid: it is not a valid address.
 
     """
     try:
@@ -87,18 +87,18 @@ def email(text: str) -> str:
     except ValidationError:
         raise Invalid("email", "must be an email address") from None
     if not text.isprintable():
-        # RFC 5322 lets quoted local parts hold control characters.
+        # RFC 5322 allows control characters in quoted local parts.
         raise Invalid("email", "must not contain control characters")
     if len(text) > _LONGEST["email"]:
         raise Invalid("email", "must have at most 254 characters")
     return text
 
 
-def phone(text: str) -> str:
-    """Return a phone without its separators, in E.164 when a default region is set.
+def clean_phone(text: str) -> str:
+    """Return a phone without its separators, in E.164 if a default region is set.
 
     Raises:
-        Invalid: what is left is not 5 to 15 digits with an optional plus.
+        Invalid: without separators it is not 5 to 15 digits with an optional plus.
 
     """
     compact = _compact(text)
@@ -108,7 +108,7 @@ def phone(text: str) -> str:
 
 
 def phone_key(phone: str) -> str:
-    """Return the digits, which are what makes two phones the same."""
+    """Return the key by which phones are compared: the digits."""
     return phone.removeprefix("+")
 
 
@@ -117,22 +117,22 @@ def _compact(text: str) -> str:
 
 
 def _international(compact: str) -> str:
-    """Return a national number of the default region in E.164; any other as it is, ``00`` too."""
+    """Return a national number of the default region in E.164, and any other number unchanged."""
     region = settings.PHONE_DEFAULT_REGION
     if not region or compact.startswith(("+", "00")):
         return compact
-    # The region's own country code without its plus comes first: 49 170 … is no number in 0 49170.
+    # First as a number with country code but without plus: 49 170 … is not a number of area 49170.
     for text in (f"+{compact}", compact):
         number = _number(text, region)
         if number is not None:
             international = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-            # Some regions have numbers that are too long with their country code (E.164: 15 digits).
+            # Some national numbers exceed the 15 digits of E.164 with their country code.
             return international if _PHONE.fullmatch(international) else compact
     return compact
 
 
 def _number(text: str, region: str) -> phonenumbers.PhoneNumber | None:
-    """Read a number that exists in a region."""
+    """Return the number if it exists in the region."""
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:

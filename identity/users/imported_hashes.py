@@ -1,6 +1,6 @@
-"""Password hashes that come from other systems, in PHC or in Django's own form.
+"""Password hashes of other systems, in PHC or in Django's own format.
 
-Bounds on what verifying may cost: an imported hash must not become a way to stall a worker.
+The cost of verifying them is bounded, so that an imported hash cannot stall a worker.
 """
 
 import base64
@@ -17,7 +17,7 @@ from identity.users import verifiable_hashes
 from identity.users.foreign_hashers import FirebaseScrypt, Pbkdf2, Scrypt
 
 _FIELD: Final = "password_hash"
-_LONGEST: Final = 256  # characters that are stored
+_LONGEST: Final = 256  # characters, the size of the column
 _MIB: Final = 1024  # KiB
 _DIGESTS: Final = {"sha1": 20, "sha256": 32, "sha512": 64}
 _CHECKSUM: Final = range(16, 129)  # bytes
@@ -25,7 +25,7 @@ _CHECKSUM: Final = range(16, 129)  # bytes
 _ARGON2: Final = re.compile(
     r"\$argon2(?:id|i|d)\$v=19\$m=([0-9]{1,7}),t=([0-9]{1,4}),p=([0-9]{1,2})\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+"
 )
-# The last letter of the salt holds two bits of it, that of the checksum four: the rest is zero.
+# The last letter of the salt encodes two bits, that of the checksum four; their other bits are zero.
 _BCRYPT: Final = re.compile(
     r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]"
 )
@@ -35,14 +35,14 @@ _PBKDF2: Final = re.compile(
 _SCRYPT: Final = re.compile(
     r"\$scrypt\$ln=([0-9]{1,2}),r=([0-9]{1,2}),p=([0-9]{1,2})\$([A-Za-z0-9+/]+)=*\$([A-Za-z0-9+/]+)=*"
 )
-_DJANGOS_SCRYPT: Final = re.compile(
+_DJANGO_SCRYPT: Final = re.compile(
     r"scrypt\$([0-9]{1,9})\$([^$]+)\$([0-9]{1,3})\$([0-9]{1,3})\$([A-Za-z0-9+/]+=*)"
 )
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What verifying a hash may cost at most. Memory is in KiB."""
+    """The highest cost of verifying a hash. Memory is in KiB."""
 
     argon2_memory: int
     argon2_passes: int
@@ -55,8 +55,8 @@ class Bounds:
     scrypt_work: int  # memory of all lanes
 
 
-# Through the API and the operators' site: about the four-fold cost of a hash of Gatehouse.
-OF_REQUESTS: Final = Bounds(
+# For the API and the operators' site: about four times the cost of a hash of Gatehouse.
+REQUEST_BOUNDS: Final = Bounds(
     argon2_memory=64 * _MIB,
     argon2_passes=4,
     argon2_work=4 * 64 * _MIB,
@@ -67,8 +67,8 @@ OF_REQUESTS: Final = Bounds(
     scrypt_lanes=2,
     scrypt_work=2 * 64 * _MIB,
 )
-# For import_users, which an operator runs: a second or two of a processor.
-OF_IMPORTS: Final = Bounds(
+# For import_users, which an operator runs: one or two seconds of a core.
+IMPORT_BOUNDS: Final = Bounds(
     argon2_memory=256 * _MIB,
     argon2_passes=9_999,
     argon2_work=4_096 * _MIB,
@@ -81,17 +81,17 @@ OF_IMPORTS: Final = Bounds(
 )
 
 
-def acceptable(text: str, bounds: Bounds = OF_REQUESTS) -> str:
-    """Return a foreign hash in the form that our hashers verify.
+def normalize(text: str, bounds: Bounds = REQUEST_BOUNDS) -> str:
+    """Return a foreign hash in the format of the configured hashers.
 
     Raises:
-        Invalid: it is of no kind that we know, cannot be verified, or would cost too much to verify.
+        Invalid: its format is unknown, it cannot be verified, or verifying it costs too much.
 
     """
-    return _checked(_acceptable(text, bounds))
+    return _check(_normalize(text, bounds))
 
 
-def _checked(encoded: str) -> str:
+def _check(encoded: str) -> str:
     if len(encoded) > _LONGEST:
         raise Invalid(_FIELD, "is too long")
     if not verifiable_hashes.is_verifiable(encoded):
@@ -99,11 +99,13 @@ def _checked(encoded: str) -> str:
     return encoded
 
 
-def pbkdf2(digest: str, iterations: int, salt: bytes, checksum: bytes, bounds: Bounds = OF_IMPORTS) -> str:
-    """Return what is stored of a PBKDF2 hash that comes in parts.
+def encode_pbkdf2(
+    digest: str, iterations: int, salt: bytes, checksum: bytes, bounds: Bounds = IMPORT_BOUNDS
+) -> str:
+    """Return the stored format of a PBKDF2 hash from its parts.
 
     Raises:
-        Invalid: it is of no kind that we know, or would cost too much to verify.
+        Invalid: its format is unknown, or verifying it costs too much.
 
     """
     if digest not in _DIGESTS or not salt or len(checksum) not in _CHECKSUM or iterations < 1:
@@ -111,26 +113,26 @@ def pbkdf2(digest: str, iterations: int, salt: bytes, checksum: bytes, bounds: B
     blocks = -(-len(checksum) // _DIGESTS[digest])
     if iterations * blocks > bounds.pbkdf2_rounds[digest]:
         raise Invalid(_FIELD, "asks for too much time")
-    return _joined(Pbkdf2.algorithm, digest, iterations, salt, checksum)
+    return _join(Pbkdf2.algorithm, digest, iterations, salt, checksum)
 
 
-def firebase(  # noqa: PLR0913 - what the console shows, and what an account has
+def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, and those of an account
     *, cost: int, rounds: int, salt: bytes, separator: bytes, signer_key: bytes, checksum: bytes
 ) -> str:
-    """Return what is stored of a hash of Firebase, with the parameters of its project.
+    """Return the stored format of a Firebase hash from its parts.
 
     Raises:
-        Invalid: the parts do not belong together, or it would cost too much to verify.
+        Invalid: the parts do not belong together, or verifying it costs too much.
 
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):
         raise Invalid(_FIELD, "is none of Firebase's with this signer key")
-    _bound_scrypt(cost, rounds, 1, OF_IMPORTS)
+    _check_scrypt(cost, rounds, 1, IMPORT_BOUNDS)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
-    return _checked(_joined(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
+    return _check(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
 
 
-def _acceptable(text: str, bounds: Bounds) -> str:
+def _normalize(text: str, bounds: Bounds) -> str:
     if match := _ARGON2.fullmatch(text):
         memory, passes, lanes = (int(number) for number in match.groups())
         is_small = memory <= bounds.argon2_memory and memory * passes <= bounds.argon2_work
@@ -138,82 +140,85 @@ def _acceptable(text: str, bounds: Bounds) -> str:
             raise Invalid(_FIELD, "asks for too much memory or time")
         return f"argon2{text}"
     if match := _BCRYPT.fullmatch(text):
-        if not 4 <= int(match[1]) <= bounds.bcrypt_cost:  # noqa: PLR2004 - bcrypt's own least
+        if not 4 <= int(match[1]) <= bounds.bcrypt_cost:  # noqa: PLR2004 - bcrypt's minimum
             raise Invalid(_FIELD, "asks for too much time")
         return f"bcrypt${text}"
     if match := _PBKDF2.fullmatch(text):
-        return pbkdf2(match[1], int(match[2]), _bytes(match[3]), _bytes(match[4]), bounds)
+        salt, checksum = _decode_base64(match[3]), _decode_base64(match[4])
+        return encode_pbkdf2(match[1], int(match[2]), salt, checksum, bounds)
     if match := _SCRYPT.fullmatch(text):
         log_n, r, p = int(match[1]), int(match[2]), int(match[3])
-        _bound_scrypt(log_n, r, p, bounds)
-        return _scrypt(log_n, r, p, _bytes(match[4]), _bytes(match[5]))
-    return _of_django(text, bounds)
+        _check_scrypt(log_n, r, p, bounds)
+        return _encode_scrypt(log_n, r, p, _decode_base64(match[4]), _decode_base64(match[5]))
+    return _normalize_django(text, bounds)
 
 
-def _scrypt(log_n: int, r: int, p: int, salt: bytes, checksum: bytes) -> str:
+def _encode_scrypt(log_n: int, r: int, p: int, salt: bytes, checksum: bytes) -> str:
     if not salt or len(checksum) not in _CHECKSUM:
         raise Invalid(_FIELD, "is no scrypt hash")
-    return _joined(Scrypt.algorithm, 1 << log_n, r, p, salt, checksum)
+    return _join(Scrypt.algorithm, 1 << log_n, r, p, salt, checksum)
 
 
-def _bound_scrypt(log_n: int, r: int, p: int, bounds: Bounds) -> None:
-    if not (1 <= log_n <= 30 and r >= 1 and p >= 1):  # noqa: PLR2004 - as memory says, far less
+def _check_scrypt(log_n: int, r: int, p: int, bounds: Bounds) -> None:
+    if not (1 <= log_n <= 30 and r >= 1 and p >= 1):  # noqa: PLR2004 - the bound on memory is far below 2^30
         raise Invalid(_FIELD, "is no scrypt hash")
     memory = (r << log_n) // 8  # KiB
     if memory > bounds.scrypt_memory or p > bounds.scrypt_lanes or memory * p > bounds.scrypt_work:
         raise Invalid(_FIELD, "asks for too much memory or time")
 
 
-def _of_django(text: str, bounds: Bounds) -> str:
+def _normalize_django(text: str, bounds: Bounds) -> str:
     prefix, _, rest = text.partition("$")
     if prefix == "argon2":
-        return _of_phc(f"${rest}", _ARGON2, bounds)
+        return _normalize_phc(f"${rest}", _ARGON2, bounds)
     if prefix in {"bcrypt", "bcrypt_sha256"}:
-        _of_phc(rest, _BCRYPT, bounds)
+        _normalize_phc(rest, _BCRYPT, bounds)
         return text
-    if match := _DJANGOS_SCRYPT.fullmatch(text):
+    if match := _DJANGO_SCRYPT.fullmatch(text):
         n, r, p = int(match[1]), int(match[3]), int(match[4])
         if n.bit_count() == 1:
-            _bound_scrypt(n.bit_length() - 1, r, p, bounds)
-            return _scrypt(n.bit_length() - 1, r, p, match[2].encode(), _bytes(match[5].rstrip("=")))
+            log_n = n.bit_length() - 1
+            _check_scrypt(log_n, r, p, bounds)
+            checksum = _decode_base64(match[5].rstrip("="))
+            return _encode_scrypt(log_n, r, p, match[2].encode(), checksum)
     if prefix in {"pbkdf2_sha256", "pbkdf2_sha1"}:
-        return _djangos_pbkdf2(text, prefix.removeprefix("pbkdf2_"), bounds)
-    raise _unknown()
+        return _check_django_pbkdf2(text, prefix.removeprefix("pbkdf2_"), bounds)
+    raise _unknown_format()
 
 
-def _of_phc(text: str, form: re.Pattern[str], bounds: Bounds) -> str:
-    if not form.fullmatch(text):
-        raise _unknown()
-    return _acceptable(text, bounds)
+def _normalize_phc(text: str, pattern: re.Pattern[str], bounds: Bounds) -> str:
+    if not pattern.fullmatch(text):
+        raise _unknown_format()
+    return _normalize(text, bounds)
 
 
-def _djangos_pbkdf2(text: str, digest: str, bounds: Bounds) -> str:
+def _check_django_pbkdf2(text: str, digest: str, bounds: Bounds) -> str:
     try:
         parts = identify_hasher(text).decode(text)
-        iterations, checksum = int(parts["iterations"]), _bytes(parts["hash"].rstrip("="))
+        iterations, checksum = int(parts["iterations"]), _decode_base64(parts["hash"].rstrip("="))
     except (ValueError, KeyError, TypeError, AssertionError):
-        raise _unknown() from None
+        raise _unknown_format() from None
     if len(checksum) != _DIGESTS[digest]:
-        raise _unknown()
+        raise _unknown_format()
     if not 1 <= iterations <= bounds.pbkdf2_rounds[digest]:
         raise Invalid(_FIELD, "asks for too much time")
     return text
 
 
-def _unknown() -> Invalid:
+def _unknown_format() -> Invalid:
     return Invalid(_FIELD, "must be argon2, bcrypt, scrypt or PBKDF2, in PHC form or Django's")
 
 
-def _joined(*parts: str | int | bytes) -> str:
+def _join(*parts: str | int | bytes) -> str:
     return "$".join(
         base64.b64encode(part).decode() if isinstance(part, bytes) else str(part) for part in parts
     )
 
 
-def _bytes(text: str) -> bytes:
-    """Read standard base64 without padding; some systems put a dot for a plus."""
+def _decode_base64(text: str) -> bytes:
+    """Decode base64 without padding. Some systems write a dot instead of a plus."""
     standard = text.replace(".", "+")
     try:
         return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
     except binascii.Error:
-        raise _unknown() from None
+        raise _unknown_format() from None

@@ -1,7 +1,7 @@
-"""Taking over the people of another system: many at a time, each of them once.
+"""Importing users of another system, in batches.
 
-Who comes from where is kept in ``custom_data["imported"]``, so that an import that was
-interrupted can be repeated.
+``custom_data["imported"]`` stores the source and the id there, so that an interrupted import can be
+repeated and imports each user once.
 """
 
 from collections.abc import Iterable
@@ -20,17 +20,17 @@ from identity.users.models import User
 
 MARK: Final = "imported"
 _LONGEST_ID: Final = 256
-_TRIES: Final = 3
+_ATTEMPTS: Final = 3
 
 
-def prepared(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: str = "") -> User:
-    """Return a user who comes from elsewhere: not stored yet.
+def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: str = "") -> User:
+    """Return an unsaved user of another system.
 
-    ``fields`` were checked as those of a user are. ``encoded`` is a hash that somebody found
-    acceptable already; otherwise ``password_hash`` is looked at, if there is one.
+    ``fields`` are valid fields of a user. ``encoded`` is a hash of ``imported_hashes``; without it the
+    field ``password_hash`` is used, if there is one.
 
     Raises:
-        Invalid: a field breaks a rule, or there is nothing to know the user by.
+        Invalid: a field breaks a rule, or there is neither a username, an email nor a phone.
 
     """
     if not 1 <= len(foreign_id) <= _LONGEST_ID or not foreign_id.isprintable():
@@ -38,13 +38,13 @@ def prepared(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: s
     given = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(given[kind] for kind in Kind):
         raise Invalid("username", "is required, or else email or phone")
-    user = users.registered(
+    user = users.new_user(
         **given,
         password="",
         verified={kind for kind in Kind if given[kind] and fields.get(f"{kind}_verified")},
     )
     user.self_registered = False
-    # The operator who runs the import vouches for what it holds, as an administrator does.
+    # The operator who runs the import vouches for its data, as an administrator does.
     user.email_proven, user.phone_proven = bool(user.email) or None, bool(user.phone) or None
     user.avatar = fields.get("avatar") or None
     user.is_suspended = fields.get("is_suspended", False)
@@ -52,70 +52,70 @@ def prepared(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: s
     if created_at := fields.get("created_at"):
         user.created_at = created_at
     if password_hash := fields.get("password_hash"):
-        encoded = imported_hashes.acceptable(password_hash, imported_hashes.OF_IMPORTS)
+        encoded = imported_hashes.normalize(password_hash, imported_hashes.IMPORT_BOUNDS)
     user.password = encoded
     return user
 
 
-def known(source: str) -> set[str]:
-    """Return the ids that users who came from a source have there: some hundred bytes for each."""
+def get_imported_ids(source: str) -> set[str]:
+    """Return the ids that the users imported from a source have there: about 100 bytes of memory each."""
     rows = User.objects.filter(custom_data__imported__from=source)
-    # As text: SQLite would make a number of an id that looks like one.
+    # As text: SQLite converts an id that looks like a number.
     return set(rows.values_list(KT("custom_data__imported__id"), flat=True).iterator())
 
 
-def add(people: list[User]) -> list[tuple[User, Invalid]]:
-    """Store people whom ``prepared`` made, with their audit entries, in one transaction.
+def add(new_users: list[User]) -> list[tuple[User, Invalid]]:
+    """Insert users of ``new_imported_user`` and their audit entries in one transaction.
 
-    Returns those who are refused because somebody else has an identifier of theirs.
+    Returns the users who are refused because another user has an identifier of theirs.
     """
-    for attempt in range(_TRIES):
-        fresh, refused = apart(people)
+    for attempt in range(_ATTEMPTS):
+        accepted, refused = split_conflicts(new_users)
         try:
-            _insert(fresh)
+            _insert(accepted)
         except IntegrityError:
-            # Somebody registered at this moment: they are seen when it is asked again.
-            if attempt == _TRIES - 1:
+            # A user registered meanwhile, and the next attempt finds the conflict.
+            if attempt == _ATTEMPTS - 1:
                 raise
         else:
             return refused
     return []
 
 
-def apart(people: Iterable[User]) -> tuple[list[User], list[tuple[User, Invalid]]]:
-    """Tell those whose identifiers are free from those who are refused, here and among themselves."""
-    people = list(people)
-    taken = {kind: _taken(kind, people) for kind in Kind}
-    fresh: list[User] = []
+def split_conflicts(new_users: Iterable[User]) -> tuple[list[User], list[tuple[User, Invalid]]]:
+    """Return the users whose identifiers are free, and those who conflict with a user or each other."""
+    new_users = list(new_users)
+    taken = {kind: _get_taken_keys(kind, new_users) for kind in Kind}
+    accepted: list[User] = []
     refused: list[tuple[User, Invalid]] = []
-    for user in people:
+    for user in new_users:
         keys = {kind: getattr(user, f"{kind}_key") for kind in Kind}
-        clash = next((kind for kind, key in keys.items() if key is not None and key in taken[kind]), None)
-        if clash is not None:
-            refused.append((user, Invalid(clash, "already exists")))
+        conflict = next((kind for kind, key in keys.items() if key is not None and key in taken[kind]), None)
+        if conflict is not None:
+            refused.append((user, Invalid(conflict, "already exists")))
             continue
-        fresh.append(user)
+        accepted.append(user)
         for kind, key in keys.items():
             taken[kind].add(key)
-    return fresh, refused
+    return accepted, refused
 
 
-def _taken(kind: Kind, people: list[User]) -> set[str | None]:
+def _get_taken_keys(kind: Kind, new_users: list[User]) -> set[str | None]:
     name = f"{kind}_key"
-    keys = [key for user in people if (key := getattr(user, name)) is not None]
-    known = User.objects.filter(**{f"{name}__in": keys}) if keys else User.objects.none()
-    # An address that somebody holds unproven goes to who is imported with it.
-    return {getattr(user, name) for user in known if kind is Kind.USERNAME or user.has_proven(kind)}
+    keys = [key for user in new_users if (key := getattr(user, name)) is not None]
+    existing = User.objects.filter(**{f"{name}__in": keys}) if keys else User.objects.none()
+    # An account that holds an address unproven loses it to the imported user.
+    return {getattr(user, name) for user in existing if kind is Kind.USERNAME or user.has_proven(kind)}
 
 
 @transaction.atomic
-def _insert(people: list[User]) -> None:
-    ownership.release_to_many(people)
-    User.objects.bulk_create(people)
+def _insert(new_users: list[User]) -> None:
+    ownership.release_to_many(new_users)
+    User.objects.bulk_create(new_users)
     log.record_all(
         Event.USER_CREATE,
         (
             {"id": user.pk, "username": user.username, "imported_from": user.custom_data[MARK]["from"]}
-            for user in people
+            for user in new_users
         ),
     )

@@ -1,4 +1,4 @@
-"""The end user."""
+"""End users."""
 
 from typing import Self
 
@@ -10,16 +10,16 @@ from identity.users.identifiers import Kind
 
 
 class UserQuerySet(models.QuerySet["User"]):
-    """Reads of users."""
+    """Queries for users."""
 
-    def known_as(self, identifier: str) -> Self:
-        """Return the user whom a typed identifier means, or nobody."""
-        kind, key = identifiers.key_of(identifier)
+    def find_by_identifier(self, identifier: str) -> Self:
+        """Return the user with this username, email or phone, if there is one."""
+        kind, key = identifiers.parse(identifier)
         return self.filter(**{f"{kind}_key": key})
 
 
 class User(EditableModel):
-    """A person who signs in to applications. Never staff of Gatehouse itself."""
+    """A person who signs in to applications. Administrators of Gatehouse are not users."""
 
     username = models.CharField(max_length=128, blank=True)
     username_key = models.CharField(max_length=512, null=True, editable=False)
@@ -29,23 +29,23 @@ class User(EditableModel):
     phone = models.CharField(max_length=32, blank=True)
     phone_key = models.CharField(max_length=32, null=True, editable=False)
     phone_verified = models.BooleanField(default=False)
-    # Whether a code, a provider or an administrator established it. Unset where release 0.1.0 wrote
-    # the row: see ``has_proven``.
+    # Whether a code, a provider or an administrator proved it. Null in rows of release 0.1.0: see
+    # ``has_proven``.
     email_proven = models.BooleanField(null=True, editable=False)
     phone_proven = models.BooleanField(null=True, editable=False)
     name = models.CharField(max_length=256, blank=True)
     avatar = models.CharField(max_length=2048, null=True, blank=True)
     password = models.CharField(max_length=256, blank=True)
     is_suspended = models.BooleanField(default=False)
-    # Sessions, codes and refresh families remember the epoch they began in. Moving it on
-    # ends all of them in the same statement, however many there are.
+    # Sessions, codes and refresh families store the epoch in which they began. Incrementing it ends all
+    # of them in one statement.
     epoch = models.PositiveIntegerField(default=0)
     last_sign_in_at = models.DateTimeField(null=True, editable=False)
     login_count = models.PositiveIntegerField(default=0, editable=False)
     custom_data = models.JSONField(default=dict, blank=True)
-    # Made by the person, not by an administrator. Whoever made it need not be whose email it names.
+    # Created by a registration, not by an administrator. The email may belong to another person.
     self_registered = models.BooleanField(default=False, editable=False)
-    # Username, email, phone and name, folded: what a search looks into.
+    # Username, email, phone and name, folded.
     search_text = models.TextField(blank=True, editable=False)
 
     objects = TenantManager.from_queryset(UserQuerySet)()
@@ -62,7 +62,7 @@ class User(EditableModel):
                 name="user_suspended",
                 condition=models.Q(is_suspended=True),
             ),
-            # Hashes that other systems made, of which there are few in the end: see dummy_hashes.
+            # Hashes of other systems, whose number decreases with every sign-in: see dummy_hashes.
             models.Index(
                 fields=["tenant", "password"],
                 name="user_foreign_hash",
@@ -74,38 +74,38 @@ class User(EditableModel):
         return self.display_name
 
     def fold_for_search(self) -> str:
-        """Return what ``search_text`` has to be."""
+        """Return the value for ``search_text``."""
         return "\n".join(
             identifiers.fold(text) for text in (self.username, self.email, self.phone, self.name)
         )
 
     def has_proven(self, kind: Kind) -> bool:
-        """Tell whether a code, a provider or an administrator established the email or the phone."""
+        """Return whether a code, a provider or an administrator proved the email or the phone."""
         if not getattr(self, kind):
             return False
         if getattr(self, f"{kind}_verified"):
             return True
         stored: bool | None = getattr(self, f"{kind}_proven")
-        # Release 0.1.0 stores no more than this. Of its users only those of the members API have no username.
+        # Release 0.1.0 does not store it. Of its users only those of the members API have no username.
         return not self.self_registered and bool(self.username) if stored is None else stored
 
     def proven_addresses(self) -> dict[Kind, str]:
-        """Return the email and the phone, as far as they are proven."""
+        """Return the proven ones of email and phone."""
         return {kind: getattr(self, kind) for kind in (Kind.EMAIL, Kind.PHONE) if self.has_proven(kind)}
 
     @property
     def display_name(self) -> str:
-        """What to call this person."""
+        """The name, or else the identifier."""
         return self.name or self.identifier
 
     @property
     def identifier(self) -> str:
-        """The first identifier this person has."""
+        """The username, or else the email or the phone."""
         return self.username or self.email or self.phone
 
 
 class UserCount(KeptCount):
-    """A part of the number of a tenant's users."""
+    """One of several counters whose sum is the number of a tenant's users."""
 
     users = models.BigIntegerField()
 

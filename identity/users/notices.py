@@ -1,7 +1,7 @@
-"""Notices: what a person is told when something about their account changes.
+"""Notices to users about changes of their accounts.
 
-How a notice travels is not known here: ``settings.NOTIFIER`` names the function that sends it.
-A new kind is a line in ``Notice`` and a line in the table of its words (``verification/notice_texts``).
+``settings.NOTIFIER`` names the function that sends them. A new kind is a line in ``Notice`` and a line in
+the table of its texts (``verification/notice_texts``).
 """
 
 from collections.abc import Mapping
@@ -26,11 +26,11 @@ class Notice(StrEnum):
 
 
 def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:
-    """Tell a person about a change to their account, once the transaction commits.
+    """Send a user a notice once the transaction commits.
 
-    The notice goes to one address that was proven: the email, or else the phone. ``to`` replaces
-    the addresses that the user has now. ``words`` are what the notice names, such as ``provider``.
-    When there is no address, or no channel that can deliver to it, nothing is sent and nothing fails.
+    The notice goes to one proven address: the email, or else the phone. ``to`` replaces the user's current
+    addresses. ``words`` are the variables of the text, such as ``provider``. Without an address, or without
+    a connector that can deliver to it, nothing is sent and no error is raised.
     """
     addresses = user.proven_addresses() if to is None else to
     if addresses:

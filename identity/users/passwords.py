@@ -1,7 +1,7 @@
-"""Hashing passwords: Argon2id with OWASP's parameters, and never too many at a time.
+"""Password hashing: Argon2id with OWASP's parameters, in a bounded queue.
 
-A hash costs 15 to 20 ms of a core and 19 MiB. A flood of sign-ins must not take all the
-threads of a worker, so a few hashes run, a few wait, and the rest are told to come back.
+A hash takes 15 to 20 ms of a core and 19 MiB. So that a flood of sign-ins does not occupy all threads
+of a worker, a few hashes run, a few wait, and other requests are refused with 503.
 """
 
 import logging
@@ -26,14 +26,14 @@ from identity.users import hash_formats, hashing_process
 T = TypeVar("T")
 _logger: Final = logging.getLogger("gatehouse.passwords")
 
-# Of 256 random bits that nobody knows: what passwords of unknown people are held against.
-_OF_NOBODY: Final = (
+# A dummy hash of 256 random bits, so that a sign-in to an unknown account takes the same time.
+_DUMMY_HASH: Final = (
     f"{hash_formats.OURS}OHIzMUx1WmVnNlByc0VBOEdwYlBvYg$XvdHmfvbL9La8KmNxoWtWGt7LzShU5oXH7QGU6K7i58"
 )
 
 
 class Busy(ServiceError):
-    """All the places for hashing are taken."""
+    """The hashing queue is full."""
 
     status = 503
     reason = "overloaded"
@@ -51,7 +51,7 @@ class Argon2id(Argon2PasswordHasher):
     parallelism = 1
 
     def verify(self, password: str, encoded: str) -> bool:
-        """Tell whether a password is right."""
+        """Return whether a password is right."""
         if not hash_formats.is_ours(encoded):
             return bool(super().verify(password, encoded))
         return hashing_process.verify(password, encoded.removeprefix("argon2"))
@@ -62,25 +62,24 @@ class Argon2id(Argon2PasswordHasher):
         return f"argon2{hashed}"
 
 
-class Places:
-    """A bounded number of hashes that run, and of requests that wait for their turn.
+class HashingQueue:
+    """A queue in which ``running`` hashes run at once and ``waiting`` requests wait; others are refused.
 
-    They run in threads of their own, each of which has a process for it in a server (``hashing_process``):
-    a worker has many more threads than it may run hashes.
+    Hashes run in threads of their own, because a worker has many more threads than may hash at once.
     """
 
     def __init__(self, *, running: int, waiting: int) -> None:
         self._has_place = ContextVar("has_place", default=False)
-        self._all = BoundedSemaphore(running + waiting)
+        self._places = BoundedSemaphore(running + waiting)
         self._threads = ThreadPoolExecutor(running, thread_name_prefix="hashing")
 
     @contextmanager
-    def taken(self) -> Iterator[bool]:
-        """Keep a place for the block, and tell whether there was one. What it runs needs no other."""
+    def reserve(self) -> Iterator[bool]:
+        """Reserve a place for the block, and yield whether there was one. Inside, ``run`` uses it."""
         if self._has_place.get():
             yield True
             return
-        if not self._all.acquire(blocking=False):
+        if not self._places.acquire(blocking=False):
             yield False
             return
         token = self._has_place.set(True)
@@ -88,17 +87,17 @@ class Places:
             yield True
         finally:
             self._has_place.reset(token)
-            self._all.release()
+            self._places.release()
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do the work when its turn comes, and return what it returns.
+        """Run ``work`` when its turn comes, and return its result.
 
         Raises:
-            Busy: at once, when nobody more may wait; or the machine does not let hashes be made.
+            Busy: the queue is full, or the operating system starts no process for the hash.
 
         """
-        with self.taken() as taken:
-            if not taken:
+        with self.reserve() as is_reserved:
+            if not is_reserved:
                 raise Busy
             try:
                 return self._threads.submit(work).result()
@@ -107,61 +106,60 @@ class Places:
                 raise Busy from None
 
 
-_places: Final = Places(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
-# Hashes of other systems cost what those chose. One runs at a time, and those that wait for it
-# leave half of the queue to everybody else.
-_foreign_places: Final = Places(running=1, waiting=settings.HASHING_QUEUE // 2)
+_queue: Final = HashingQueue(running=settings.HASHING_CONCURRENCY, waiting=settings.HASHING_QUEUE)
+# Hashes of other systems can cost more. One runs at a time, and they fill at most half of the queue.
+_foreign_queue: Final = HashingQueue(running=1, waiting=settings.HASHING_QUEUE // 2)
 
 
-def place() -> AbstractContextManager[bool]:
-    """Keep a place for what the block hashes, and tell whether there was one."""
-    return _places.taken()
+def reserve_place() -> AbstractContextManager[bool]:
+    """Reserve a place in the queue for the hashes of the block, and yield whether there was one."""
+    return _queue.reserve()
 
 
-def check_places() -> None:
-    """Make sure that a password could be hashed now: asked before work that would be for nothing.
+def check_capacity() -> None:
+    """Refuse early, before any work that would be in vain.
 
     Raises:
-        Busy: it could not.
+        Busy: the queue is full.
 
     """
-    with _places.taken() as taken:
-        if not taken:
+    with _queue.reserve() as is_reserved:
+        if not is_reserved:
             raise Busy
 
 
-def hashed(password: str) -> str:
-    """Hash a password for storage.
+def hash_password(password: str) -> str:
+    """Return the hash of a password. Call it outside of transactions.
 
     Raises:
-        Busy: too many are being hashed. Call it outside of transactions.
+        Busy: the queue is full.
 
     """
-    return _places.run(lambda: make_password(password))
+    return _queue.run(lambda: make_password(password))
 
 
 def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
-    """Tell whether a password is right, and its new hash when the stored one is out of date.
+    """Return whether a password is right, and a new hash if the stored one is out of date.
 
-    With nothing stored it takes as long as with a hash of ours, and the answer is no, so that nobody
-    learns from the time of an answer whether an account exists. A hash of another system is checked
-    in a queue of its own, and replaced when the password is right.
+    Without a stored hash it takes as long as with one of Argon2id, so that the time of an answer does not
+    reveal whether an account exists. A hash of another system is verified in a queue of its own, and
+    replaced if the password is right. Call it outside of transactions.
 
     Raises:
-        Busy: too many are being hashed. Call it outside of transactions.
+        Busy: the queue is full.
 
     """
     if not stored:
-        _places.run(lambda: check_password(password, _OF_NOBODY))
+        _queue.run(lambda: check_password(password, _DUMMY_HASH))
         return False, None
     if hash_formats.is_ours(stored):
-        return _places.run(lambda: _verify_ours(password, stored))
-    with _places.taken() as taken:
-        if not taken:
+        return _queue.run(lambda: _verify_ours(password, stored))
+    with _queue.reserve() as is_reserved:
+        if not is_reserved:
             raise Busy
-        if not _foreign_places.run(lambda: _verify_foreign(password, stored)):
+        if not _foreign_queue.run(lambda: _verify_foreign(password, stored)):
             return False, None
-        return True, hashed(password)
+        return True, hash_password(password)
 
 
 def _verify_ours(password: str, stored: str) -> tuple[bool, str | None]:
@@ -174,6 +172,6 @@ def _verify_foreign(password: str, stored: str) -> bool:
     try:
         return bool(identify_hasher(stored).verify(password, stored))
     except ValueError:
-        # What is imported today can be verified. An earlier release may have stored what cannot.
+        # The import refuses such hashes, but earlier releases stored them.
         _logger.exception("a stored password hash cannot be verified: its user needs a new password")
         return False

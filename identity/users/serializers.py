@@ -1,4 +1,4 @@
-"""Users as administrators see and write them."""
+"""Serializers of users."""
 
 from typing import Any, Final
 
@@ -7,24 +7,24 @@ from rest_framework import serializers
 from identity.rest.fields import Flag, JSONObject, Line, Text, Timestamp, Url
 from identity.rest.serializers import Record
 
-_TWO_NAMES: Final = {"primary_email": "email", "primary_phone": "phone"}
+_ALIASES: Final = {"primary_email": "email", "primary_phone": "phone"}
 
 
 class Password(Text):
-    """A password, to the last space."""
+    """A password, white space included."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"trim_whitespace": False, "max_length": 256, "write_only": True, **options})
 
 
 class Username(Line):
-    """What people sign in with: no white space, no ``@``."""
+    """A username, without white space and ``@``."""
 
     pattern = r"^[^\s@\u0000-\u001f\u007f-\u009f]+$"
 
 
 class Email(Line):
-    """An email address, or nothing."""
+    """An email address or an empty string."""
 
     pattern = r"^([^\u0000-\u001f\u007f-\u009f]+@[^@\s\u0000-\u001f\u007f-\u009f]+)?$"
 
@@ -50,34 +50,34 @@ class UserSerializer(Record):
     last_sign_in_at = Timestamp(read_only=True, allow_null=True)
 
     not_patched = ("username", "password", "password_hash")
-    second_names = _TWO_NAMES
+    second_names = _ALIASES
     one_of = ("password", "password_hash")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Read the second names of email and phone.
+        """Return the fields, with aliases replaced.
 
         Raises:
-            serializers.ValidationError: both names were sent and differ.
+            serializers.ValidationError: a field and its alias differ.
 
         """
         merged = dict(data)
-        for second, first in _TWO_NAMES.items():
-            if second in merged:
-                value = merged.pop(second)
-                if merged.setdefault(first, value) != value:
-                    raise serializers.ValidationError({first: f"{first} and {second} differ"})
-        checked: dict[str, Any] = super().to_internal_value(merged)
-        return checked
+        for alias, name in _ALIASES.items():
+            if alias in merged:
+                value = merged.pop(alias)
+                if merged.setdefault(name, value) != value:
+                    raise serializers.ValidationError({name: f"{name} and {alias} differ"})
+        fields: dict[str, Any] = super().to_internal_value(merged)
+        return fields
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Ask for one of password and hash at creation."""
+        """Require either a password or a hash for a new user."""
         if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
             raise serializers.ValidationError({"password": "is required, or else password_hash"})
         return super().validate(attrs)
 
 
 class ImportedUserSerializer(serializers.Serializer[Any]):
-    """A user as another system has them. Who vouches for what is verified is the operator."""
+    """A user of another system. The operator who runs the import vouches for the data."""
 
     username = Line(max_length=128, required=False, allow_blank=True)
     password_hash = Password(required=False, allow_blank=True)
@@ -105,7 +105,7 @@ class SuspensionSerializer(serializers.Serializer[Any]):
 
 
 class SuspendedSerializer(serializers.Serializer[Any]):
-    """What a suspension shows of its user."""
+    """The response to a suspension."""
 
     id = serializers.UUIDField()
     username = serializers.CharField()

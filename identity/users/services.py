@@ -1,4 +1,4 @@
-"""What is done to users."""
+"""Creating, changing, suspending and deleting users."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -35,44 +35,39 @@ def create(  # noqa: PLR0913 - one parameter a field
     custom_data: dict[str, object] | None = None,
     is_vouched_for: bool = True,
 ) -> User:
-    """Create a user whom an administrator vouches for; email and phone are proven, and unverified.
+    """Create a user. Email and phone are unverified, and proven if the caller vouches for them.
 
-    An account that holds one of them unproven loses it. Where nobody vouches they stay unproven.
-
-    Instead of a password its hash may be given, as another system stored it.
+    Another account that holds a proven identifier unproven loses it. ``password_hash`` is a hash of
+    another system, instead of a password.
 
     Raises:
-        Invalid: a field breaks a rule or belongs to somebody else in this tenant.
-        passwords.Busy: too many passwords are being hashed at this moment.
+        Invalid: a field breaks a rule, or another user of this tenant has the identifier.
+        passwords.Busy: the hashing queue is full.
 
     """
     user = User(name=name, avatar=avatar, custom_data=custom_data or {})
-    _identify(user, username=identifiers.username(username), email=email, phone=phone)
+    _set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
     proven = ownership.ADDRESSES if is_vouched_for else ()
     _set_proven(user, proven)
     user.password = (
-        imported_hashes.acceptable(password_hash)
-        if password_hash
-        else passwords.hashed(credentials.acceptable_password(password))
+        imported_hashes.normalize(password_hash) if password_hash else credentials.hash_new_password(password)
     )
     with transaction.atomic():
         ownership.release(proven, to=user)
         records.create(user, event=Event.USER_CREATE, username=user.username)
     if password_hash:
-        dummy_hashes.forget()
+        dummy_hashes.recount()
     return user
 
 
-def registered(  # noqa: PLR0913 - one parameter a field
+def new_user(  # noqa: PLR0913 - one parameter a field
     *, username: str, email: str, phone: str, name: str, password: str, verified: set[Kind]
 ) -> User:
-    """Return a user who makes their own account: not stored yet, the password hashed if there is one.
-
-    ``verified`` are the kinds of identifiers that were proven.
+    """Return an unsaved user who registers. ``verified`` are the kinds of the proven identifiers.
 
     Raises:
         Invalid: a field breaks a rule.
-        passwords.Busy: too many passwords are being hashed at this moment.
+        passwords.Busy: the hashing queue is full.
 
     """
     user = User(
@@ -81,20 +76,21 @@ def registered(  # noqa: PLR0913 - one parameter a field
         email_verified=Kind.EMAIL in verified,
         phone_verified=Kind.PHONE in verified,
     )
-    _identify(user, username=identifiers.username(username) if username else "", email=email, phone=phone)
+    username = identifiers.clean_username(username) if username else ""
+    _set_identifiers(user, username=username, email=email, phone=phone)
     _set_proven(user, verified)
-    user.password = passwords.hashed(password) if password else ""
+    user.password = passwords.hash_password(password) if password else ""
     return user
 
 
 @transaction.atomic
 def add(user: User) -> None:
-    """Store a user whom ``registered`` made. The caller writes the audit entry.
+    """Insert a user of ``new_user``. The caller writes the audit entry.
 
-    What the person has proven is taken from an account that holds it unproven.
+    Another account that holds a proven identifier of the user unproven loses it.
 
     Raises:
-        Invalid: an identifier belongs to somebody else in this tenant.
+        Invalid: another user of this tenant has an identifier.
 
     """
     ownership.release((kind for kind in ownership.ADDRESSES if user.has_proven(kind)), to=user)
@@ -110,29 +106,29 @@ def change(
     proven: Kind | None = None,
     expected: frozenset[int] | None = None,
 ) -> None:
-    """Change what a user's row says of the person.
+    """Change the identifiers, name, avatar or custom data of a user.
 
-    A new email or phone is verified if the person has just ``proven`` it. Otherwise an administrator
-    sets it, which proves it too: on an account on which nobody proved anything, that is a change of
-    owner. An account that holds it unproven loses it.
+    ``proven`` is the kind of identifier that the user has just verified. Without it an administrator makes
+    the change: a new email or phone is then proven but unverified, and gives an account without an owner
+    a new owner. Another account that holds the new identifier unproven loses it.
 
     Raises:
-        Invalid: a field breaks a rule or belongs to somebody else in this tenant.
+        Invalid: a field breaks a rule, or another user of this tenant has the identifier.
         records.Stale: the user was changed since the caller read it.
 
     """
     claimed = User(pk=user.pk, email=user.email)
-    _identify(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
-    ownership.hold_with_holders(claimed)
-    # What is derived of several fields is derived of the row as it is now.
+    _set_identifiers(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
+    ownership.lock_with_holders(claimed)
+    # ``search_text`` and the keys depend on fields that this change may not set: read the current row.
     records.hold(user, expected)
     user.refresh_from_db()
     was_unowned = proven is None and not fields.keys().isdisjoint(ownership.ADDRESSES)
     was_unowned = was_unowned and ownership.is_unowned(user)
     before = {kind: getattr(user, f"{kind}_key") for kind in ownership.ADDRESSES}
-    _identify(
+    _set_identifiers(
         user,
-        username=identifiers.username(fields["username"]) if "username" in fields else user.username,
+        username=identifiers.clean_username(fields["username"]) if "username" in fields else user.username,
         email=fields.get("email", user.email),
         phone=fields.get("phone", user.phone),
     )
@@ -141,75 +137,75 @@ def change(
             setattr(user, name, fields[name])
     columns = {name: getattr(user, name) for name in fields}
     columns["username_key"] = user.username_key
-    established = {kind for kind, key in before.items() if getattr(user, f"{kind}_key") != key}
+    changed = {kind for kind, key in before.items() if getattr(user, f"{kind}_key") != key}
     for kind in ownership.ADDRESSES:
         columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
-        if kind in established or kind == proven:
+        if kind in changed or kind == proven:
             columns[f"{kind}_verified"] = kind == proven
             columns[f"{kind}_proven"] = True if getattr(user, kind) else None
     columns["search_text"] = user.fold_for_search()
-    ownership.release({*established, *([proven] if proven else [])}, to=user)
+    ownership.release({*changed, *([proven] if proven else [])}, to=user)
     records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
-    if was_unowned and (vouched := [kind for kind in established if getattr(user, kind)]):
+    if was_unowned and (vouched := [kind for kind in changed if getattr(user, kind)]):
         ownership.take_over(user, vouched, verified=False)
 
 
 @dataclass(frozen=True, slots=True)
-class UserOfPhone:
-    """The user of a phone; if the user is new, ``was_taken`` says that another account lost the phone."""
+class UserByPhone:
+    """The user of a phone. ``was_taken`` means that the user is new, and another account lost the phone."""
 
     user: User
     is_new: bool
     was_taken: bool = False
 
     @property
-    def concerns_others(self) -> bool:
-        """Whether finding the user told or changed something of people who were there before."""
+    def affects_existing_users(self) -> bool:
+        """Whether the lookup revealed or changed an existing account."""
         return self.was_taken or not self.is_new
 
 
 @transaction.atomic
-def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserOfPhone:
-    """Return the user of a phone. Of several calls at once, one creates.
+def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone:
+    """Return the user of a phone, who is created if necessary. Of parallel calls only one creates.
 
-    That is who has proven the phone, or whom only an earlier call made. An account that holds the phone
-    otherwise loses it to a new user. Nothing of a new user is proven.
+    An existing user has proven the phone, or was created by an earlier call and has no owner yet. Any other
+    account with this phone loses it to the new user. The identifiers of a new user are unproven.
 
     Raises:
-        Invalid: the phone breaks a rule, or a new user's email does or is somebody else's.
+        Invalid: the phone breaks a rule, or the email of a new user breaks one or has another user.
 
     """
     user = User(name=name)
-    _identify(user, username="", email=email, phone=phone)
+    _set_identifiers(user, username="", email=email, phone=phone)
     if not user.phone or user.phone_key is None:
         raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
     _set_proven(user, ())
-    known = ownership.hold_unclaimed(Kind.PHONE, user.phone_key)
+    known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
-        return UserOfPhone(known, is_new=False)
+        return UserByPhone(known, is_new=False)
     try:
         with transaction.atomic():
             was_taken = ownership.release([Kind.PHONE], to=user)
             records.create(user, event=Event.USER_CREATE, phone=user.phone)
     except Invalid:
-        known = ownership.hold_unclaimed(Kind.PHONE, user.phone_key)
+        known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
         if known is None:
             raise
-        return UserOfPhone(known, is_new=False)
-    return UserOfPhone(user, is_new=True, was_taken=was_taken)
+        return UserByPhone(known, is_new=False)
+    return UserByPhone(user, is_new=True, was_taken=was_taken)
 
 
-def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
-    """Create a user without a password, whom another provider vouches for, and for the email too.
+def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
+    """Create a user without a password, from an external provider that verified the email.
 
-    An account that holds the email unproven loses it.
+    Another account that holds the email unproven loses it.
 
     Raises:
-        Invalid: the email breaks a rule or belongs to somebody else in this tenant.
+        Invalid: the email breaks a rule, or another user of this tenant has it.
 
     """
     user = User(name=name, avatar=avatar, email_verified=bool(email))
-    _identify(user, username="", email=email, phone="")
+    _set_identifiers(user, username="", email=email, phone="")
     _set_proven(user, [Kind.EMAIL])
     with transaction.atomic():
         ownership.release([Kind.EMAIL], to=user)
@@ -218,26 +214,26 @@ def create_vouched_for(*, name: str, email: str, avatar: str | None) -> User:
 
 
 def _set_proven(user: User, proven: Collection[Kind]) -> None:
-    """Say of each address of a new user whether it is proven."""
+    """Set of each address of a new user whether it is proven."""
     for kind in ownership.ADDRESSES:
         setattr(user, f"{kind}_proven", kind in proven if getattr(user, kind) else None)
 
 
-def _identify(user: User, *, username: str, email: str, phone: str) -> None:
-    """Set identifiers with their keys, and what a search finds the user by."""
+def _set_identifiers(user: User, *, username: str, email: str, phone: str) -> None:
+    """Set the identifiers with their keys and the search text."""
     user.username = username
     user.username_key = identifiers.fold(username) if username else None
     if email and email != user.email:
         new_emails.check(email)
-    user.email = identifiers.email(email) if email else ""
+    user.email = identifiers.clean_email(email) if email else ""
     user.email_key = identifiers.fold(email) if email else None
-    user.phone = identifiers.phone(phone) if phone else ""
+    user.phone = identifiers.clean_phone(phone) if phone else ""
     user.phone_key = identifiers.phone_key(user.phone) if phone else None
     user.search_text = user.fold_for_search()
 
 
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:
-    """Suspend a user, or let the user in again. Suspending ends sessions and refresh tokens at once."""
+    """Suspend or unsuspend a user. A suspension ends all sessions and refresh tokens at once."""
     fields: dict[str, Any] = {"is_suspended": suspended}
     if suspended:
         fields["epoch"] = F("epoch") + 1
@@ -245,5 +241,5 @@ def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | No
 
 
 def remove(user: User, *, expected: frozenset[int] | None = None) -> None:
-    """Delete a user with all that is theirs; sessions and tokens die with it."""
+    """Delete a user with all their data, sessions and tokens."""
     records.remove(user, event=Event.USER_DELETE, expected=expected, username=user.username)

@@ -1,4 +1,4 @@
-"""What people type to say who they are, as the audit log keeps it (``audit.typed``)."""
+"""Identifiers that were typed at a sign-in, as the audit log stores them (``audit.typed``)."""
 
 from typing import Final
 
@@ -13,18 +13,18 @@ _PURPOSE: Final = "identifiers in the audit log"
 
 
 def identifier(text: str, *, name: str = "username", is_known: bool = False) -> Typed:
-    """Return what was typed, with the key by which its entries are found in the active tenant."""
-    kind, key = identifiers.key_of(text)
+    """Return a typed identifier with the key that finds its entries in the active tenant."""
+    kind, key = identifiers.parse(text)
     return Typed(text, kind.value, _key(f"{kind} {key}", keyring.current()), name, is_known)
 
 
 def keys_of(text: str) -> list[str]:
-    """Return the keys of an identifier in the active tenant, one for each key of the ring."""
-    kind, key = identifiers.key_of(text)
+    """Return the keys of an identifier in the active tenant, one for each encryption key."""
+    kind, key = identifiers.parse(text)
     return [_key(f"{kind} {key}", kid) for kid in settings.ENCRYPTION_KEYS]
 
 
 def _key(identifier: str, kid: str) -> str:
-    # Half of the hash: enough to find entries by, and to tell identifiers apart.
+    # Half of the hash is enough to distinguish identifiers.
     hashed = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=kid)[:16]
     return f"{kid}.{hashed.hex()}"

@@ -1,7 +1,7 @@
-"""What other apps keep of a user, and what a change of owner does to it.
+"""The rows that other apps store of a user, and the effect of a change of owner on them.
 
-``settings.USER_DATA`` names the declarations by dotted path, so that nothing here imports an app above
-this one. A test walks all models that point to a user and refuses one that nobody declared.
+``settings.USER_DATA`` names the declarations by dotted path, so that this app imports none above it. A
+test fails for a model with a foreign key to a user and no declaration.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,12 @@ from identity.users.models import User
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """A kind of row that points to a user.
+    """A model with a foreign key to a user.
 
-    ``end`` removes or ends the rows of a user whose account gets a new owner; without it they stay,
-    and ``reason`` says why. ``end_resting_on`` ends those that rest on an email or phone alone, when the
-    account loses it to a new owner or to another account. ``evidence`` is a condition on
-    ``OuterRef("pk")``, the user: such a row shows that the account has an owner, as a proven identifier
-    does.
+    ``end`` deletes or ends the rows of a user whose account gets a new owner; without it they stay, and
+    ``reason`` says why. ``end_resting_on`` ends the rows that depend on an email or phone alone, when the
+    account loses it. ``evidence`` is a condition on ``OuterRef("pk")``, the user: such a row is evidence
+    that the account has an owner, like a proven identifier.
     """
 
     model: str
@@ -35,18 +34,18 @@ class UserData:
 
 
 @cache
-def declared() -> tuple[UserData, ...]:
-    """Return all kinds, in the order in which they end."""
+def get_declarations() -> tuple[UserData, ...]:
+    """Return all declarations, in the order in which their rows end."""
     return tuple(kind for path in settings.USER_DATA for kind in import_string(path))
 
 
 def end_resting_on(user: User, kind: Kind) -> None:
-    """End what rests on an identifier that a user's account has lost."""
-    for data in declared():
+    """End the rows that depend on an identifier that a user has lost."""
+    for data in get_declarations():
         if data.end_resting_on is not None:
             data.end_resting_on(user, kind)
 
 
 def other_evidence() -> Q:
-    """Return the condition that a user has evidence of an owner besides email and phone."""
-    return Q(*(kind.evidence() for kind in declared() if kind.evidence is not None), _connector=Q.OR)
+    """Return the condition that an account has evidence of an owner other than email and phone."""
+    return Q(*(data.evidence() for data in get_declarations() if data.evidence is not None), _connector=Q.OR)

@@ -1,4 +1,4 @@
-"""Whether a password hash from elsewhere can be verified at all, tried at the lowest cost of its form."""
+"""Checks that a foreign password hash can be verified, by a try with the lowest costs of its algorithm."""
 
 import re
 from typing import Final
@@ -7,28 +7,28 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, VerifyMismatchError
 from django.contrib.auth.hashers import identify_hasher
 
-_PASSWORD: Final = "of nobody"  # noqa: S105 - thrown away
+_PASSWORD: Final = "a password to try"  # noqa: S105 - never stored
 _ARGON2: Final = re.compile(r"\$m=([0-9]+),t=([0-9]+),p=([0-9]+)\$")
 _SCRYPT: Final = re.compile(r"(scrypt_bytes|firebase_scrypt)\$([0-9]+)\$([0-9]+)")
-# Each with the number that makes it costly, and the lowest that its algorithm takes.
+# The pattern of each cost parameter, and the lowest value that its algorithm accepts.
 _CHEAPEST: Final = (
     (re.compile(r"(bcrypt(?:_sha256)?\$\$2[aby]\$)[0-9]{2}"), "04"),
     (re.compile(r"(pbkdf2_bytes\$\w+\$)[0-9]+"), "1"),
     (re.compile(r"(pbkdf2_sha(?:256|1)\$)[0-9]+"), "1"),
     (re.compile(r"((?:scrypt_bytes|firebase_scrypt)\$)[0-9]+"), "2"),
 )
-_BLOCKS_OF_A_LANE: Final = 8
-_LOG_N_OF_R: Final = 16  # RFC 7914 section 2: N is less than 2^(128 * r / 8)
+_BLOCKS_PER_LANE: Final = 8
+_MAX_LOG_N_PER_R: Final = 16  # RFC 7914 section 2: N is less than 2^(128 * r / 8)
 
 
 def is_verifiable(encoded: str) -> bool:
-    """Tell whether a hash can be held against a password: salt, checksum and costs are possible."""
+    """Return whether a password can be compared with a hash: its salt, checksum and costs are valid."""
     try:
         if encoded.startswith("argon2"):
             return _is_verifiable_argon2(encoded)
         if match := _SCRYPT.match(encoded):
             log_n = int(match[2]).bit_length() - 1
-            if log_n >= _LOG_N_OF_R * int(match[3]):
+            if log_n >= _MAX_LOG_N_PER_R * int(match[3]):
                 return False
         cheap = encoded
         for costs, least in _CHEAPEST:
@@ -45,7 +45,7 @@ def _is_verifiable_argon2(encoded: str) -> bool:
         return False
     memory, passes, lanes = (int(number) for number in costs.groups())
     # RFC 9106 section 3.1: at least eight blocks of memory for each lane.
-    least = _BLOCKS_OF_A_LANE * lanes
+    least = _BLOCKS_PER_LANE * lanes
     if memory < least or not passes or not lanes:
         return False
     cheap = _ARGON2.sub(f"$m={least},t=1,p={lanes}$", encoded, count=1)

@@ -13,7 +13,7 @@ from identity.rest.etags import expected_versions
 from identity.rest.filters import by_id
 from identity.rest.listing import Listed
 from identity.rest.viewsets import CrudViewSet, Row
-from identity.users import credentials, identifiers, services, totals
+from identity.users import credentials, identifiers, row_counts, services
 from identity.users.models import User
 from identity.users.serializers import (
     PasswordSerializer,
@@ -23,7 +23,7 @@ from identity.users.serializers import (
 )
 
 
-def _truth(value: str) -> Q:
+def _is_suspended(value: str) -> Q:
     if value not in {"true", "false"}:
         raise ValidationError({"is_suspended": "must be true or false"})
     return Q(is_suspended=value == "true")
@@ -58,24 +58,24 @@ class UserViewSet(CrudViewSet):
         "search": lambda text: Q(search_text__contains=identifiers.fold(text)),
         "username": lambda text: Q(username_key=identifiers.fold(text)),
         "primary_email": lambda text: Q(email_key=identifiers.fold(text)),
-        "primary_phone": lambda text: Q(phone_key=identifiers.phone_filter(text)),
+        "primary_phone": lambda text: Q(phone_key=identifiers.parse_phone(text)),
         "id": by_id,
-        "is_suspended": _truth,
+        "is_suspended": _is_suspended,
     }
 
     def total(self, rows: QuerySet[Any] | Listed) -> int | None:
-        """Count what a filter leaves; how many users there are in all is known."""
+        """Return the number of users: counted with a filter, otherwise that of the triggers."""
         match self.narrowing():
             case {"search": _}:
                 return None
             case {"is_suspended": "false", **others} if not others:
-                return totals.users() - User.objects.filter(is_suspended=True).count()
+                return row_counts.count_users() - User.objects.filter(is_suspended=True).count()
             case narrowing:
-                return rows.count() if narrowing else totals.users()
+                return rows.count() if narrowing else row_counts.count_users()
 
     def whole(self) -> Any:
-        """Say how many users there are, which is known."""
-        return totals.of_tenant()
+        """Return the number of users, which triggers update."""
+        return row_counts.user_count_expression()
 
     def perform_create(self, fields: Row) -> UUID:
         """Create a user."""
@@ -94,22 +94,22 @@ class UserViewSet(CrudViewSet):
     def password(self, request: Request, pk: str) -> Response:
         """Give a user a new password."""
         user = self.get_object()
-        sent = PasswordSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        serializer = PasswordSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         credentials.set_password(
-            user, sent.validated_data["password"], expected=expected_versions(request, user.pk)
+            user, serializer.validated_data["password"], expected=expected_versions(request, user.pk)
         )
         return Response(None)
 
     @action(methods=["patch"], detail=True)
     def suspend(self, request: Request, pk: str) -> Response:
-        """Suspend a user, or let the user in again."""
+        """Suspend or unsuspend a user."""
         user = self.get_object()
-        sent = SuspensionSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        serializer = SuspensionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         services.suspend(
             user,
-            suspended=sent.validated_data["is_suspended"],
+            suspended=serializer.validated_data["is_suspended"],
             expected=expected_versions(request, user.pk),
         )
         return Response(

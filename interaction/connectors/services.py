@@ -140,8 +140,8 @@ def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
         raise Invalid("to", f"is required: your own account has no {kind}")
     try:
         if kind == "email":
-            return messages.new_test_email(identifiers.email(to))
-        return messages.new_test_sms(identifiers.phone(to))
+            return messages.new_test_email(identifiers.clean_email(to))
+        return messages.new_test_sms(identifiers.clean_phone(to))
     except Invalid as error:
         raise Invalid("to", error.rule) from None
 

@@ -68,7 +68,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
 
     """
     if password:
-        passwords.check_places()  # as in sign_in
+        passwords.check_capacity()  # as in sign_in
     limits.hit_by_address(rules.REGISTRATIONS)
     captcha.check(captcha_token)
     experience = experiences.current()
@@ -79,7 +79,7 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
         proofs = _find_proofs(experience, addresses, browser)
-        user = users.registered(
+        user = users.new_user(
             username=username,
             # The spelling that was proven: another spelling may be another mailbox.
             email=proofs[Kind.EMAIL].address if Kind.EMAIL in proofs else email,

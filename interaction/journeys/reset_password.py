@@ -27,10 +27,10 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         passwords.Busy: too many sign-ins.
 
     """
-    passwords.check_places()  # as in sign_in
+    passwords.check_capacity()  # as in sign_in
     limits.hit_by_address(rules.SIGN_INS)
     with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as entry:
-        kind = identifiers.kind_of(identifier)
+        kind = identifiers.detect_kind(identifier)
         proof = None
         if kind is not Kind.USERNAME:
             proof = verification.find_proof(
@@ -46,11 +46,11 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
             field="new_password",
             own=(user.username, user.email, user.phone),
         )
-        encoded = passwords.hashed(new_password)
+        encoded = passwords.hash_password(new_password)
         try:
             with transaction.atomic():
                 verification.spend(proof)
-                credentials.renew_password(user, encoded, kind=kind, key=proof.identifier_key)
+                credentials.reset_password(user, encoded, kind=kind, key=proof.identifier_key)
                 entry.user_id = user.pk
                 entry.succeeded()
         except ownership.NotTheOwner:

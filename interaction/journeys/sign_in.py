@@ -76,8 +76,8 @@ def sign_in_with_password(
         passwords.Busy: too many sign-ins.
 
     """
-    passwords.check_places()  # first, so that a flood costs no statement and no log entry
-    kind, key = identifiers.key_of(identifier)
+    passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
+    kind, key = identifiers.parse(identifier)
     device = known.find_device(kind, key)
     login_attempt = limits.login_attempt(
         (rules.PAIR, f"{kind} {key} {limits.client_network()}"),
@@ -204,7 +204,7 @@ def start_session(  # noqa: PLR0913 - what signing in touches
         token = _start_in_new_browser(user, new_session, entry, pending, attempt)
     else:
         with transaction.atomic():
-            credentials.signed_in(user)  # lock order: the user's row first, which avoids deadlocks
+            credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
             if attempt:
                 attempt.succeed()
             if proven is not None:
@@ -227,7 +227,7 @@ def _start_in_new_browser(
     """Start a session in a browser without one, in a single statement: most sign-ins are like this."""
     session, token = new_session
     written = entry.success(session_id=str(session.pk))
-    credentials.signed_in(
+    credentials.record_sign_in(
         user,
         (sessions.INSERT, session),
         *([requests.noting_sign_in(pending.row, session)] if pending else []),

@@ -13,9 +13,7 @@ def channel_of(kind: Kind) -> str:
 
 def key_of(kind: Kind, identifier: str) -> str:
     """Return the lookup key of an email or phone, valid or not."""
-    return (
-        identifiers.phone_filter(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
-    )
+    return identifiers.parse_phone(identifier) if kind is Kind.PHONE else identifiers.fold(identifier.strip())
 
 
 def address_of(kind: Kind, identifier: str) -> str:
@@ -26,6 +24,10 @@ def address_of(kind: Kind, identifier: str) -> str:
 
     """
     try:
-        return identifiers.phone(identifier) if kind is Kind.PHONE else identifiers.email(identifier.strip())
+        return (
+            identifiers.clean_phone(identifier)
+            if kind is Kind.PHONE
+            else identifiers.clean_email(identifier.strip())
+        )
     except Invalid as error:
         raise Invalid("identifier", error.rule) from None

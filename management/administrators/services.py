@@ -11,7 +11,7 @@ from identity.core import audit_facts, records
 from identity.core.errors import Invalid, ServiceError
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
-from identity.users.credentials import acceptable_password
+from identity.users.credentials import clean_password
 from management.administrators import proof
 from management.administrators.models import Administrator, Role
 
@@ -48,15 +48,15 @@ def create(  # noqa: PLR0913 - one parameter a field
     if by is not None:
         proof.check(by, password=current_password, code=current_code)
     administrator = Administrator(
-        username=identifiers.username(username),
+        username=identifiers.clean_username(username),
         username_key=identifiers.fold(username),
-        email=identifiers.email(email) if email else "",
-        phone=identifiers.phone(phone) if phone else "",
+        email=identifiers.clean_email(email) if email else "",
+        phone=identifiers.clean_phone(phone) if phone else "",
         is_superuser=is_superuser,
         role=role,
     )
     managed = _tenants(tenants or [])
-    administrator.password = passwords.hashed(acceptable_password(password))
+    administrator.password = passwords.hash_password(clean_password(password))
     with transaction.atomic():
         try:
             with transaction.atomic():
@@ -96,11 +96,11 @@ def change(
         proof.check(by, password=proven.get("current_password", ""), code=proven.get("current_code", ""))
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
-        columns["email"] = identifiers.email(fields["email"]) if fields["email"] else ""
+        columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
     if "phone" in fields:
-        columns["phone"] = identifiers.phone(fields["phone"]) if fields["phone"] else ""
+        columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:
-        columns["password"] = passwords.hashed(acceptable_password(fields["password"]))
+        columns["password"] = passwords.hash_password(clean_password(fields["password"]))
     managed = _tenants(fields["tenants"]) if "tenants" in fields else None
     with transaction.atomic():
         lowered = (

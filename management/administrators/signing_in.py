@@ -54,7 +54,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
         passwords.Busy: too many sign-ins at this moment.
 
     """
-    passwords.check_places()  # a flood costs no statement, and is not in the log
+    passwords.check_capacity()  # a flood costs no statement, and is not in the log
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _proven(username, password)
         entry.names_somebody(is_known=True)
@@ -78,7 +78,7 @@ def begin(*, username: str, password: str) -> Administrator:
         passwords.Busy: too many sign-ins at this moment.
 
     """
-    passwords.check_places()  # as above
+    passwords.check_capacity()  # as above
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _proven(username, password)
         entry.names_somebody(is_known=True)

@@ -80,4 +80,4 @@ def _encoded(given: Any) -> str:
         if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in given:
             raise Invalid("password_hash", "must be in PHC form, without an encoding of its own")
         given = hashed.get("value")
-    return imported_hashes.acceptable(values.text(given), imported_hashes.OF_IMPORTS)
+    return imported_hashes.normalize(values.text(given), imported_hashes.IMPORT_BOUNDS)

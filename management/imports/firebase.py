@@ -104,7 +104,7 @@ def _encoded(raw: dict[str, Any], project: Parameters | None) -> str:
         salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
     except ValueError:
         raise Invalid("password_hash", "must be base64, and so must its salt") from None
-    return imported_hashes.firebase(
+    return imported_hashes.encode_firebase(
         cost=project.cost,
         rounds=project.rounds,
         salt=salt,

@@ -73,14 +73,18 @@ def _encoded(credential: dict[str, Any]) -> str:
     secret = values.data("password_hash", credential.get("secretData"))
     algorithm, value = values.text(described.get("algorithm")), values.text(secret.get("value"))
     if algorithm in {"bcrypt", "argon2id", "argon2i"} or value.startswith("$"):
-        return imported_hashes.acceptable(value, imported_hashes.OF_IMPORTS)
+        return imported_hashes.normalize(value, imported_hashes.IMPORT_BOUNDS)
     try:
         salt, checksum = (
             base64.b64decode(values.text(text), validate=True) for text in (secret.get("salt"), value)
         )
         if algorithm == "argon2":
-            return imported_hashes.acceptable(_argon2(described, salt, checksum), imported_hashes.OF_IMPORTS)
-        return imported_hashes.pbkdf2(_DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum)
+            return imported_hashes.normalize(
+                _argon2(described, salt, checksum), imported_hashes.IMPORT_BOUNDS
+            )
+        return imported_hashes.encode_pbkdf2(
+            _DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum
+        )
     except (KeyError, ValueError, TypeError, IndexError, binascii.Error):
         raise Invalid(
             "password_hash", "must be one of Keycloak's: pbkdf2, pbkdf2-sha256, pbkdf2-sha512, argon2"

@@ -59,7 +59,7 @@ class Import:
     def __init__(self, form: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
         self.summary = Summary()
         self._form, self._options, self._report = form, options, report
-        self._known = importing.known(options.source)
+        self._known = importing.get_imported_ids(options.source)
         self._checker = ImportedUserSerializer()
         # Nothing is stored in a dry run, so the database does not tell who came before in the files.
         self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
@@ -131,10 +131,12 @@ class Import:
         return user
 
     def _prepared(self, fields: dict[str, Any], foreign: Foreign, encoded: str) -> User:
-        return importing.prepared(fields, source=self._options.source, foreign_id=foreign.id, encoded=encoded)
+        return importing.new_imported_user(
+            fields, source=self._options.source, foreign_id=foreign.id, encoded=encoded
+        )
 
     def _rehearse(self, people: list[User]) -> list[tuple[User, Invalid]]:
-        fresh, refused = importing.apart(people)
+        fresh, refused = importing.split_conflicts(people)
         for user in fresh:
             keys = {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
             if clash := next((kind for kind, key in keys.items() if key in self._seen[kind]), None):

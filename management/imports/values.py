@@ -97,12 +97,12 @@ def known_by(username: str, email: str, phone: str) -> dict[str, str]:
     """
     if not username:
         return {"username": "", "email": email, "phone": phone}
-    kind = identifiers.kind_of(username)
+    kind = identifiers.detect_kind(username)
     if kind is Kind.EMAIL:
         email = email or username
         username = "" if identifiers.fold(email) == identifiers.fold(username) else username
     elif kind is Kind.PHONE:
         phone = phone or username
-        same = identifiers.phone_filter(phone) == identifiers.phone_filter(username)
+        same = identifiers.parse_phone(phone) == identifiers.parse_phone(username)
         username = "" if same else username
     return {"username": username, "email": email, "phone": phone}

@@ -12,7 +12,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from database import ids
 from identity.core.tenant_statements import uuid
-from identity.organizations import enrolment, totals
+from identity.organizations import enrolment, row_counts
 from identity.organizations import services as organizations
 from identity.organizations.models import MemberCount, Membership, Organization
 from identity.rest.etags import etag, expected_versions
@@ -44,7 +44,7 @@ _COLUMNS: Final = (
 _LISTING: Final = Listing(
     lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
     _COLUMNS,
-    lambda: MemberCount.objects.of(uuid("organization_id")),
+    lambda: MemberCount.objects.count_of(uuid("organization_id")),
 )
 _FILTERS: Final = frozenset(FilterSerializer().fields)
 _ROLES_HERE: Final = replace(organizations.MEMBER_ROLES, ids_field="role_ids")
@@ -151,7 +151,7 @@ class MemberViewSet(MemberGroup):
         query.is_valid(raise_exception=True)
         members, filters = self.get_queryset(), query.validated_data
         if filters.get("phone"):
-            members = members.filter(user__phone_key=identifiers.phone_filter(filters["phone"]))
+            members = members.filter(user__phone_key=identifiers.parse_phone(filters["phone"]))
         if filters.get("name"):
             members = members.filter(user__name__icontains=filters["name"])
         if "is_admin" in filters:
@@ -163,7 +163,7 @@ class MemberViewSet(MemberGroup):
     def total(self, rows: QuerySet[Any] | Listed) -> int:
         """Return the stored number of members, or count those that match the filters."""
         if isinstance(rows, Listed):
-            return totals.members_of(self._id())
+            return row_counts.count_members(self._id())
         return self.members.count()  # without a join to the users
 
     def _id(self) -> UUID | None:

@@ -57,7 +57,7 @@ def prepare(base_url: str) -> Demo:
 def _is_whole(demo: Demo) -> bool:
     return (
         Application.objects.filter(client_id=demo.client_id).exists()
-        and User.objects.known_as(demo.username).exists()
+        and User.objects.find_by_identifier(demo.username).exists()
     )
 
 
@@ -70,7 +70,7 @@ def _set_up(base_url: str) -> Demo:
         post_logout_redirect_uris=[f"{base_url}/"],
     )
     # Never somebody who was here before: their password is theirs.
-    known = User.objects.filter(username_key="alice") | User.objects.known_as("alice@example.com")
+    known = User.objects.filter(username_key="alice") | User.objects.find_by_identifier("alice@example.com")
     username = f"alice-{secrets.token_hex(2)}" if known.exists() else "alice"
     password = secrets.token_urlsafe(9)
     users.create(username=username, password=password, name="Alice Example", email=f"{username}@example.com")

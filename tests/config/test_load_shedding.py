@@ -146,8 +146,8 @@ def test_it_tells_nothing_of_accounts_or_tenants(http, acme, user, crowded):
 )  # a new password needs a proven address first
 def test_whoever_came_past_the_door_is_refused_a_place_all_the_same(http, acme, crowded, monkeypatch, path):
     at_the_door = http.post(path, **HASHING[path])
-    monkeypatch.setattr(passwords, "place", lambda: nullcontext(enter_result=True))
-    monkeypatch.setattr(passwords, "check_places", lambda: None)
+    monkeypatch.setattr(passwords, "reserve_place", lambda: nullcontext(enter_result=True))
+    monkeypatch.setattr(passwords, "check_capacity", lambda: None)
 
     form = {}
     if not path.startswith("/api/"):

@@ -150,15 +150,15 @@ def phone(data: bytes) -> None:
     for region in ("", "DE", "US"):
         with override_settings(PHONE_DEFAULT_REGION=region):
             try:
-                stored = identifiers.phone(text)
+                stored = identifiers.clean_phone(text)
             except Invalid:
                 continue
             assert stored.isascii()
             assert stored.removeprefix("+").isdigit()
-            assert identifiers.phone(stored) == stored
-            assert identifiers.kind_of(text) is identifiers.Kind.PHONE
-            assert identifiers.key_of(text) == identifiers.key_of(stored)
-            assert identifiers.phone_filter(text) == identifiers.phone_key(stored)
+            assert identifiers.clean_phone(stored) == stored
+            assert identifiers.detect_kind(text) is identifiers.Kind.PHONE
+            assert identifiers.parse(text) == identifiers.parse(stored)
+            assert identifiers.parse_phone(text) == identifiers.phone_key(stored)
             if not region:
                 assert stored.removeprefix("+") == phonenumbers.normalize_digits_only(stored)
 
@@ -169,13 +169,13 @@ def email(data: bytes) -> None:
     key = identifiers.fold(text)
     assert identifiers.fold(text.upper().lower()) == identifiers.fold(text.lower()) or not text.isascii()
     try:
-        stored = identifiers.email(text)
+        stored = identifiers.clean_email(text)
     except Invalid:
         return
     assert stored == text
     assert "@" in text
     assert text.isprintable()
-    assert identifiers.key_of(text) == (identifiers.Kind.EMAIL, key)
+    assert identifiers.parse(text) == (identifiers.Kind.EMAIL, key)
     assert identifiers.fold(key) == key
     assert not set("\r\n\0") & set(text)
 

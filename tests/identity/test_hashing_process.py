@@ -30,8 +30,8 @@ def apart(monkeypatch):
     wanted = Event()
     wanted.set()
     monkeypatch.setattr(hashing_process, "_wanted", wanted)
-    monkeypatch.setattr(passwords, "_places", passwords.Places(running=1, waiting=8))
-    run = passwords._places.run
+    monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
+    run = passwords._queue.run
     yield run
     run(hashing_process.end)
 
@@ -44,7 +44,7 @@ def process(apart):
 
 @pytest.mark.parametrize("password", ["pässwörd 密码 🔑", "", "a\nb\r\n", "a\0b", '"\\u0041"', "x" * 4096])
 def test_what_is_hashed_there_is_known_here_and_there(apart, password):
-    stored = passwords.hashed(password)
+    stored = passwords.hash_password(password)
 
     assert argon2.PasswordHasher().verify(stored.removeprefix("argon2"), password)
     assert passwords.verify(password, stored) == (True, None)
@@ -54,7 +54,7 @@ def test_what_is_hashed_there_is_known_here_and_there(apart, password):
 def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
     with monkeypatch.context() as patch:
         patch.setattr(hashing_process, "_wanted", Event())
-        stored = passwords.hashed(PASSWORD)
+        stored = passwords.hash_password(PASSWORD)
 
     assert passwords.verify(PASSWORD, stored) == (True, None)
     assert passwords.verify("wrong password", stored) == (False, None)
@@ -66,7 +66,7 @@ def test_nobodys_password_is_hashed_there_too(apart):
 
 
 def test_a_damaged_hash_is_nobodys(apart):
-    stored = passwords.hashed(PASSWORD)
+    stored = passwords.hash_password(PASSWORD)
 
     assert passwords.verify(PASSWORD, f"{stored[:-4]}AAAA") == (False, None)
     assert passwords.verify(PASSWORD, stored) == (True, None)
@@ -129,7 +129,7 @@ def test_it_outlives_what_ends_servers(apart, by):
 
 def test_one_that_was_killed_is_replaced(apart):
     first = process(apart)
-    stored = passwords.hashed(PASSWORD)
+    stored = passwords.hash_password(PASSWORD)
 
     first.kill()
     first.wait()
@@ -140,7 +140,7 @@ def test_one_that_was_killed_is_replaced(apart):
 
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
 def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
-    stored = passwords.hashed(PASSWORD)
+    stored = passwords.hash_password(PASSWORD)
     first = apart(lambda: hashing_process._own.process)
     first.kill()
     first.wait()
@@ -154,7 +154,7 @@ def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, mo
 
 
 def test_what_is_no_text_fails_without_ending_it(apart):
-    first, stored = process(apart), passwords.hashed(PASSWORD)
+    first, stored = process(apart), passwords.hash_password(PASSWORD)
 
     with pytest.raises(UnicodeEncodeError):
         passwords.verify("\ud800", stored)

@@ -52,7 +52,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("kind", FOREIGN)
 def test_decision_I9_a_foreign_hash_verifies_and_is_renewed(kind):
-    stored = imported_hashes.acceptable(FOREIGN[kind], imported_hashes.OF_IMPORTS)
+    stored = imported_hashes.normalize(FOREIGN[kind], imported_hashes.IMPORT_BOUNDS)
 
     right, renewed = passwords.verify(PASSWORD, stored)
     wrong, _ = passwords.verify(PASSWORD + "!", stored)
@@ -94,12 +94,12 @@ def test_decision_I9_a_foreign_hash_verifies_and_is_renewed(kind):
 )
 def test_decision_I9_what_is_unknown_or_too_dear_is_refused(text):
     with pytest.raises(Invalid, match="password_hash"):
-        imported_hashes.acceptable(text)
+        imported_hashes.normalize(text)
 
 
 def test_bcrypt_looks_at_72_bytes_as_it_always_has():
     long = "x" * 100
-    stored = imported_hashes.acceptable(bcrypt.hashpw(long[:72].encode(), bcrypt.gensalt(4)).decode())
+    stored = imported_hashes.normalize(bcrypt.hashpw(long[:72].encode(), bcrypt.gensalt(4)).decode())
 
     assert passwords.verify(long, stored)[0] is True
     assert passwords.verify("y" + long, stored)[0] is False
@@ -107,7 +107,7 @@ def test_bcrypt_looks_at_72_bytes_as_it_always_has():
 
 def test_firebases_published_example_is_verified():
     """https://github.com/firebase/scrypt, "Password hashing": the project and the account it shows."""
-    stored = imported_hashes.firebase(
+    stored = imported_hashes.encode_firebase(
         cost=14,
         rounds=8,
         salt=base64.b64decode("42xEC+ixf3L2lw=="),
@@ -138,12 +138,12 @@ def test_a_hash_of_firebase_that_is_too_dear_or_none_is_refused(parts):
     }
 
     with pytest.raises(Invalid, match="password_hash"):
-        imported_hashes.firebase(**(whole | parts))
+        imported_hashes.encode_firebase(**(whole | parts))
 
 
 def test_pbkdf2_is_verified_as_rfc_7914_has_it():
     """RFC 7914 section 11: PBKDF2-HMAC-SHA-256 with the password "passwd" and the salt "salt"."""
     checksum = bytes.fromhex("55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc")
-    stored = imported_hashes.pbkdf2("sha256", 1, b"salt", checksum)
+    stored = imported_hashes.encode_pbkdf2("sha256", 1, b"salt", checksum)
 
     assert passwords.verify("passwd", stored)[0] is True

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from identity.core import tenancy
-from identity.organizations import checks, totals
+from identity.organizations import checks, row_counts
 from identity.organizations.models import MemberCount, Membership, Organization
 from identity.tenants import services as tenants
 from identity.users.models import User
@@ -46,8 +46,10 @@ def join(organization: Organization, users: list[User]) -> list[Membership]:
 def total(world: World, organization: Organization) -> int:
     """The number that is kept, which must be that of the rows, and what a list of organizations says."""
     with world.active():
-        kept = totals.members_of(organization.pk)
-        listed = Organization.objects.filter(pk=organization.pk).annotate(n=MemberCount.objects.of_each())
+        kept = row_counts.count_members(organization.pk)
+        listed = Organization.objects.filter(pk=organization.pk).annotate(
+            n=MemberCount.objects.count_per_organization()
+        )
         assert kept == Membership.objects.filter(organization=organization).count()
         assert listed.values_list("n", flat=True).first() == kept
     return kept
@@ -83,16 +85,16 @@ class TestExactly:
     def test_no_tenant_reads_the_number_of_another(self, acme, rival):
         org = organization_of(acme, 2)
         with rival.active():
-            assert totals.members_of(org.pk) == 0
+            assert row_counts.count_members(org.pk) == 0
 
     def test_what_was_rolled_back_never_was(self, acme):
         org = organization_of(acme, 3)
         with acme.active(), transaction.atomic():
             join(org, people(5))
-            assert totals.members_of(org.pk) == 8
+            assert row_counts.count_members(org.pk) == 8
             with suppress(RuntimeError), transaction.atomic():
                 Membership.objects.filter(organization=org).delete()
-                assert totals.members_of(org.pk) == 0
+                assert row_counts.count_members(org.pk) == 0
                 raise RuntimeError
             transaction.set_rollback(True)
 
@@ -206,9 +208,9 @@ class TestTriggers:
     @pytest.fixture(autouse=True)
     def _always_there_again(self, address) -> Iterator[None]:
         yield
-        totals.MEMBERS.install(connection)
+        row_counts.MEMBERS.install(connection)
 
-    @pytest.mark.parametrize("name", sorted(totals.MEMBERS.names(connection.vendor)))
+    @pytest.mark.parametrize("name", sorted(row_counts.MEMBERS.names(connection.vendor)))
     def test_one_that_is_missing_is_told_and_made_again(self, acme, name):
         org = organization_of(acme, 2)
         table = "organizations_organization" if name.endswith("forget") else "organizations_membership"

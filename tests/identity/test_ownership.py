@@ -27,7 +27,7 @@ def registered(world: World, **fields: str) -> User:
     """A user who registered and proved nothing."""
     given = {"username": "", "email": "", "phone": "", "name": "", "password": ""} | fields
     with world.active():
-        user = users.registered(**given, verified=set())
+        user = users.new_user(**given, verified=set())
         users.add(user)
     return user
 
@@ -50,19 +50,19 @@ class TestEveryAppSaysWhatEnds:
             if field.concrete and field.is_relation and field.related_model is User
         }
 
-        declared = [kind.model for kind in user_data.declared()]
+        declared = [kind.model for kind in user_data.get_declarations()]
 
         assert sorted(declared) == sorted(pointing)
-        assert all(kind.reason for kind in user_data.declared())
+        assert all(kind.reason for kind in user_data.get_declarations())
 
     def test_a_model_that_nobody_declared_is_found(self, settings):
         settings.USER_DATA = settings.USER_DATA[1:]
-        user_data.declared.cache_clear()
+        user_data.get_declarations.cache_clear()
         try:
-            assert "identity_sessions.Session" not in {kind.model for kind in user_data.declared()}
+            assert "identity_sessions.Session" not in {kind.model for kind in user_data.get_declarations()}
         finally:
             settings.USER_DATA = ["identity.sessions.user_data.USER_DATA", *settings.USER_DATA]
-            user_data.declared.cache_clear()
+            user_data.get_declarations.cache_clear()
 
 
 class TestAdministrators:
@@ -143,7 +143,9 @@ class TestImports:
         squatter = registered(acme, username="mallory", email=mail)
 
         with acme.active():
-            person = importing.prepared({"username": "ann", "email": mail}, source="old", foreign_id="1")
+            person = importing.new_imported_user(
+                {"username": "ann", "email": mail}, source="old", foreign_id="1"
+            )
             refused = importing.add([person])
 
         assert refused == []
@@ -156,7 +158,9 @@ class TestImports:
         acme.user(email=mail)
 
         with acme.active():
-            person = importing.prepared({"username": "ann", "email": mail}, source="old", foreign_id="1")
+            person = importing.new_imported_user(
+                {"username": "ann", "email": mail}, source="old", foreign_id="1"
+            )
             ((_, why),) = importing.add([person])
 
         assert isinstance(why, Invalid)
@@ -173,7 +177,7 @@ class TestRowsOfTheReleaseBefore:
     def people(self, world: World) -> dict[str, User]:
         with world.active():
             member = users.find_or_create_by_phone(phone=new_phone(), name="", email=new_email()).user
-            imported = importing.prepared({"email": new_email()}, source="old", foreign_id="1")
+            imported = importing.new_imported_user({"email": new_email()}, source="old", foreign_id="1")
             importing.add([imported])
         verified = registered(world, username="verified", email=new_email())
         return {

@@ -43,17 +43,17 @@ def stored_of(world, user):
 
 class TestHash:
     def test_decision_I9_is_argon2id_with_owasp_parameters(self):
-        assert STORED.fullmatch(passwords.hashed(PASSWORD))
+        assert STORED.fullmatch(passwords.hash_password(PASSWORD))
 
     def test_decision_I9_an_independent_library_verifies_it(self):
-        stored = passwords.hashed(PASSWORD).removeprefix("argon2")
+        stored = passwords.hash_password(PASSWORD).removeprefix("argon2")
 
         assert argon2.PasswordHasher().verify(stored, PASSWORD)
         with pytest.raises(argon2.exceptions.VerifyMismatchError):
             argon2.PasswordHasher().verify(stored, PASSWORD + "x")
 
     def test_one_password_twice_is_two_hashes(self):
-        first, other = passwords.hashed(PASSWORD), passwords.hashed(PASSWORD)
+        first, other = passwords.hash_password(PASSWORD), passwords.hash_password(PASSWORD)
 
         [(salt, digest)], [(other_salt, other_digest)] = STORED.findall(first), STORED.findall(other)
         assert salt != other_salt
@@ -74,14 +74,14 @@ class TestHash:
 
 class TestVerify:
     def test_both_libraries_agree_about_a_password(self):
-        stored = passwords.hashed(PASSWORD)
+        stored = passwords.hash_password(PASSWORD)
         for typed in (PASSWORD, f"{PASSWORD}x", "", "pässword", "\N{SNOWMAN}" * 64):
             by_argon2_cffi = Argon2PasswordHasher().verify(typed, stored)
             assert passwords.verify(typed, stored) == (by_argon2_cffi, None)
 
     @pytest.mark.parametrize(("kept", "more"), [(-1, ""), (None, "A")], ids=["cut", "longer"])
     def test_a_spoilt_hash_is_nobody_s(self, kept, more):
-        assert passwords.verify(PASSWORD, passwords.hashed(PASSWORD)[:kept] + more)[0] is False
+        assert passwords.verify(PASSWORD, passwords.hash_password(PASSWORD)[:kept] + more)[0] is False
 
 
 class TestRehash:
@@ -207,7 +207,7 @@ class Queue:
     """Places that are kept busy until they are let go."""
 
     def __init__(self, *, running, waiting):
-        self.places = passwords.Places(running=running, waiting=waiting)
+        self.places = passwords.HashingQueue(running=running, waiting=waiting)
         self.go, self.lock = Event(), Lock()
         self.running = self.most = 0
         self.pool = ThreadPoolExecutor(32)
@@ -241,7 +241,7 @@ class TestPlaces:
     def test_so_many_run_so_many_wait_and_the_next_is_refused_at_once(self, running, waiting):
         with Queue(running=running, waiting=waiting) as queue:
             accepted = [queue.ask() for _ in range(running + waiting)]
-            while queue.running < running or queue.places._all._value:
+            while queue.running < running or queue.places._places._value:
                 pass  # until every one of them has its place
 
             refused = [queue.ask() for _ in range(5)]
@@ -260,7 +260,7 @@ class TestPlaces:
                 assert queue.ask().result(timeout=30) == "done"
 
     def test_a_failure_gives_its_place_back(self):
-        places = passwords.Places(running=1, waiting=0)
+        places = passwords.HashingQueue(running=1, waiting=0)
 
         for _ in range(5):
             with pytest.raises(ZeroDivisionError):
@@ -275,9 +275,9 @@ class TestPlaces:
         assert int(refusal.headers["Retry-After"]) > 0
 
     def test_a_sign_in_without_a_place_costs_no_statement(self, acme, monkeypatch):
-        full = passwords.Places(running=1, waiting=0)
-        assert full._all.acquire(blocking=False)
-        monkeypatch.setattr(passwords, "_places", full)
+        full = passwords.HashingQueue(running=1, waiting=0)
+        assert full._places.acquire(blocking=False)
+        monkeypatch.setattr(passwords, "_queue", full)
         sent = {"identifier": "somebody", "password": PASSWORD}
         path = f"/t/{acme.tenant.slug}{SIGN_IN}"
         Client().post(path, sent, content_type="application/json")  # the tenant is remembered
@@ -388,20 +388,20 @@ class TestTransactions:
     def hashes(self, monkeypatch):
         """What each hash found: whether a transaction was open where it was asked for."""
         found: list[bool] = []
-        run = passwords.Places.run
+        run = passwords.HashingQueue.run
 
         def noting(places, work):
             found.append(connection.in_atomic_block)
             return run(places, work)
 
-        monkeypatch.setattr(passwords.Places, "run", noting)
+        monkeypatch.setattr(passwords.HashingQueue, "run", noting)
         return found
 
     def test_the_note_would_say_so(self, hashes):
         from django.db import transaction  # noqa: PLC0415 - to show what must not be
 
         with transaction.atomic():
-            passwords.hashed(PASSWORD)
+            passwords.hash_password(PASSWORD)
 
         assert hashes == [True]
 

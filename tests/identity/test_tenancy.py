@@ -146,9 +146,9 @@ class TestManagers:
 
         assert here.pk != there.pk
         with acme.active():
-            assert User.objects.known_as("alice").get() == here
+            assert User.objects.find_by_identifier("alice").get() == here
         with rival.active():
-            assert User.objects.known_as("alice").get() == there
+            assert User.objects.find_by_identifier("alice").get() == there
 
     def test_decision_T2_an_id_of_another_tenant_is_unknown(self, acme, rival):
         theirs = rival.user()

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from identity.core import tenancy
 from identity.tenants import services as tenants
-from identity.users import checks, totals
+from identity.users import checks, row_counts
 from identity.users.models import User, UserCount
 from tests.support import management
 from tests.support.cast import World
@@ -33,7 +33,7 @@ def add(world: World, number: int = 1) -> list[User]:
 def total(world: World) -> int:
     """The number that is kept, which must be that of the rows."""
     with world.active():
-        kept = totals.users()
+        kept = row_counts.count_users()
         assert kept == User.objects.count()
     return kept
 
@@ -69,12 +69,12 @@ class TestExactly:
         with acme.active(), transaction.atomic():
             User.objects.bulk_create(people(5))
             made[0].delete()
-            assert totals.users() == 7
+            assert row_counts.count_users() == 7
             with suppress(RuntimeError), transaction.atomic():
                 User.objects.all().delete()
-                assert totals.users() == 0
+                assert row_counts.count_users() == 0
                 raise RuntimeError
-            assert totals.users() == 7
+            assert row_counts.count_users() == 7
             transaction.set_rollback(True)
 
         assert total(acme) == 3
@@ -181,9 +181,9 @@ class TestTriggers:
     @pytest.fixture(autouse=True)
     def _always_there_again(self, address) -> Iterator[None]:
         yield
-        totals.USERS.install(connection)
+        row_counts.USERS.install(connection)
 
-    @pytest.mark.parametrize("name", sorted(totals.USERS.names(connection.vendor)))
+    @pytest.mark.parametrize("name", sorted(row_counts.USERS.names(connection.vendor)))
     def test_one_that_is_missing_is_told_and_made_again(self, acme, name):
         add(acme, 2)
         table = "tenants_tenant" if name.endswith("forget") else "users_user"

@@ -226,7 +226,7 @@ class TestAuthenticate:
 
         def work(_):
             with acme.active():
-                credentials.signed_in(user)
+                credentials.record_sign_in(user)
 
         at_once(6, work)
 

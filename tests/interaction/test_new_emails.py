@@ -29,7 +29,7 @@ def test_decision_N7_nor_does_an_administrator_create_one(acme):
 
     refusal_of(api.post("/users", username="sam", email=LONG_S, password=PASSWORD), 400)
     with acme.active(), pytest.raises(Invalid):
-        users.create_vouched_for(name="Sam", email=LONG_S, avatar=None)
+        users.create_from_provider(name="Sam", email=LONG_S, avatar=None)
 
 
 def test_decision_N7_where_the_tenant_allows_them_they_are_taken(acme):

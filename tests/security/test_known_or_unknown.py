@@ -77,8 +77,8 @@ def people(world: World, number: int, stored: str = "") -> list[User]:
         users = User.objects.filter(pk__in=[user.pk for user in made])
         users.update(email_verified=True, phone_verified=True)
         if stored:
-            users.update(password=imported_hashes.acceptable(stored, imported_hashes.OF_IMPORTS))
-            dummy_hashes.forget()
+            users.update(password=imported_hashes.normalize(stored, imported_hashes.IMPORT_BOUNDS))
+            dummy_hashes.recount()
     return made
 
 

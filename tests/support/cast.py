@@ -47,7 +47,7 @@ def close_browsers() -> None:
 @cache
 def _hash_of_the_password() -> str:
     """A hash takes longer than the rest of a test's preparations."""
-    return passwords.hashed(PASSWORD)
+    return passwords.hash_password(PASSWORD)
 
 
 def new_secret() -> str:

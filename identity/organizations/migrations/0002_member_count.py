@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [("tenants", "0001_initial"), ("organizations", "0001_initial")]
 
-    # The triggers that keep it are created after every migrate: identity.organizations.totals.
+    # The triggers that keep it are created after every migrate: identity.organizations.row_counts.
     operations = [
         migrations.CreateModel(
             name="MemberCount",

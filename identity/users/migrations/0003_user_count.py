@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [("tenants", "0001_initial"), ("users", "0002_search_index")]
 
-    # The triggers that keep it are created after every migrate: identity.users.totals.
+    # The triggers that keep it are created after every migrate: identity.users.row_counts.
     operations = [
         migrations.CreateModel(
             name="UserCount",

@@ -87,7 +87,7 @@ def _line(value: object) -> str:
 
 def _email(value: object) -> str:
     try:
-        return identifiers.email(value) if isinstance(value, str) else ""
+        return identifiers.clean_email(value) if isinstance(value, str) else ""
     except Invalid:
         return ""
 

@@ -44,7 +44,7 @@ def port(value: int) -> str | None:
 def email(value: str) -> str | None:
     """One email address."""
     try:
-        identifiers.email(value)
+        identifiers.clean_email(value)
     except Invalid as error:
         return error.rule
     return None

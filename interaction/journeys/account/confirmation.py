@@ -65,7 +65,7 @@ def confirm(session: Session, password: str) -> None:
                 failure=credentials.InvalidCredentials,
                 locked=Locked,
             ):
-                credentials.confirm(session.user, password)
+                credentials.check_password(session.user, password)
         elif must_sign_in_again(session):
             raise SignInAgain
         else:

@@ -27,7 +27,7 @@ def change(session: Session, *, current: str, new: str) -> str:
     own = (user.username, user.email, user.phone)
     policy.check(new, experience.current().password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
-    encoded = credentials.encoded_password(new)
+    encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
         return sessions.renew(session)

@@ -148,7 +148,7 @@ def _find_by_email(profile: Profile, provider_name: str) -> User | None:
 def _create_user(profile: Profile) -> User:
     if not experience.current().can_create_social_users:
         raise NoAccount
-    return users.create_vouched_for(
+    return users.create_from_provider(
         name=profile.name,
         email=profile.email if profile.email_verified and new_emails.is_allowed(profile.email) else "",
         avatar=profile.avatar or None,

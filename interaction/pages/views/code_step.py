@@ -135,7 +135,7 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
 
 
 def _kind(identifier: str, step: CodeStep) -> Kind:
-    kind = identifiers.kind_of(identifier)
+    kind = identifiers.detect_kind(identifier)
     if kind not in step.kinds:
         raise Invalid("identifier", "a code cannot be sent there")
     return kind
@@ -185,7 +185,7 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         form=form,
         purpose=step.purpose.value,
         identifier=identifier,
-        has_letters=codes.has_long_codes(identifiers.kind_of(identifier), identifier),
+        has_letters=codes.has_long_codes(identifiers.detect_kind(identifier), identifier),
         notice=notice,
         # A code that was sent without a token means that the tenant has no CAPTCHA. Look it up only after a
         # wrong code, which does not show that.

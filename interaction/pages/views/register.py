@@ -129,7 +129,7 @@ def _details(
 def _initial(pending: Pending | None) -> dict[str, str]:
     """Return the ``login_hint`` of the application as the initial value of its field."""
     hint = pending.authorization.login_hint[:254].strip() if pending else ""
-    return {identifiers.kind_of(hint): hint} if hint else {}
+    return {identifiers.detect_kind(hint): hint} if hint else {}
 
 
 def _page(  # noqa: PLR0913, PLR0917 - the parts of a page

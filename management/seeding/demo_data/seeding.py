@@ -102,7 +102,7 @@ def prepare(
 def _fill(tenant: ActiveTenant, wanted: Wanted, *, dry_run: bool) -> Made:
     made = Made(tenant.issuer)
     password = secrets.token_urlsafe(9)
-    made.users = _people(wanted, passwords.hashed(password), dry_run=dry_run)
+    made.users = _people(wanted, passwords.hash_password(password), dry_run=dry_run)
     people = _by_number(wanted)
     missing = [n for n in range(wanted.organizations) if n not in _organizations(wanted.seed)]
     # An entry is told by the user agent: the log has no other room for whose it is.

@@ -50,7 +50,7 @@ def imported(world: World, stored: str, number: int = 1) -> list[User]:
     users = [world.user() for _ in range(number)]
     with world.active():
         User.objects.filter(pk__in=[user.pk for user in users]).update(password=stored)
-        dummy_hashes.forget()
+        dummy_hashes.recount()
     return users
 
 
@@ -82,13 +82,13 @@ class TestTime:
 
     def test_attack_AV12_nobody_has_a_format_in_the_proportions_of_the_tenant(self, acme):
         imported(acme, bcrypt_of(4), 2)
-        imported(acme, imported_hashes.acceptable(FOREIGN["scrypt"]))
+        imported(acme, imported_hashes.normalize(FOREIGN["scrypt"]))
         acme.user()
 
         with acme.active():
             formats = dummy_hashes.count_formats()
             picked = Counter(
-                hash_formats.cost_prefix(dummy_hashes.of(f"username u{number}") or hash_formats.OURS)
+                hash_formats.cost_prefix(dummy_hashes.get_dummy(f"username u{number}") or hash_formats.OURS)
                 for number in range(4_000)
             )
 
@@ -105,8 +105,10 @@ class TestTime:
 
         with acme.active():
             names = [f"username u{number}" for number in range(50)]
-            assert [dummy_hashes.of(name) for name in names] == [dummy_hashes.of(name) for name in names]
-            assert {dummy_hashes.of(name) for name in names} > {""}
+            assert [dummy_hashes.get_dummy(name) for name in names] == [
+                dummy_hashes.get_dummy(name) for name in names
+            ]
+            assert {dummy_hashes.get_dummy(name) for name in names} > {""}
 
     @pytest.mark.parametrize("shares", [(0.9,), (0.5, 0.4)])
     def test_decision_N12_when_people_sign_in_nobody_changes_but_to_our_format(self, shares):
@@ -116,7 +118,7 @@ class TestTime:
             after = tuple(Format(one.share - sign_ins, one.dummy) for one in before)
 
             for place in places:
-                was, now = dummy_hashes._picked(before, place), dummy_hashes._picked(after, place)
+                was, now = dummy_hashes._pick(before, place), dummy_hashes._pick(after, place)
                 assert now in {was, ""}
 
     def test_decision_N12_without_imported_hashes_nothing_changes(self, acme):
@@ -125,13 +127,13 @@ class TestTime:
             User.objects.filter(pk=acme.user().pk).update(password="")
 
             assert dummy_hashes.count_formats() == ()
-            assert not dummy_hashes.of("username nobody")
+            assert not dummy_hashes.get_dummy("username nobody")
 
     @pytest.mark.parametrize("kind", FOREIGN)
     def test_a_dummy_is_of_the_same_form_and_of_nobody(self, kind):
-        stored = imported_hashes.acceptable(FOREIGN[kind], imported_hashes.OF_IMPORTS)
+        stored = imported_hashes.normalize(FOREIGN[kind], imported_hashes.IMPORT_BOUNDS)
 
-        dummy = hash_formats.unmatchable(stored)
+        dummy = hash_formats.new_dummy(stored)
 
         assert len(dummy) == len(stored)
         assert dummy != stored
@@ -150,7 +152,7 @@ class TestCost:
 
     @pytest.mark.parametrize("kind", set(COSTLY) - {"argon2 lanes"})
     def test_decision_N12_an_operator_may_import_it(self, kind):
-        assert imported_hashes.acceptable(COSTLY[kind], imported_hashes.OF_IMPORTS)
+        assert imported_hashes.normalize(COSTLY[kind], imported_hashes.IMPORT_BOUNDS)
 
     def test_decision_N12_what_is_stored_keeps_working(self, acme):
         [user] = imported(acme, bcrypt_of(13))
@@ -197,7 +199,7 @@ class TestUnverifiable:
 
         assert refusal_of(answer, 400).startswith("password_hash")
         with pytest.raises(Invalid):
-            imported_hashes.acceptable(UNVERIFIABLE[kind], imported_hashes.OF_IMPORTS)
+            imported_hashes.normalize(UNVERIFIABLE[kind], imported_hashes.IMPORT_BOUNDS)
 
     @pytest.mark.parametrize("stored", ["bcrypt$$2b$04$" + "a" * 53, "nothing$known", "scrypt_bytes$x"])
     def test_attack_AP11_what_was_stored_before_is_a_wrong_password(self, acme, stored):

@@ -1,4 +1,4 @@
-"""The number of each organization's members, which triggers keep."""
+"""The number of members of each organization, which triggers update."""
 
 from typing import Final
 from uuid import UUID
@@ -20,6 +20,6 @@ _parts: Final = Tuples(
 )
 
 
-def members_of(organization_id: UUID | None) -> int:
-    """Return how many members an organization has, exactly, however many they are; none without an id."""
+def count_members(organization_id: UUID | None) -> int:
+    """Return the exact number of members of an organization; 0 without an id."""
     return sum(members for (members,) in _parts.all(organization_id=organization_id))

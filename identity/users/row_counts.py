@@ -1,4 +1,4 @@
-"""The number of each tenant's users, which triggers keep."""
+"""The number of users of each tenant, which triggers update."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ USERS: Final = RowCount("users_user", "users_usercount", "users", "tenants_tenan
 _parts: Final = Tuples(lambda: UserCount.objects.values_list("users"))
 
 
-def users() -> int:
-    """Return how many users the active tenant has, exactly, however many they are."""
+def count_users() -> int:
+    """Return the exact number of users of the active tenant."""
     return sum(users for (users,) in _parts.all())
 
 
-def of_tenant() -> Coalesce:
-    """Return the same as a part of a query."""
+def user_count_expression() -> Coalesce:
+    """Return the number of users of the active tenant, as an expression for a query."""
     parts = UserCount.objects.order_by().values("tenant")
     return Coalesce(Subquery(parts.annotate(total=Sum("users")).values("total")), 0)
