@@ -27,7 +27,7 @@ def main() -> None:
 
     bootstrap.prepare()
     with tenancy.using(tenancy.EVERYWHERE):
-        tenant = tenants.provision(slug="bench", name="Benchmark").activated()
+        tenant = tenants.provision(slug="bench", name="Benchmark").to_active()
     redirect_uri = "https://rp.example/callback"
     password = secrets.token_urlsafe(12)
     names = [f"person{number}" for number in range(USERS)]

@@ -14,7 +14,7 @@ from django.urls import ResolverMatch, URLResolver, get_resolver, resolve, set_s
 
 from config import errors
 from config.body_limits import fits
-from identity.tenants.middleware import split
+from identity.tenants.middleware import split_prefix
 from identity.users import hashing_views, passwords
 from interaction.pages.language import LanguageMiddleware
 
@@ -38,7 +38,7 @@ class LoadSheddingMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request, or answer 503 in the shape of its path."""
-        prefix, path = split(request.path_info)
+        prefix, path = split_prefix(request.path_info)
         if request.method != "POST" or not fits(request, path):  # what is too large is told further in
             return self.get_response(request)
         route = routes().get(path)

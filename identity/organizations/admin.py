@@ -1,4 +1,4 @@
-"""Organizations, their members and templates, for operators."""
+"""Organizations, their members and templates on the operators' site."""
 
 from typing import Any, Final
 
@@ -27,14 +27,14 @@ from identity.organizations.serializers import (
     OrganizationRoleSerializer,
     OrganizationSerializer,
 )
-from identity.resources.choices import ScopesForm
+from identity.resources.forms import ScopesForm
 from identity.users.models import User
 
-_MOST_AT_ONCE: Final = 200
+_MAX_NEW_MEMBERS: Final = 200
 
 
 def _initial(form: Any) -> Any:
-    """Return what reads a row into the fields of a form."""
+    """Return a function that reads the initial values of a form from a row."""
     return lambda row: {name: getattr(row, name) for name in form.base_fields}
 
 
@@ -45,20 +45,20 @@ def _remove(order: Order) -> str:
 
 def _add_members(order: Order) -> str:
     lines = [line.strip() for line in order.fields["user_ids"].splitlines() if line.strip()]
-    if len(lines) > _MOST_AT_ONCE:
-        raise Invalid("user_ids", f"at most {_MOST_AT_ONCE} at once")
-    found = set(map(_id_of, lines))
-    services.add_members(order.row.pk, sorted(found))
-    return f"Added: {len(found)}."
+    if len(lines) > _MAX_NEW_MEMBERS:
+        raise Invalid("user_ids", f"at most {_MAX_NEW_MEMBERS} at once")
+    user_ids = set(map(_find_user_id, lines))
+    services.add_members(order.row.pk, sorted(user_ids))
+    return f"Added: {len(user_ids)}."
 
 
-def _id_of(typed: str) -> str:
-    """Return the id of the user whom an operator means."""
-    by_id = ids.parse(typed)
-    users = User.objects.filter(pk=by_id) if by_id else User.objects.find_by_identifier(typed)
-    if (pk := users.values_list("pk", flat=True).first()) is None:
-        raise Invalid("user_ids", f"nobody is known as {typed[:100]}")
-    return str(pk)
+def _find_user_id(text: str) -> str:
+    """Return the id of the user with this id or identifier."""
+    pk = ids.parse(text)
+    users = User.objects.filter(pk=pk) if pk else User.objects.find_by_identifier(text)
+    if (found := users.values_list("pk", flat=True).first()) is None:
+        raise Invalid("user_ids", f"nobody is known as {text[:100]}")
+    return str(found)
 
 
 def _change_member(order: Order) -> str:
@@ -106,7 +106,7 @@ class OrganizationAdmin(Pages):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return organizations, each of whom knows how many belong to it."""
+        """Return organizations with their numbers of members."""
         counted: QuerySet[Any] = (
             super().get_queryset(request).annotate(member_count=MemberCount.objects.count_per_organization())
         )
@@ -114,7 +114,7 @@ class OrganizationAdmin(Pages):
 
     @admin.display(description="Members")
     def members(self, organization: Any) -> int:
-        """How many belong to it."""
+        """Return the number of members."""
         return int(organization.member_count)
 
     def panels(self, request: Any, row: Organization) -> list[Panel]:
@@ -136,7 +136,7 @@ class OrganizationAdmin(Pages):
 
 @admin.register(OrganizationRole)
 class OrganizationRoleAdmin(Pages):
-    """The templates of roles in organizations."""
+    """Role templates of organizations."""
 
     section = "Organizations"
     title = "Organization roles"
@@ -170,19 +170,21 @@ class OrganizationRoleAdmin(Pages):
     )  # fmt: skip
 
     def panels(self, request: Any, row: OrganizationRole) -> list[Panel]:
-        """Show what the role holds."""
-        permissions = [(one.name, one.description) for one in services.PERMISSIONS.of(row.pk)[:SHOWN]]
+        """Show the permissions and scopes of the role."""
+        permissions = [(held.name, held.description) for held in services.PERMISSIONS.of(row.pk)[:SHOWN]]
         scopes = services.RESOURCE_SCOPES.of(row.pk).select_related("resource")[:SHOWN]
         return [
             Panel("Permissions", ("Permission", "Description"), permissions),
-            Panel("Scopes", ("Scope", "API resource"), [(one.name, link(one.resource)) for one in scopes]),
+            Panel(
+                "Scopes", ("Scope", "API resource"), [(scope.name, link(scope.resource)) for scope in scopes]
+            ),
             *super().panels(request, row),
         ]
 
 
 @admin.register(OrganizationPermission)
 class OrganizationPermissionAdmin(Pages):
-    """The permissions that organization roles can hold."""
+    """The permissions of organization roles."""
 
     section = "Organizations"
     title = "Organization permissions"
@@ -206,7 +208,7 @@ class OrganizationPermissionAdmin(Pages):
 
 @admin.register(Membership)
 class MembershipAdmin(Pages):
-    """Who belongs to which organization."""
+    """The members of organizations."""
 
     section = "Organizations"
     title = "Members"
@@ -231,26 +233,22 @@ class MembershipAdmin(Pages):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return members with whom and what they are members of."""
+        """Return members with their users and organizations."""
         return super().get_queryset(request).select_related("user", "organization")
 
     def name_of(self, row: Any) -> str:
-        """Return who belongs where."""
         return f"{row.user} in {row.organization}"
 
     @admin.display(description="User")
     def person(self, member: Membership) -> str:
-        """Who it is."""
         return _linked(member.user)
 
     @admin.display(description="Organization")
     def of(self, member: Membership) -> str:
-        """Where."""
         return _linked(member.organization)
 
     @admin.display(description="Roles")
     def roles(self, member: Membership) -> str:
-        """What they are there."""
         return ", ".join(role.name for role in services.MEMBER_ROLES.of(member.pk)) or "-"
 
 
@@ -264,8 +262,8 @@ def _of_user(user: User) -> list[Panel]:
     found = Membership.objects.filter(user=user).select_related("organization")
     members = list(found.order_by("-created_at", "-pk")[: SHOWN + 1])
     rows = [
-        (link(one.organization), "Yes" if one.is_admin else "No", text(one.created_at))
-        for one in members[:SHOWN]
+        (link(member.organization), "Yes" if member.is_admin else "No", text(member.created_at))
+        for member in members[:SHOWN]
     ]
     return [
         Panel("Organizations", ("Organization", "Administrator", "Joined"), rows, cut=len(members) > SHOWN)

@@ -1,4 +1,4 @@
-"""Joining people to an organization by phone, as third-party applications do."""
+"""Adding members to an organization by phone, for third-party applications."""
 
 from uuid import UUID
 
@@ -25,48 +25,48 @@ def enroll(
     email: str = "",
     application_id: UUID | None = None,
 ) -> Membership:
-    """Join the user of a phone number, who is created when nobody has it. Safe to repeat.
+    """Add the user of a phone number to an organization, and create the user if necessary. Idempotent.
 
-    An existing user keeps name and email as they are. Of several calls at once all return
-    the same membership. ``application_id`` is the application that asks. What its calls tell or change of
-    other people is limited. Beyond the limit it joins nobody, so that its answers do not say who exists.
+    An existing user keeps their name and email. Parallel calls return the same membership.
+    ``application_id`` is the calling application: a limit bounds how many existing accounts its calls
+    reveal or change. Beyond the limit it can add no member, so that no answer reveals an account.
 
     Raises:
-        NoSuchOrganization: it was deleted at this moment.
-        Invalid: the phone breaks a rule, or a new user's email is somebody else's.
-        limits.TooMany: the application learned of too many users within the hour.
+        NoSuchOrganization: it was deleted meanwhile.
+        Invalid: the phone breaks a rule, or another user has the email of the new user.
+        limits.TooMany: the calls of the application revealed too many accounts within the hour.
 
     """
     try:
-        return _enrolled(organization, phone, name, email, application_id)
+        return _enroll(organization, phone, name, email, application_id)
     except records.Taken:
-        # The answer says that somebody has the email. What it counts outlives what was rolled back.
-        _count(application_id)
+        # The answer reveals that the email has a user. The hit must not be rolled back with the rest.
+        _count_hit(application_id)
         raise
 
 
 @transaction.atomic
-def _enrolled(
+def _enroll(
     organization: Organization, phone: str, name: str, email: str, application_id: UUID | None
 ) -> Membership:
-    # One at a time joins an organization, here and in ``add_members``.
-    held = Organization.objects.select_for_update(no_key=True).filter(pk=organization.pk)
-    if held.values_list("pk").first() is None:
+    # The lock on the organization serializes new members, here and in ``add_members``.
+    locked = Organization.objects.select_for_update(no_key=True).filter(pk=organization.pk)
+    if locked.values_list("pk").first() is None:
         raise NoSuchOrganization
     if application_id and not limits.test((rules.MEMBER_JOINS, str(application_id))):
         key = identifiers.phone_key(identifiers.clean_phone(phone))
         if known := Membership.objects.filter(organization=organization, user__phone_key=key).first():
             return known
-        _count(application_id)
+        _count_hit(application_id)
     found = users.find_or_create_by_phone(phone=phone, name=name, email=email)
-    member, joined = Membership.objects.get_or_create(
+    member, is_new = Membership.objects.get_or_create(
         organization=organization,
         user=found.user,
-        defaults={"rests_on_phone": not found.is_new and _means_phone_alone(found.user, email)},
+        defaults={"rests_on_phone": not found.is_new and _rests_on_phone(found.user, email)},
     )
-    if joined:
+    if is_new:
         if found.affects_existing_users:
-            _count(application_id)
+            _count_hit(application_id)
         records.touch(Organization, organization.pk, None)
         log.record(
             Event.ORGANIZATION_MEMBER_CREATE,
@@ -78,11 +78,11 @@ def _enrolled(
     return member
 
 
-def _means_phone_alone(user: User, email: str) -> bool:
-    """Tell whether who joins a user by phone does not mean the email, by which somebody else could come."""
+def _rests_on_phone(user: User, email: str) -> bool:
+    """Return whether the phone is unproven and the account has an email that the call did not name."""
     return bool(user.email) and user.email.lower() != email.lower() and not user.has_proven(Kind.PHONE)
 
 
-def _count(application_id: UUID | None) -> None:
+def _count_hit(application_id: UUID | None) -> None:
     if application_id:
         limits.hit((rules.MEMBER_JOINS, str(application_id)))

@@ -1,4 +1,4 @@
-"""What operators fill in about organizations."""
+"""Forms of organizations on the operators' site."""
 
 from django import forms
 
@@ -8,14 +8,14 @@ _LONG = forms.Textarea({"rows": 2})
 
 
 class NameForm(forms.Form):
-    """What something is called."""
+    """Name and description."""
 
     name = forms.CharField(max_length=256)
     description = forms.CharField(required=False, max_length=1024, widget=_LONG)
 
 
 class OrganizationForm(NameForm):
-    """What an organization is called, and what applications keep with it."""
+    """An organization."""
 
     logo_url = forms.CharField(label="Logo", required=False, max_length=2048, help_text="https, or nothing")
     metadata = forms.JSONField(
@@ -24,12 +24,12 @@ class OrganizationForm(NameForm):
     )  # fmt: skip
 
     def clean_metadata(self) -> object:
-        """Take nothing for an empty object."""
+        """Replace an empty field by an empty object."""
         return self.cleaned_data["metadata"] or {}
 
 
 class NewRoleForm(NameForm):
-    """A role template to be."""
+    """A new role template."""
 
     type = forms.ChoiceField(
         choices=OrganizationRole.Type.choices, help_text="Whom it can be given to, for ever."
@@ -39,7 +39,7 @@ class NewRoleForm(NameForm):
 
 
 class NewMembersForm(forms.Form):
-    """People to be members."""
+    """New members."""
 
     user_ids = forms.CharField(
         label="People", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
@@ -48,7 +48,7 @@ class NewMembersForm(forms.Form):
 
 
 class MemberForm(forms.Form):
-    """What a member may do there."""
+    """Whether a member is an administrator."""
 
     is_admin = forms.BooleanField(required=False, label="Administrator of the organization")
 
@@ -58,13 +58,13 @@ def _permissions() -> list[tuple[str, str]]:
     return [(str(pk), name) for pk, name in found]
 
 
-def _roles_of_people() -> list[tuple[str, str]]:
+def _user_roles() -> list[tuple[str, str]]:
     found = OrganizationRole.objects.filter(type=OrganizationRole.Type.USER).order_by("name")
     return [(str(pk), name) for pk, name in found.values_list("pk", "name")]
 
 
 class PermissionsForm(forms.Form):
-    """What a role template holds."""
+    """The permissions of a role template."""
 
     permission_ids = forms.MultipleChoiceField(
         label="Permissions", required=False, choices=_permissions, widget=forms.CheckboxSelectMultiple
@@ -75,5 +75,5 @@ class MemberRolesForm(forms.Form):
     """The roles of a member."""
 
     organization_role_ids = forms.MultipleChoiceField(
-        label="Roles", required=False, choices=_roles_of_people, widget=forms.CheckboxSelectMultiple
+        label="Roles", required=False, choices=_user_roles, widget=forms.CheckboxSelectMultiple
     )

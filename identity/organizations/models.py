@@ -28,14 +28,14 @@ class Organization(EditableModel):
 
 
 class Membership(EditableModel):
-    """A user belongs to an organization, perhaps as its administrator. Joined when created."""
+    """A member of an organization, who joined at ``created_at``."""
 
     organization = models.ForeignKey(
         Organization, on_delete=models.CASCADE, related_name="memberships", db_index=False
     )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     is_admin = models.BooleanField(default=False)
-    # Joined by a phone that nobody had proven, while the account had another email: it ends with the phone.
+    # Added by an unproven phone while the account had another email: ends when the account loses the phone.
     rests_on_phone = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager()
@@ -45,7 +45,7 @@ class Membership(EditableModel):
             models.UniqueConstraint(fields=["tenant", "organization", "user"], name="membership_unique"),
         ]
         indexes = [
-            # The tenant is only beside the key: what deletes an organization looks for it alone.
+            # The tenant is included and not part of the key, because deletes filter by organization alone.
             models.Index(
                 fields=["organization", "-created_at", "-id"], include=["tenant"], name="membership_page"
             ),
@@ -69,7 +69,7 @@ class MemberCountQuerySet(models.QuerySet["MemberCount"]):
 
 
 class MemberCount(KeptCount):
-    """A part of the number of an organization's members."""
+    """One of several counters whose sum is the number of an organization's members."""
 
     organization = models.ForeignKey(
         Organization,
@@ -90,7 +90,7 @@ class MemberCount(KeptCount):
 
 
 class OrganizationPermission(EditableModel):
-    """A permission that role templates can hold, the same in all organizations."""
+    """A permission template, the same in all organizations."""
 
     name = models.CharField(max_length=256)
     description = models.TextField(blank=True)
@@ -107,10 +107,10 @@ class OrganizationPermission(EditableModel):
 
 
 class OrganizationRole(EditableModel):
-    """A role that members or bound applications can have, in any organization."""
+    """A role template, for members or bound applications of any organization."""
 
     class Type(models.TextChoices):
-        """Whom a role can be given to."""
+        """The kind of holders of a role."""
 
         USER = "User"
         MACHINE = "MachineToMachine"
@@ -131,7 +131,7 @@ class OrganizationRole(EditableModel):
 
 
 class OrganizationRolePermission(Link):
-    """A role template holds a permission."""
+    """A permission of a role template."""
 
     role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
     permission = models.ForeignKey(OrganizationPermission, on_delete=models.CASCADE, related_name="+")
@@ -150,7 +150,7 @@ class OrganizationRolePermission(Link):
 
 
 class OrganizationRoleScope(Link):
-    """A role template carries a scope of an API resource."""
+    """An API resource scope of a role template."""
 
     role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")
     scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
@@ -169,7 +169,7 @@ class OrganizationRoleScope(Link):
 
 
 class MemberRole(Link):
-    """A member has a role in the organization of the membership."""
+    """A role of a member in the organization of the membership."""
 
     membership = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="role_links")
     role = models.ForeignKey(OrganizationRole, on_delete=models.CASCADE, related_name="+")

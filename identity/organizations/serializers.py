@@ -1,4 +1,4 @@
-"""Organizations, members and templates as the API takes and shows them."""
+"""Serializers of organizations, members and templates."""
 
 from rest_framework import serializers
 
@@ -19,7 +19,7 @@ class OrganizationSerializer(Record):
 
 
 class BriefOrganizationSerializer(serializers.Serializer[None]):
-    """An organization as its members' lists show it."""
+    """An organization in the list of a user's organizations."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -29,7 +29,7 @@ class BriefOrganizationSerializer(serializers.Serializer[None]):
 
 
 class MemberSerializer(serializers.Serializer[None]):
-    """A member as administrators see one."""
+    """A member of an organization."""
 
     id = serializers.UUIDField(read_only=True)
     username = serializers.CharField(read_only=True)
@@ -51,7 +51,7 @@ class OrganizationRoleSerializer(Record):
 
 
 class OrganizationPermissionSerializer(Record):
-    """A permission template. In a token its name is a scope."""
+    """A permission template, whose name is a scope in tokens."""
 
     name = ScopeName()
     description = Description()
@@ -59,7 +59,7 @@ class OrganizationPermissionSerializer(Record):
 
 
 class NamedSerializer(serializers.Serializer[None]):
-    """Something by id, name and description."""
+    """The id, name and description of a record."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What is done to organizations and their members."""
+"""Changing and deleting organizations, their members and the roles of members."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -42,7 +42,7 @@ MEMBER_ROLES: Final = Assignment(
 
 
 class AlreadyMember(Invalid):
-    """Somebody is in the organization already; nobody was added."""
+    """Some of the users are members already, and none was added."""
 
     reason = "already_member"
 
@@ -59,7 +59,7 @@ class NoSuchOrganization(ServiceError):
 
 
 class NoSuchMember(ServiceError):
-    """The user is no member of the organization."""
+    """The user is not a member of the organization."""
 
     status = 404
     reason = "member_not_found"
@@ -67,18 +67,18 @@ class NoSuchMember(ServiceError):
 
 
 class MemberIsAdmin(ServiceError):
-    """An administrator of the organization is not removed by a third party."""
+    """A third-party application may not remove an administrator of the organization."""
 
     status = 403
     reason = "member_is_admin"
     message = "an administrator of the organization cannot be removed by a third-party application"
 
 
-def membership(organization_id: str | UUID, user_id: str | UUID) -> Membership:
+def get_membership(organization_id: str | UUID, user_id: str | UUID) -> Membership:
     """Return the membership of a user.
 
     Raises:
-        NoSuchMember: there is none, or an id is no id.
+        NoSuchMember: there is none, or an id is malformed.
 
     """
     organization, user = ids.parse(str(organization_id)), ids.parse(str(user_id))
@@ -91,18 +91,18 @@ def membership(organization_id: str | UUID, user_id: str | UUID) -> Membership:
 
 
 @transaction.atomic
-def add_members(organization_id: UUID, given: list[str]) -> None:
-    """Add users to an organization: all of them or, when one cannot be added, none.
+def add_members(organization_id: UUID, user_ids: list[str]) -> None:
+    """Add users to an organization, or none of them if one cannot be added.
 
     Raises:
         NoSuchOrganization: it is unknown.
-        UnknownIds: an id is no user of this tenant.
-        AlreadyMember: somebody is a member already.
+        UnknownIds: an id has no user in this tenant.
+        AlreadyMember: one of the users is a member already.
 
     """
     if not records.touch(Organization, organization_id, None):
         raise NoSuchOrganization
-    parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
+    parsed = {text: ids.parse(text) for text in dict.fromkeys(user_ids)}
     memberships = Membership.objects.filter(organization=organization_id, user=OuterRef("pk"))
     found = dict(
         User.objects.filter(among("pk", [pk for pk in parsed.values() if pk]))
@@ -124,13 +124,13 @@ def add_members(organization_id: UUID, given: list[str]) -> None:
 
 @transaction.atomic
 def remove_member(
-    member: Membership, *, spare_admins: bool = False, expected: frozenset[int] | None = None
+    member: Membership, *, refuse_admins: bool = False, expected: frozenset[int] | None = None
 ) -> None:
-    """Take a user out of an organization, with the roles held there. The user stays.
+    """Remove a member from an organization, with the roles in it. The user stays.
 
     Raises:
-        MemberIsAdmin: ``spare_admins`` was asked for, and the member is one.
-        NoSuchMember: somebody else was faster.
+        MemberIsAdmin: ``refuse_admins`` is true, and the member is an administrator.
+        NoSuchMember: the member was removed meanwhile.
         records.Stale: the membership was changed since the caller read it.
 
     """
@@ -140,16 +140,16 @@ def remove_member(
         raise NoSuchMember
     if expected is not None and current.version not in expected:
         raise records.Stale
-    if spare_admins and current.is_admin:
+    if refuse_admins and current.is_admin:
         raise MemberIsAdmin
     log.record(Event.ORGANIZATION_MEMBER_DELETE, id=member.organization_id, user_ids=[str(member.user_id)])
     current.delete()
 
 
 def end_resting_on(user: User, kind: Kind) -> None:
-    """Take a user whose account lost an identifier out of the organizations that meant it alone."""
+    """Remove a user who lost an identifier from the organizations that added the user by it."""
     if kind is not Kind.PHONE or user.self_registered:
-        return  # whom the members API finds by a phone that is not proven did not register
+        return  # the members API never finds a self-registered user by an unproven phone
     members = Membership.objects.filter(user=user, rests_on_phone=True)
     for member in members:
         log.record(
@@ -162,7 +162,7 @@ def end_resting_on(user: User, kind: Kind) -> None:
 
 
 def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int] | None) -> None:
-    """Make a member an administrator of the organization, or no longer."""
+    """Set whether a member is an administrator of the organization."""
     records.change(
         member,
         {"is_admin": is_admin},
@@ -173,29 +173,30 @@ def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int
 
 
 def _membership_facts(member: Membership) -> dict[str, Any]:
-    """Return what entries say of a membership, whose own id nothing resolves once it is gone."""
+    """Return the facts for an audit entry: the id of the membership is of no use after its removal."""
     return {"organization_id": str(member.organization_id), "user_ids": [str(member.user_id)]}
 
 
 def set_member_roles(
     member: Membership,
-    given: list[str],
+    role_ids: list[str],
     *,
     assignment: Assignment = MEMBER_ROLES,
     expected: frozenset[int] | None = None,
 ) -> None:
-    """Replace the roles of a member in this organization, and in no other.
+    """Replace the roles of a member in this organization.
 
     Raises:
-        UnknownIds: an id is no role template for users.
+        UnknownIds: an id has no role template for users.
         NoSuchMember: the member was removed meanwhile.
         records.Stale: the membership was changed since the caller read it.
 
     """
-    if not assignments.replace(assignment, member.pk, given, expected=expected, **_membership_facts(member)):
+    facts = _membership_facts(member)
+    if not assignments.replace(assignment, member.pk, role_ids, expected=expected, **facts):
         raise NoSuchMember
 
 
 def remove(organization: Organization, *, expected: frozenset[int] | None) -> None:
-    """Delete an organization with its memberships and the roles held in it."""
+    """Delete an organization with its memberships."""
     records.remove(organization, event=Event.ORGANIZATION_DELETE, expected=expected, name=organization.name)

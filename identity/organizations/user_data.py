@@ -1,4 +1,4 @@
-"""What a change of owner does to memberships."""
+"""The effect of a change of owner on memberships."""
 
 from typing import Final
 

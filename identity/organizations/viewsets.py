@@ -72,7 +72,7 @@ class UserOrganizations(ListMixin):
     columns = ("id", "name", "description", "member_count", "created_at")
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return them, with their number of members."""
+        """Return organizations with their number of members."""
         joined = Membership.objects.filter(user=self.pk()).values("organization_id")
         counted = (
             self.get_queryset()
@@ -83,7 +83,7 @@ class UserOrganizations(ListMixin):
         return rows
 
     def require_parent(self) -> None:
-        """Check that there is such a user."""
+        """Raise ``NotFound`` if the user does not exist."""
         if not User.objects.filter(pk=self.pk()).exists():
             raise NotFound("user not found")
 
@@ -113,17 +113,17 @@ class MemberViewSet(TenantViewSet):
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
     def total(self, rows: QuerySet[Any] | Listed) -> int:
-        """Return how many members there are, which is known."""
+        """Return the number of members, which triggers update."""
         return row_counts.count_members(ids.parse(self.kwargs["pk"]))
 
     def require_parent(self) -> None:
-        """Check that there is such an organization."""
+        """Raise ``NotFound`` if the organization does not exist."""
         organization = ids.parse(self.kwargs["pk"])
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
 
     def shape(self, row: Row) -> Row:
-        """Show the user of a membership, and when it began."""
+        """Return the user of a membership and the time of joining."""
         return {
             "id": row["user_id"],
             "username": row["user__username"],
@@ -135,33 +135,33 @@ class MemberViewSet(TenantViewSet):
         }
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Answer with a page of members."""
+        """Return a page of members."""
         organization = ids.parse(self.kwargs["pk"])
         return self.page_of(Listed(_MEMBERS, self.rows, self.get_queryset, organization_id=organization))
 
     def create(self, request: Request, **_: Any) -> Response:
         """Add users."""
-        sent = IdsSerializer(data=request.data, ids_field="user_ids")
-        sent.is_valid(raise_exception=True)
-        services.add_members(self.pk(), sent.ids)
+        serializer = IdsSerializer(data=request.data, ids_field="user_ids")
+        serializer.is_valid(raise_exception=True)
+        services.add_members(self.pk(), serializer.ids)
         return Response(None)
 
     def partial_update(self, request: Request, pk: str, user_pk: str) -> Response:
-        """Make a member an administrator of the organization, or no longer."""
-        member = services.membership(pk, user_pk)
-        sent = MemberSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        """Set whether a member is an administrator of the organization."""
+        member = services.get_membership(pk, user_pk)
+        serializer = MemberSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         services.change_member(
             member,
-            is_admin=sent.validated_data["is_admin"],
+            is_admin=serializer.validated_data["is_admin"],
             expected=expected_versions(request, member.pk),
         )
         row = self.rows().filter(user=member.user_id).get()
         return Response(self.shape(row), headers={"ETag": etag(member.pk, row["version"])})
 
     def destroy(self, request: Request, pk: str, user_pk: str) -> Response:
-        """Take a member out."""
-        member = services.membership(pk, user_pk)
+        """Remove a member."""
+        member = services.get_membership(pk, user_pk)
         services.remove_member(member, expected=expected_versions(request, member.pk))
         return Response(None)
 
@@ -188,7 +188,7 @@ class MemberRoles(AssignmentView):
 
     def parent(self) -> tuple[UUID, int]:
         """Return the membership's id and version."""
-        self.member = services.membership(self.kwargs["pk"], self.kwargs["user_pk"])
+        self.member = services.get_membership(self.kwargs["pk"], self.kwargs["user_pk"])
         return self.member.pk, self.member.version
 
     def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
@@ -206,7 +206,7 @@ class OrganizationRoleViewSet(CrudViewSet):
 
 
 class OrganizationRoleScopes(AssignmentView):
-    """The permission templates that a role template holds."""
+    """The permission templates of a role template."""
 
     assignment = services.PERMISSIONS
     parent_thing = "organization role"
@@ -215,7 +215,7 @@ class OrganizationRoleScopes(AssignmentView):
 
 
 class OrganizationRoleResourceScopes(AssignmentView):
-    """The API resource scopes that a role template carries."""
+    """The API resource scopes of a role template."""
 
     assignment = services.RESOURCE_SCOPES
     parent_thing = "organization role"

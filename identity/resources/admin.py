@@ -1,4 +1,4 @@
-"""API resources and their scopes, for operators."""
+"""API resources and their scopes on the operators' site."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from identity.resources.serializers import ResourceSerializer, ScopeSerializer
 
 
 class SettingsForm(forms.Form):
-    """What a resource is called, and its tokens."""
+    """The settings of a resource."""
 
     name = forms.CharField(max_length=256)
     access_token_ttl = forms.IntegerField(
@@ -27,7 +27,7 @@ class SettingsForm(forms.Form):
 
 
 class NewResourceForm(SettingsForm):
-    """A resource to be."""
+    """A new resource."""
 
     indicator = forms.CharField(
         max_length=2048, help_text="The audience of its tokens, for ever: https://api.example.com"
@@ -37,15 +37,15 @@ class NewResourceForm(SettingsForm):
 
 
 class ScopeForm(forms.Form):
-    """A scope to be."""
+    """A new scope."""
 
     name = forms.CharField(max_length=256, help_text="As applications ask for it: read:invoices")
     description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
 
 
 def _create(order: Order) -> Done:
-    made = services.create(**checked(ResourceSerializer, order.fields))
-    return Done("The API resource is created.", made)
+    resource = services.create(**checked(ResourceSerializer, order.fields))
+    return Done("The API resource is created.", resource)
 
 
 def _change(order: Order) -> str:
@@ -68,7 +68,7 @@ def _remove_scope(order: Order) -> str:
     return "The scope is deleted."
 
 
-def _is_free(row: Any) -> bool:
+def _is_unprotected(row: Any) -> bool:
     return not row.is_protected
 
 
@@ -95,7 +95,7 @@ class ResourceAdmin(Pages):
         Operation("add-scope", "Add a scope", "Nobody has it until a role does.", _add_scope, form=ScopeForm),
         Operation(
             "delete", "Delete", "Its scopes go with it, and roles lose what they held of it.", _remove,
-            possible=_is_free, grave=True,
+            possible=_is_unprotected, grave=True,
         ),
         Operation(
             "create", "New API resource", "Applications get tokens for it as soon as a role has its scopes.",
@@ -125,11 +125,10 @@ class ScopeAdmin(Pages):
     operations = (
         Operation(
             "delete", "Delete", "Roles lose it, and tokens that are asked for from now on.", _remove_scope,
-            possible=_is_free, grave=True,
+            possible=_is_unprotected, grave=True,
         ),
     )  # fmt: skip
 
     @admin.display(description="API resource")
     def of(self, scope: Scope) -> str:
-        """What it is a scope of."""
         return f"{scope.resource.name} ({scope.resource.indicator})"

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class ResourcesConfig(AppConfig):
-    """What access tokens are for."""
+    """The APIs for which access tokens are issued."""
 
     name = "identity.resources"

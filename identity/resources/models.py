@@ -6,11 +6,11 @@ from django.db import models
 
 from identity.core.models import EditableModel, TenantManager
 
-LONGEST_TTL: Final = 30 * 24 * 3600  # seconds: no access token lives longer
+LONGEST_TTL: Final = 30 * 24 * 3600  # seconds
 
 
 class Resource(EditableModel):
-    """An API, known by its indicator (RFC 8707): the audience of tokens that are for it."""
+    """An API. Its indicator (RFC 8707) is the audience of its access tokens."""
 
     name = models.CharField(max_length=256)
     indicator = models.CharField(max_length=2048)
@@ -31,7 +31,7 @@ class Resource(EditableModel):
 
 
 class Scope(EditableModel):
-    """Something that may be done with a resource."""
+    """A permission for a resource."""
 
     resource = models.ForeignKey(Resource, on_delete=models.CASCADE, related_name="scopes")
     name = models.CharField(max_length=256)

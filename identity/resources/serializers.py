@@ -1,4 +1,4 @@
-"""API resources and scopes as the API takes and shows them."""
+"""Serializers of API resources and scopes."""
 
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ class Indicator(Line):
     pattern = r"^[A-Za-z0-9][A-Za-z0-9+.-]*:[^#\s\u0000-\u001f\u007f-\u009f]+$"
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the indicator, checked."""
+        """Return a valid indicator."""
         uri = super().to_internal_value(data)
         scheme, colon, rest = uri.partition(":")
         if not colon or not rest or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
@@ -27,7 +27,7 @@ class Indicator(Line):
         if "#" in uri or any(c.isspace() for c in uri):
             raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
         if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATIONS):
-            # RFC 9068 section 5: a distinct audience for each resource, and we are one ourselves.
+            # RFC 9068 section 5 requires a distinct audience for each resource, and the issuer is one too.
             raise serializers.ValidationError("is an audience of this service itself")
         return uri
 
@@ -50,7 +50,7 @@ class ScopeName(Name):
     pattern = r"^[!#-\[\]-~]+$"
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the name, checked."""
+        """Return a valid name."""
         name = super().to_internal_value(data)
         if not all("!" <= c <= "~" and c not in '"\\' for c in name):
             raise serializers.ValidationError("must be printable ASCII without space, quote, backslash")
@@ -67,7 +67,7 @@ class ScopeSerializer(Record):
 
 
 class BriefScopeSerializer(serializers.Serializer[None]):
-    """A scope as a role template shows it."""
+    """A scope of a role template."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What is done to resources, and the management API as a resource of its own."""
+"""Creating, changing and deleting resources and scopes, and the resource of the management API."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -31,7 +31,7 @@ def management_indicator(tenant_id: str) -> str:
 
 
 def provision() -> None:
-    """Give a new tenant the resource and the scopes of its management API."""
+    """Create the resource and the scopes of a new tenant's management API."""
     resource = Resource.objects.create(
         name="Management API",
         indicator=management_indicator(tenancy.active_id()),
@@ -46,21 +46,21 @@ def provision() -> None:
 
 @transaction.atomic
 def create(**fields: Any) -> Resource:
-    """Create a resource. At most one of a tenant is its default.
+    """Create a resource. A new default resource replaces the current one.
 
     Raises:
-        Invalid: the indicator is taken.
+        Invalid: another resource has the indicator.
 
     """
     resource = Resource(**fields)
     if resource.is_default:
-        _make_room_for_default(resource)
+        _unset_other_defaults(resource)
     records.create(resource, event=Event.RESOURCE_CREATE, name=resource.name)
     return resource
 
 
-def _make_room_for_default(resource: Resource) -> None:
-    """Take the flag from whichever has it, one request at a time."""
+def _unset_other_defaults(resource: Resource) -> None:
+    """Remove the flag from other resources. The lock on the tenant serializes changes of the default."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenancy.active_id())
     others = Resource.objects.filter(is_default=True).exclude(pk=resource.pk)
     others.update(is_default=False, version=F("version") + 1)
@@ -68,17 +68,17 @@ def _make_room_for_default(resource: Resource) -> None:
 
 @transaction.atomic
 def change(resource: Resource, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
-    """Change a resource. At most one of a tenant is its default.
+    """Change a resource. A new default resource replaces the current one.
 
     Raises:
-        Protected: the management API cannot be renamed.
+        Protected: the name of the management API cannot be changed.
         records.Stale: it was changed since the caller read it.
 
     """
     if resource.is_protected and fields.get("name", resource.name) != resource.name:
         raise Protected
     if fields.get("is_default"):
-        _make_room_for_default(resource)
+        _unset_other_defaults(resource)
     records.change(resource, fields, event=Event.RESOURCE_UPDATE, expected=expected)
 
 
@@ -87,8 +87,8 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
     """Add a scope to a resource.
 
     Raises:
-        NoSuchResource: it is unknown, or was deleted at this moment.
-        Invalid: the resource has a scope of that name.
+        NoSuchResource: it is unknown, or was deleted meanwhile.
+        Invalid: the resource has a scope with that name.
 
     """
     if not records.touch(Resource, resource_id, None):
@@ -99,10 +99,10 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
 
 
 def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
-    """Delete a resource with its scopes; roles lose what they held of it.
+    """Delete a resource with its scopes, which roles lose.
 
     Raises:
-        Protected: it is the management API itself.
+        Protected: it is the management API.
         records.Stale: it was changed since the caller read it.
 
     """
@@ -113,10 +113,10 @@ def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
 
 @transaction.atomic
 def remove_scope(scope: Scope, *, expected: frozenset[int] | None) -> None:
-    """Delete a scope; roles lose it.
+    """Delete a scope, which roles lose.
 
     Raises:
-        Protected: it is the management API's own.
+        Protected: it is a built-in scope of the management API.
         records.Stale: it was changed since the caller read it.
 
     """

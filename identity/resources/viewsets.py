@@ -75,7 +75,7 @@ class ScopeViewSet(CrudViewSet):
         return super().get_queryset().filter(resource=resource)
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with all of them: a resource has few."""
+        """Return all scopes. A resource has few, so there are no pages."""
         return Response([self.shape(row) for row in self.rows()])
 
     def perform_create(self, fields: Row) -> UUID:
@@ -86,5 +86,5 @@ class ScopeViewSet(CrudViewSet):
         return services.add_scope(resource, **fields).pk
 
     def perform_destroy(self, row: Scope, expected: frozenset[int] | None) -> None:
-        """Delete a scope; roles lose it."""
+        """Delete a scope, which roles lose."""
         services.remove_scope(row, expected=expected)

@@ -1,4 +1,4 @@
-"""System roles, for operators."""
+"""System roles on the operators' site."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from identity.operator_kit import crud
 from identity.operator_kit.offering import upon
 from identity.operator_kit.operations import SHOWN, Operation, Order, Panel, checked
 from identity.operator_kit.pages import Pages, beside, link
-from identity.resources.choices import ScopesForm
+from identity.resources.forms import ScopesForm
 from identity.resources.models import Scope
 from identity.roles import services
 from identity.roles.models import Role, RoleScope
@@ -18,14 +18,14 @@ from identity.users.models import User
 
 
 class NameForm(forms.Form):
-    """What a role is called."""
+    """The name and description of a role."""
 
     name = forms.CharField(max_length=256)
     description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
 
 
 class NewRoleForm(NameForm):
-    """A role to be."""
+    """A new role."""
 
     type = forms.ChoiceField(choices=Role.Type.choices, help_text="Whom it can be given to, for ever.")
 
@@ -38,7 +38,7 @@ def _roles_for_users() -> list[tuple[str, str]]:
 
 
 class RolesForm(forms.Form):
-    """The roles of a person."""
+    """The roles of a user."""
 
     role_ids = forms.MultipleChoiceField(
         label="Roles", required=False, choices=_roles_for_users, widget=forms.CheckboxSelectMultiple
@@ -57,7 +57,7 @@ def _remove(order: Order) -> str:
 
 @admin.register(Role)
 class RoleAdmin(Pages):
-    """System roles, what they hold and who has them."""
+    """System roles, their scopes and users."""
 
     section = "Access"
     title = "Roles"
@@ -88,7 +88,7 @@ class RoleAdmin(Pages):
     )  # fmt: skip
 
     def panels(self, request: Any, row: Role) -> list[Panel]:
-        """Show the scopes it holds and the people who have it."""
+        """Show the scopes and users of the role."""
         held = RoleScope.objects.filter(role=row).values("scope_id")
         scopes = list(
             Scope.objects.filter(pk__in=held).select_related("resource").order_by("name")[: SHOWN + 1]
@@ -108,7 +108,7 @@ class RoleAdmin(Pages):
 
 @beside(User)
 def _of_user(user: User) -> list[Panel]:
-    roles = list(services.OF_USER.of(user.pk)[: SHOWN + 1])
+    roles = list(services.USER_ROLES.of(user.pk)[: SHOWN + 1])
     rows = [(link(role, role.name), role.description) for role in roles[:SHOWN]]
     return [Panel("Roles", ("Role", "Description"), rows, cut=len(roles) > SHOWN)]
 
@@ -117,7 +117,8 @@ upon(
     User,
     Operation(
         "roles", "Choose roles", "What is not ticked is taken away. Tokens that are out keep what they have.",
-        lambda order: crud.assign(services.OF_USER, order, "role_ids"), form=RolesForm,
-        initial=lambda user: {"role_ids": crud.assigned(services.OF_USER, user)}, needs="roles.change_role",
+        lambda order: crud.assign(services.USER_ROLES, order, "role_ids"), form=RolesForm,
+        initial=lambda user: {"role_ids": crud.assigned(services.USER_ROLES, user)},
+        needs="roles.change_role",
     ),
 )  # fmt: skip

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class RolesConfig(AppConfig):
-    """Bundles of scopes that hold in the whole tenant."""
+    """Roles of users and machine applications in the whole tenant."""
 
     name = "identity.roles"

@@ -1,4 +1,4 @@
-"""System roles, and who and what they are tied to."""
+"""System roles, their scopes and their users."""
 
 from django.db import models
 
@@ -11,7 +11,7 @@ class Role(EditableModel):
     """A named bundle of scopes, for end users or for machine applications."""
 
     class Type(models.TextChoices):
-        """Whom a role can be given to."""
+        """The kind of holders of a role."""
 
         USER = "User"
         MACHINE = "MachineToMachine"
@@ -34,7 +34,7 @@ class Role(EditableModel):
 
 
 class RoleScope(Link):
-    """A role holds a scope."""
+    """A scope of a role."""
 
     role = models.ForeignKey(Role, on_delete=models.CASCADE, related_name="+")
     scope = models.ForeignKey(Scope, on_delete=models.CASCADE, related_name="+")
@@ -49,7 +49,7 @@ class RoleScope(Link):
 
 
 class UserRole(Link):
-    """A user has a role."""
+    """A role of a user."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.ForeignKey(Role, on_delete=models.CASCADE, related_name="+")

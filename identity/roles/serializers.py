@@ -1,4 +1,4 @@
-"""System roles as the API takes and shows them."""
+"""Serializers of system roles."""
 
 from rest_framework import serializers
 
@@ -18,7 +18,7 @@ class RoleSerializer(Record):
 
 
 class RoleScopeSerializer(serializers.Serializer[None]):
-    """A scope as a role shows it."""
+    """A scope of a role."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -28,7 +28,7 @@ class RoleScopeSerializer(serializers.Serializer[None]):
 
 
 class RoleUserSerializer(serializers.Serializer[None]):
-    """A user as a role shows it."""
+    """A user of a role."""
 
     id = serializers.UUIDField()
     username = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What is done to roles, and what they grant."""
+"""Changing and deleting system roles, and their scopes and users."""
 
 from typing import Final
 from uuid import UUID
@@ -18,7 +18,7 @@ MANAGEMENT_ROLE: Final = "Service Management API access"
 
 
 class NotForUsers(ServiceError):
-    """A role for machines was about to be given to people."""
+    """A role for machine applications cannot be given to users."""
 
     reason = "role_not_for_users"
     message = "user_ids: a MachineToMachine role cannot be given to users"
@@ -30,7 +30,7 @@ SCOPES: Final = Assignment(
     "scope",
     "scope_ids",
     Event.ROLE_UPDATE,
-    # The built-in role keeps ``all``, or no application could manage the tenant.
+    # The built-in role keeps ``all``; without it no application could manage the tenant.
     stays={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
 )
 USERS: Final = Assignment(
@@ -42,28 +42,28 @@ USERS: Final = Assignment(
     takers={"type": Role.Type.USER},
     refusal=NotForUsers,
 )
-OF_USER: Final = Assignment(
+USER_ROLES: Final = Assignment(
     UserRole, "user", "role", "role_ids", Event.USER_UPDATE, allowed={"type": Role.Type.USER}
 )
 
 
 def provision() -> None:
-    """Give a new tenant the role that opens its management API to applications."""
+    """Create the built-in role of a new tenant, which gives applications access to the management API."""
     role = Role.objects.create(
         name=MANAGEMENT_ROLE,
         description="Lets an application use the whole management API",
         type=Role.Type.MACHINE,
         is_protected=True,
     )
-    everything = Scope.objects.get(name=resources.ALL, is_protected=True)
-    RoleScope.objects.create(role=role, scope=everything)
+    scope = Scope.objects.get(name=resources.ALL, is_protected=True)
+    RoleScope.objects.create(role=role, scope=scope)
 
 
 def change(role: Role, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
     """Change a role.
 
     Raises:
-        Protected: the built-in role keeps its name.
+        Protected: the name of the built-in role cannot be changed.
         records.Stale: it was changed since the caller read it.
 
     """
@@ -73,7 +73,7 @@ def change(role: Role, fields: dict[str, object], *, expected: frozenset[int] | 
 
 
 def remove(role: Role, *, expected: frozenset[int] | None) -> None:
-    """Delete a role; whoever had it has it no more.
+    """Delete a role, which its users and applications lose.
 
     Raises:
         Protected: it is the built-in role.
@@ -85,8 +85,8 @@ def remove(role: Role, *, expected: frozenset[int] | None) -> None:
     records.remove(role, event=Event.ROLE_DELETE, expected=expected, name=role.name)
 
 
-def scopes_of_user(user_id: UUID, resource_id: UUID) -> QuerySet[Scope]:
-    """Return the scopes of a resource that a user's system roles grant at this moment."""
+def get_user_scopes(user_id: UUID, resource_id: UUID) -> QuerySet[Scope]:
+    """Return the scopes of a resource that a user's system roles grant."""
     roles = UserRole.objects.filter(user=user_id).values("role_id")
     granted = RoleScope.objects.filter(role__in=roles).values("scope_id")
     return Scope.objects.filter(resource=resource_id, pk__in=granted)

@@ -1,4 +1,4 @@
-"""What a change of owner does to roles."""
+"""The effect of a change of owner on roles."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""/roles, what they hold and who has them."""
+"""/roles, their scopes and users, and /users/:id/roles."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class RoleViewSet(CrudViewSet):
 
 
 class RoleScopes(AssignmentView):
-    """The scopes that a role holds."""
+    """The scopes of a role."""
 
     assignment = services.SCOPES
     parent_thing = "role"
@@ -39,14 +39,14 @@ class RoleScopes(AssignmentView):
     serializer_class = RoleScopeSerializer
 
     def shape(self, row: tuple[Any, ...]) -> Row:
-        """Call the resource's name as the interface does."""
-        shown = super().shape(row)
-        shown["resource_name"] = shown.pop("resource__name")
-        return shown
+        """Rename the column of the resource's name."""
+        scope = super().shape(row)
+        scope["resource_name"] = scope.pop("resource__name")
+        return scope
 
 
 class RoleUsers(AssignmentView):
-    """The users who have a role."""
+    """The users of a role."""
 
     assignment = services.USERS
     parent_thing = "role"
@@ -54,7 +54,7 @@ class RoleUsers(AssignmentView):
     serializer_class = RoleUserSerializer
 
     def shape(self, row: tuple[Any, ...]) -> Row:
-        """Return a user. There are no pages, and written out ten thousand take a quarter of the time."""
+        """Return a user. The list is not paged; without a loop 10,000 users take a quarter of the time."""
         pk, username, name, email, avatar = row
         return {"id": pk, "username": username, "name": name, "email": email, "avatar": avatar}
 
@@ -62,7 +62,7 @@ class RoleUsers(AssignmentView):
 class UserRoles(AssignmentView):
     """The system roles of a user."""
 
-    assignment = services.OF_USER
+    assignment = services.USER_ROLES
     parent_thing = "user"
     columns = _COLUMNS
     serializer_class = RoleSerializer

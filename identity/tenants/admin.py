@@ -1,4 +1,4 @@
-"""Tenants, for administrators of all of them."""
+"""Tenants on the operators' site, for administrators of all tenants."""
 
 from django import forms
 from django.contrib import admin
@@ -14,7 +14,7 @@ from identity.tenants.serializers import TenantSerializer
 
 
 class SettingsForm(forms.Form):
-    """What a tenant is called, and how long its log is kept."""
+    """The settings of a tenant."""
 
     name = forms.CharField(max_length=256)
     audit_retention_days = forms.IntegerField(
@@ -25,7 +25,7 @@ class SettingsForm(forms.Form):
 
 
 class NewTenantForm(SettingsForm):
-    """A tenant to be."""
+    """A new tenant."""
 
     slug = forms.CharField(
         max_length=63, help_text="Part of its addresses, for ever: lower-case letters, digits and dashes."
@@ -35,7 +35,7 @@ class NewTenantForm(SettingsForm):
 
 
 class SlugForm(forms.Form):
-    """The slug once more, so that nobody deletes the wrong one."""
+    """The slug, which confirms that this is the tenant to delete."""
 
     slug = forms.CharField(label="Type the slug of the tenant", max_length=63)
 
@@ -86,16 +86,14 @@ class TenantAdmin(Pages):
     )  # fmt: skip
 
     def parsed(self, text: str) -> str | None:
-        """Take any text that can be stored: ``default`` is an id too."""
+        """Accept any text that can be stored, because ``default`` is an id too."""
         return None if "\0" in text else text
 
     @admin.display(description="Issuer")
     def issuer(self, tenant: Tenant) -> str:
-        """The issuer of its tokens."""
-        return tenant.activated().issuer
+        return tenant.to_active().issuer
 
     @admin.display(description="Audit log")
     def log_kept(self, tenant: Tenant) -> str:
-        """How long its entries are kept."""
         days = retention.days_of(tenant.pk)
         return f"Kept for {days} days" if days else "Kept for ever"

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class TenantsConfig(AppConfig):
-    """Who everything else belongs to."""
+    """Tenants, to which all other records belong."""
 
     name = "identity.tenants"

@@ -1,4 +1,4 @@
-"""The tenant."""
+"""Tenants."""
 
 from django.db import models
 
@@ -12,7 +12,7 @@ def _new_id() -> str:
 
 
 class Tenant(Versioned):
-    """An identity provider of its own: users, applications, keys, issuer."""
+    """An identity provider with its own users, applications, keys and issuer."""
 
     id = models.CharField(primary_key=True, max_length=36, default=_new_id, editable=False)
     slug = models.CharField(max_length=63, unique=True)
@@ -23,13 +23,13 @@ class Tenant(Versioned):
     def __str__(self) -> str:
         return self.name
 
-    def activated(self) -> tenancy.ActiveTenant:
-        """Return the value that ``tenancy.using`` takes."""
+    def to_active(self) -> tenancy.ActiveTenant:
+        """Return the argument for ``tenancy.using``."""
         return tenancy.ActiveTenant(self.id, self.slug)
 
 
 class RetiredTenant(models.Model):
-    """Id and slug of a deleted tenant, which are never used again."""
+    """The id and slug of a deleted tenant, which no other tenant may get."""
 
     id = models.CharField(primary_key=True, max_length=36, editable=False)
     slug = models.CharField(max_length=63, unique=True)

@@ -1,4 +1,4 @@
-"""Tenants as the API takes and shows them."""
+"""Serializers of tenants."""
 
 import re
 from typing import Any, Final
@@ -19,7 +19,7 @@ class Slug(Line):
     pattern = r"^[a-z0-9-]{1,63}$"
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the slug, checked."""
+        """Return a valid slug."""
         slug = super().to_internal_value(data)
         if not _SLUG.fullmatch(slug):
             raise serializers.ValidationError("must be 1 to 63 lower-case letters, digits or dashes")

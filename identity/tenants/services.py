@@ -1,4 +1,4 @@
-"""Bringing tenants into being."""
+"""Creating, changing and deleting tenants."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from identity.tenants.models import RetiredTenant, Tenant
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 
 
-class DefaultStays(ServiceError):
+class DefaultTenantIsProtected(ServiceError):
     """The default tenant cannot be deleted."""
 
     reason = "default_tenant"
@@ -26,13 +26,13 @@ class DefaultStays(ServiceError):
 
 @transaction.atomic
 def provision(*, slug: str, name: str, audit_retention_days: int | None = None) -> Tenant:
-    """Create a tenant with all that it is born with.
+    """Create a tenant with its initial records.
 
-    What it is born with is a list in the settings (``TENANT_PROVISIONERS``): functions that
-    run inside the new tenant, so that this app need not know the apps above it.
+    ``settings.TENANT_PROVISIONERS`` names the functions that create these records inside the new tenant,
+    so that this app imports none above it.
 
     Raises:
-        Invalid: the slug is taken or is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
+        Invalid: another tenant has or had the slug, or it is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
 
     """
     if not _SLUG.fullmatch(slug):
@@ -45,7 +45,7 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
             tenant = Tenant.objects.create(slug=slug, name=name, **identity)
     except IntegrityError:
         raise Invalid("slug", "already exists") from None
-    with tenancy.using(tenant.activated()):
+    with tenancy.using(tenant.to_active()):
         for path in settings.TENANT_PROVISIONERS:
             import_string(path)()
         retention.keep(tenant.pk, audit_retention_days)
@@ -55,7 +55,7 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
 
 @transaction.atomic
 def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None) -> None:
-    """Change ``name`` and ``audit_retention_days`` (none: entries are kept for ever).
+    """Change ``name`` and ``audit_retention_days`` (null: entries are never deleted).
 
     Raises:
         records.Stale: it was changed since the caller read it.
@@ -69,15 +69,15 @@ def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int
 
 @transaction.atomic
 def remove(tenant: Tenant, *, expected: frozenset[int] | None = None) -> None:
-    """Delete a tenant with all that is in it, save its audit log.
+    """Delete a tenant with all its records except the audit log.
 
     Raises:
-        DefaultStays: it is the default tenant.
+        DefaultTenantIsProtected: it is the default tenant.
         records.Stale: it was changed since the caller read it.
 
     """
     if tenant.pk == tenancy.DEFAULT_ID:
-        raise DefaultStays
+        raise DefaultTenantIsProtected
     RetiredTenant.objects.create(pk=tenant.pk, slug=tenant.slug)
     with tenancy.using(tenancy.EVERYWHERE):
         records.remove(

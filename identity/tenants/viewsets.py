@@ -10,7 +10,7 @@ from identity.tenants.serializers import TenantSerializer
 
 
 class TenantsViewSet(CrudViewSet):
-    """Tenants. Whoever mounts it says who may come in."""
+    """Tenants."""
 
     model = Tenant
     thing = "tenant"
@@ -19,17 +19,17 @@ class TenantsViewSet(CrudViewSet):
     computed = {"audit_retention_days": Subquery(Retention.objects.filter(pk=OuterRef("pk")).values("days"))}
 
     def parsed(self, text: str) -> str | None:
-        """Take any text that can be stored: ``default`` is an id too."""
+        """Accept any text that can be stored, because ``default`` is an id too."""
         return None if "\0" in text else text
 
     def perform_create(self, fields: Row) -> str:
-        """Create a tenant with all that it is born with."""
+        """Create a tenant with its initial records."""
         return services.provision(**fields).pk
 
     def perform_update(self, row: Tenant, fields: Row, expected: frozenset[int] | None) -> None:
-        """Rename a tenant, or keep its audit log for another time."""
+        """Change the name of a tenant or the retention of its audit log."""
         services.change(row, fields, expected=expected)
 
     def perform_destroy(self, row: Tenant, expected: frozenset[int] | None) -> None:
-        """Delete a tenant with all that is in it."""
+        """Delete a tenant with all its records."""
         services.remove(row, expected=expected)

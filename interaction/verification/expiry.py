@@ -29,7 +29,7 @@ def _unsent() -> QuerySet[OutgoingMessage]:
 def _record_unsent(messages: Sequence[OutgoingMessage]) -> None:
     for message in messages:
         if not message.silent:
-            with tenancy.using(message.tenant.activated()):
+            with tenancy.using(message.tenant.to_active()):
                 log.record(
                     Event.CODE_SEND,
                     message_id=message.pk,

@@ -95,7 +95,7 @@ def send_due() -> bool:
         ):
             for row in batch:
                 if _claim(row):
-                    with tenancy.using(row.tenant.activated()):
+                    with tenancy.using(row.tenant.to_active()):
                         needs_retry |= not _finish(row)
     return needs_retry
 

@@ -104,7 +104,7 @@ class MemberGroup(GenericViewSet[Membership]):
 
         """
         try:
-            return organizations.membership(self.kwargs["organization_pk"], self.kwargs["user_pk"])
+            return organizations.get_membership(self.kwargs["organization_pk"], self.kwargs["user_pk"])
         except organizations.NoSuchMember:
             raise MemberGone from None
 
@@ -194,7 +194,7 @@ class MemberViewSet(MemberGroup):
         try:
             member = self.member()
             expected = expected_versions(request, member.pk)
-            organizations.remove_member(member, spare_admins=True, expected=expected)
+            organizations.remove_member(member, refuse_admins=True, expected=expected)
         except organizations.MemberIsAdmin:
             raise AdminStays from None
         except organizations.NoSuchMember:

@@ -72,5 +72,5 @@ class OperatorMiddleware:
                 return HttpResponseRedirect(reverse("admin:two-step"))
             tenant = choice.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
-        with tenancy.using(tenant.activated()) if tenant else tenancy.nowhere():
+        with tenancy.using(tenant.to_active()) if tenant else tenancy.nowhere():
             return self.get_response(request)

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import Any, Final
 from uuid import UUID
 
-from identity.organizations import grants as memberships
-from identity.organizations.grants import Joined
+from identity.organizations import memberships
+from identity.organizations.memberships import UserOrganization
 
 _NAMES: Final = {"organizations", "organization_roles"}
 
@@ -18,7 +18,7 @@ def for_userinfo(user_id: UUID, names: Collection[str], *, here: object) -> dict
     """
     if here is None and _NAMES.isdisjoint(names):
         return {}
-    joined = memberships.joined(user_id)
+    joined = memberships.get_organizations(user_id)
     said = _said(joined, names)
     for one in joined:
         if str(one.organization_id) == here:
@@ -28,10 +28,10 @@ def for_userinfo(user_id: UUID, names: Collection[str], *, here: object) -> dict
 
 def about(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
     """Return those of these claims that there are. One statement, if any of them is meant."""
-    return {} if _NAMES.isdisjoint(names) else _said(memberships.joined(user_id), names)
+    return {} if _NAMES.isdisjoint(names) else _said(memberships.get_organizations(user_id), names)
 
 
-def _said(joined: list[Joined], names: Collection[str]) -> dict[str, Any]:
+def _said(joined: list[UserOrganization], names: Collection[str]) -> dict[str, Any]:
     said = {
         "organizations": [str(one.organization_id) for one in joined],
         "organization_roles": [f"{one.organization_id}:{name}" for one in joined for name in one.roles],

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 
 from identity.core import tenancy
-from identity.organizations import grants as memberships
+from identity.organizations import memberships
 from identity.organizations.models import Membership
 from identity.resources.models import Resource, Scope
 from identity.roles import services as roles
@@ -57,7 +57,7 @@ def for_user(
 
     """
     api = _resource(resource)
-    membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
+    membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     if organization_id and membership is None:
         raise InvalidRequest(_UNKNOWN.format("organization_id"))
     available = _available(user, api, membership)
@@ -102,7 +102,7 @@ def build_consent_request(
 ) -> ConsentRequest:
     """Return what a user is asked to agree to: identity scopes, and what is available at each target."""
     api = Resource.objects.filter(indicator=resource).first() if resource else None
-    membership = memberships.membership_of(user.pk, organization_id) if organization_id else None
+    membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     names = _chosen(_available(user, api, membership), named)
     return ConsentRequest(
         identity=identity,
@@ -117,7 +117,7 @@ def _available(user: User, api: Resource | None, membership: Membership | None) 
     """Return what system roles and, in an organization, the roles there grant together."""
     available: set[str] = set()
     if api is not None:
-        available |= set(roles.scopes_of_user(user.pk, api.pk).values_list("name", flat=True))
+        available |= set(roles.get_user_scopes(user.pk, api.pk).values_list("name", flat=True))
     if membership is not None:
         held = memberships.resource_scopes(membership, api.pk) if api else memberships.permissions(membership)
         available |= set(held.values_list("name", flat=True))

@@ -399,7 +399,7 @@ class TestProvision:
         won = [pk for pk in at_once(6, work) if pk]
 
         assert len(won) == 1
-        with tenancy.using(Tenant.objects.get(pk=won[0]).activated()):
+        with tenancy.using(Tenant.objects.get(pk=won[0]).to_active()):
             assert SigningKey.objects.count() == 1
             assert SignInExperience.objects.count() == 1
 

@@ -142,7 +142,7 @@ class TestRoles:
         assert support.get(path).status_code == 403
         assert path not in support.get(f"/admin/users/user/{user.pk}/change/").text
         with acme.active():
-            assert list(roles.OF_USER.of(user.pk)) == [clerk]
+            assert list(roles.USER_ROLES.of(user.pk)) == [clerk]
 
     def test_are_given_to_machines_and_to_no_other_application(self, acme, operator):
         robot = acme.application("MachineToMachine", name="Robot").application

@@ -367,7 +367,7 @@ class TestWhatNobodyForesaw:
         method, suffix, body = call
         estate = crowd["members"]
         path = f"/api/v1/m2m/organizations/{estate['organizations']}/members{suffix}"
-        address = f"{estate.world.tenant.activated().prefix}{path.format(user=estate['members'])}"
+        address = f"{estate.world.tenant.to_active().prefix}{path.format(user=estate['members'])}"
 
         with mock.patch.object(*broken, side_effect=RuntimeError("the very inside")):
             answer = Client(raise_request_exception=False).generic(

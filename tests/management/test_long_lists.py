@@ -30,7 +30,7 @@ class Reader:
     """The superuser, in the test's own process: what is asked of the database can be seen."""
 
     def __init__(self, world: World, token: str | None = None) -> None:
-        self.prefix = f"{world.tenant.activated().prefix}/api/v1"
+        self.prefix = f"{world.tenant.to_active().prefix}/api/v1"
         self.token = token or management.superuser(world).token or ""
 
     def result(self, path: str, **query: Any) -> Any:

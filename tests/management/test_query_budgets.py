@@ -51,7 +51,7 @@ class Inside:
 
     def statements(self, method: str, path: str, body: dict[str, Any] | None = None) -> list[str]:
         """Call, which must succeed, and return what the database was asked."""
-        prefix = self.world.tenant.activated().prefix
+        prefix = self.world.tenant.to_active().prefix
         client = Client()
         client.get(f"{prefix}/.well-known/openid-configuration")  # the worker knows the tenant from now on
         with CaptureQueriesContext(connection) as captured, zeal_context():
@@ -221,7 +221,7 @@ def joined(acme, admin) -> dict[str, str]:
 @pytest.mark.parametrize("path", ["/api/session/context", "/oidc/userinfo"])
 def test_who_is_behind_a_token_with_organizations_costs_two_at_most(acme, joined, path):
     client = Client()
-    address = f"{acme.tenant.activated().prefix}{path}"
+    address = f"{acme.tenant.to_active().prefix}{path}"
     client.get(address, headers=bearer(joined["token"]))
 
     with CaptureQueriesContext(connection) as captured:

@@ -40,7 +40,7 @@ class Seeding:
 
     def inside(self) -> Any:
         with tenancy.using(tenancy.EVERYWHERE):
-            return tenancy.using(Tenant.objects.get(slug=self.slug).activated())
+            return tenancy.using(Tenant.objects.get(slug=self.slug).to_active())
 
     def application(self, config: Any, block: str = "client") -> Application:
         return Application.objects.get(client_id=config[block]["client_id"])

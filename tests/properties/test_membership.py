@@ -189,7 +189,7 @@ class TestTheMachine:
         monkeypatch.setattr(
             organizations,
             "remove_member",
-            lambda member, **how: real(member, **how | {"spare_admins": False}),
+            lambda member, **how: real(member, **how | {"refuse_admins": False}),
         )
         machine = begun(here)
         machine.add(where=0, who={1})

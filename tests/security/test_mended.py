@@ -65,7 +65,7 @@ class TestDemo:
     def test_never_touches_an_account_that_was_there_before(self, acme, monkeypatch, tmp_path):
         monkeypatch.setattr(settings, "DEVELOPMENT", True)
         monkeypatch.setattr(settings, "VAR", tmp_path)
-        monkeypatch.setattr("management.seeding.demo.tenancy.DEFAULT", acme.tenant.activated())
+        monkeypatch.setattr("management.seeding.demo.tenancy.DEFAULT", acme.tenant.to_active())
         alice = acme.user("alice")
 
         shown = demo.prepare("http://localhost:9")

@@ -82,7 +82,7 @@ class World:
 
     def active(self) -> Any:
         """Work inside this tenant: ``with acme.active(): …``."""
-        return tenancy.using(self.tenant.activated())
+        return tenancy.using(self.tenant.to_active())
 
     def user(self, username: str = "", **fields: Any) -> User:
         if not {"password", "password_hash"} & fields.keys():

@@ -163,7 +163,7 @@ def _tenant(slug: str) -> ActiveTenant:
         found = Tenant.objects.filter(slug=slug).first()
     if found is None:
         raise CommandError(f"there is no tenant {slug}")
-    return found.activated()
+    return found.to_active()
 
 
 def _file(text: str) -> Path:

@@ -71,7 +71,7 @@ def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
     ``published_at`` is when the key first appeared in the key set.
     """
     step: Step = {"tenant": tenant.slug, "action": "prepare" if prepare else "rotate"}
-    with tenancy.using(tenant.activated()):
+    with tenancy.using(tenant.to_active()):
         active, waiting = SigningKey.objects.active().first(), SigningKey.objects.next().first()
         step["active"] = str(active.pk) if active else None
         try:

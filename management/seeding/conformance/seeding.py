@@ -112,7 +112,7 @@ def _acceptable_suite(suite: str) -> str:
 def _tenant(slug: str) -> ActiveTenant:
     with tenancy.using(tenancy.EVERYWHERE):
         known = Tenant.objects.filter(slug=slug).first()
-        return (known or tenants.provision(slug=slug, name=_NAME)).activated()
+        return (known or tenants.provision(slug=slug, name=_NAME)).to_active()
 
 
 def _holds_something_else() -> bool:

@@ -91,7 +91,7 @@ def prepare(
         known = Tenant.objects.filter(slug=slug).first()
         if known is None and dry_run:
             return Made("", wanted.users, wanted.organizations, wanted.logs if wanted.users else 0)
-        tenant = (known or tenants.provision(slug=slug, name="Demo")).activated()
+        tenant = (known or tenants.provision(slug=slug, name="Demo")).to_active()
     with tenancy.using(tenant):
         ours = User.objects.filter(custom_data__imported__from=SOURCE)
         if not in_use and User.objects.exclude(pk__in=ours.values("pk")).exists():

@@ -14,7 +14,7 @@ from database import ids
 from identity.http.error_page import error_page
 from identity.http.responses import gone, redirect, survives_deletion
 from identity.limits import services as limits
-from identity.organizations import grants as memberships
+from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _is_stranger(session: Session, organization_id: str) -> bool:
-    return bool(organization_id) and not memberships.membership_of(session.user_id, organization_id)
+    return bool(organization_id) and not memberships.find_membership(session.user_id, organization_id)
 
 
 def _code(asked: Authorization, session: Session, parked: AuthorizationRequest | None) -> str | None:

@@ -16,7 +16,7 @@ from tests.support.management import result_of
 
 
 def test_case_N06_pages_hold_every_entry_once_though_times_are_equal(acme, admin):
-    with tenancy.using(acme.tenant.activated()):
+    with tenancy.using(acme.tenant.to_active()):
         moment = Entry.objects.latest("created_at").created_at
         Entry.objects.bulk_create(
             Entry(tenant_id=acme.tenant.pk, key="User.Update", payload={"number": number}, created_at=moment)

@@ -1,4 +1,4 @@
-"""What memberships grant at this moment: reads for whoever issues tokens."""
+"""The organizations, permissions and scopes of a user's memberships, as tokens need them."""
 
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -16,8 +16,8 @@ from identity.organizations.models import (
 from identity.resources.models import Scope
 
 
-def membership_of(user_id: UUID, organization_id: str) -> Membership | None:
-    """Return a user's membership by the organization's id as a client sent it."""
+def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
+    """Return a user's membership in an organization. ``organization_id`` may be any text."""
     organization = ids.parse(organization_id)
     if organization is None:
         return None
@@ -25,34 +25,34 @@ def membership_of(user_id: UUID, organization_id: str) -> Membership | None:
 
 
 def permissions(membership: Membership) -> QuerySet[OrganizationPermission]:
-    """Return the permissions that a member's roles hold."""
+    """Return the permissions of a member's roles."""
     roles = MemberRole.objects.filter(membership=membership).values("role_id")
     held = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
     return OrganizationPermission.objects.filter(pk__in=held)
 
 
 def resource_scopes(membership: Membership, resource_id: UUID) -> QuerySet[Scope]:
-    """Return the scopes of a resource that a member's roles carry."""
+    """Return the scopes of a resource that a member's roles have."""
     roles = MemberRole.objects.filter(membership=membership).values("role_id")
-    carried = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
-    return Scope.objects.filter(resource=resource_id, pk__in=carried)
+    held = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
+    return Scope.objects.filter(resource=resource_id, pk__in=held)
 
 
 @dataclass(slots=True)
-class Joined:
-    """An organization that a user belongs to, with the names of the roles held there."""
+class UserOrganization:
+    """An organization of a user, with the names of the user's roles in it."""
 
     organization_id: UUID
     is_admin: bool
     roles: list[str] = field(default_factory=list)
 
 
-def joined(user_id: UUID) -> list[Joined]:
-    """Return a user's organizations, oldest membership first, in one query."""
+def get_organizations(user_id: UUID) -> list[UserOrganization]:
+    """Return a user's organizations, oldest membership first."""
     rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk", "role_links__role__name")
-    found: dict[UUID, Joined] = {}
+    organizations: dict[UUID, UserOrganization] = {}
     for pk, is_admin, role in rows.values_list("organization_id", "is_admin", "role_links__role__name"):
-        organization = found.setdefault(pk, Joined(pk, is_admin))
+        organization = organizations.setdefault(pk, UserOrganization(pk, is_admin))
         if role is not None:
             organization.roles.append(role)
-    return list(found.values())
+    return list(organizations.values())
