@@ -1,19 +1,17 @@
 """Organizations, their members and templates on the operators' site."""
 
-from typing import Any, Final
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from database import ids
-from identity.core.errors import Invalid
 from identity.operator_kit import crud
-from identity.operator_kit.operations import SHOWN, Done, Operation, Order, Panel, checked
+from identity.operator_kit.operations import SHOWN, Operation, Panel
 from identity.operator_kit.pages import Pages, beside, link
 from identity.operator_kit.timestamps import text
-from identity.organizations import forms, services
+from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import (
     MemberCount,
     Membership,
@@ -22,59 +20,12 @@ from identity.organizations.models import (
     OrganizationRole,
 )
 from identity.organizations.serializers import (
-    MemberSerializer,
     OrganizationPermissionSerializer,
     OrganizationRoleSerializer,
     OrganizationSerializer,
 )
 from identity.resources.forms import ScopesForm
 from identity.users.models import User
-
-_MAX_NEW_MEMBERS: Final = 200
-
-
-def _initial(form: Any) -> Any:
-    """Return a function that reads the initial values of a form from a row."""
-    return lambda row: {name: getattr(row, name) for name in form.base_fields}
-
-
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
-    return "The organization is deleted."
-
-
-def _add_members(order: Order) -> str:
-    lines = [line.strip() for line in order.fields["user_ids"].splitlines() if line.strip()]
-    if len(lines) > _MAX_NEW_MEMBERS:
-        raise Invalid("user_ids", f"at most {_MAX_NEW_MEMBERS} at once")
-    user_ids = set(map(_find_user_id, lines))
-    services.add_members(order.row.pk, sorted(user_ids))
-    return f"Added: {len(user_ids)}."
-
-
-def _find_user_id(text: str) -> str:
-    """Return the id of the user with this id or identifier."""
-    pk = ids.parse(text)
-    users = User.objects.filter(pk=pk) if pk else User.objects.find_by_identifier(text)
-    if (found := users.values_list("pk", flat=True).first()) is None:
-        raise Invalid("user_ids", f"nobody is known as {text[:100]}")
-    return str(found)
-
-
-def _change_member(order: Order) -> str:
-    fields = checked(MemberSerializer, order.fields)
-    services.change_member(order.row, is_admin=fields["is_admin"], expected=order.expected)
-    return "The member is changed."
-
-
-def _remove_member(order: Order) -> Done:
-    services.remove_member(order.row, expected=order.expected)
-    return Done("The member is taken out.", order.row.organization)
-
-
-def _set_roles(order: Order) -> str:
-    services.set_member_roles(order.row, order.fields["organization_role_ids"], expected=order.expected)
-    return "The roles of the member are changed."
 
 
 @admin.register(Organization)
@@ -89,14 +40,15 @@ class OrganizationAdmin(Pages):
         Operation(
             "change", "Edit", "What applications and people are shown of it.",
             lambda order: crud.change(OrganizationSerializer, order), form=forms.OrganizationForm,
-            initial=_initial(forms.OrganizationForm),
+            initial=admin_actions.initial_values(forms.OrganizationForm),
         ),
         Operation(
-            "add-members", "Add members", "All of them or, when one cannot be added, none.", _add_members,
-            form=forms.NewMembersForm,
+            "add-members", "Add members", "All of them or, when one cannot be added, none.",
+            admin_actions.add_members, form=forms.NewMembersForm,
         ),
         Operation(
-            "delete", "Delete", "Its memberships go with it. The people stay.", _remove, grave=True
+            "delete", "Delete", "Its memberships go with it. The people stay.",
+            admin_actions.remove, grave=True,
         ),
         Operation(
             "create", "New organization", "It has no members at first.",
@@ -148,7 +100,7 @@ class OrganizationRoleAdmin(Pages):
         Operation(
             "change", "Edit", "Tokens of organizations name roles: applications may look for this name.",
             lambda order: crud.change(OrganizationRoleSerializer, order), form=forms.NameForm,
-            initial=_initial(forms.NameForm),
+            initial=admin_actions.initial_values(forms.NameForm),
         ),
         Operation(
             "permissions", "Choose permissions", "What is not ticked is taken away.",
@@ -195,7 +147,7 @@ class OrganizationPermissionAdmin(Pages):
         Operation(
             "change", "Edit", "In tokens its name is a scope.",
             lambda order: crud.change(OrganizationPermissionSerializer, order), form=forms.NameForm,
-            initial=_initial(forms.NameForm),
+            initial=admin_actions.initial_values(forms.NameForm),
         ),
         Operation("delete", "Delete", "Roles lose it.", crud.remove, grave=True),
         Operation(
@@ -219,16 +171,18 @@ class MembershipAdmin(Pages):
     shown = ("id", "person", "of", "roles", "is_admin", "created_at")
     operations = (
         Operation(
-            "roles", "Choose roles", "In this organization, and in no other.", _set_roles,
+            "roles", "Choose roles", "In this organization, and in no other.", admin_actions.set_roles,
             form=forms.MemberRolesForm,
             initial=lambda member: {"organization_role_ids": crud.assigned(services.MEMBER_ROLES, member)},
         ),
         Operation(
             "change", "Edit", "Administrators of an organization manage its members, in applications.",
-            _change_member, form=forms.MemberForm, initial=_initial(forms.MemberForm),
+            admin_actions.change_member, form=forms.MemberForm,
+            initial=admin_actions.initial_values(forms.MemberForm),
         ),
         Operation(
-            "remove", "Take out", "With the roles held there. The person stays.", _remove_member, grave=True
+            "remove", "Take out", "With the roles held there. The person stays.",
+            admin_actions.remove_member, grave=True,
         ),
     )  # fmt: skip
 
