@@ -75,7 +75,7 @@ def test(*hits: tuple[Limit, str]) -> bool:
 
 
 class LoginAttempt:
-    """An attempt to prove who one is, counted as a failure until it succeeds."""
+    """An attempt to authenticate, counted as a failure until it succeeds."""
 
     def __init__(self, hits: list[Hit], result: stores.Result) -> None:
         self._hits = hits

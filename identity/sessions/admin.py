@@ -118,7 +118,10 @@ def _state(session: Session) -> str:
 @beside(User)
 def _of_user(user: User) -> list[Panel]:
     live = list(Session.objects.live().filter(user=user).order_by("-last_used_at")[: SHOWN + 1])
-    rows = [(link(one, _signed_in(one)), text(one.last_used_at), one.ip, one.user_agent[:60]) for one in live]
+    rows = [
+        (link(session, _signed_in(session)), text(session.last_used_at), session.ip, session.user_agent[:60])
+        for session in live
+    ]
     more = f"{reverse('admin:identity_sessions_session_changelist')}?q={user.identifier}"
     return [
         Panel(

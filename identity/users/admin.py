@@ -65,8 +65,8 @@ def _change(order: Order) -> str:
 
 
 def _create(order: Order) -> str:
-    given = {name: value for name, value in order.fields.items() if value}
-    services.create(**checked(UserSerializer, given), is_vouched_for=order.by.vouches_for_addresses)
+    fields = {name: value for name, value in order.fields.items() if value}
+    services.create(**checked(UserSerializer, fields), is_vouched_for=order.by.vouches_for_addresses)
     return f"The user {order.fields['username']} is created."
 
 

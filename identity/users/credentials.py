@@ -20,11 +20,11 @@ SHORTEST_PASSWORD: Final = 6
 LONGEST_PASSWORD: Final = 256
 
 
-def _by_key_of(kind: Kind) -> Select[User]:
+def _select_by_key(kind: Kind) -> Select[User]:
     return Select(lambda: User.objects.filter(**{f"{kind}_key": text("key")})[:1])
 
 
-_by_key: Final = {kind: _by_key_of(kind) for kind in Kind}
+_by_key: Final = {kind: _select_by_key(kind) for kind in Kind}
 _count_sign_in: Final = Update(
     lambda: User.objects.filter(pk=uuid("pk"), epoch=number("epoch"), is_suspended=False),
     last_sign_in_at=Now(),
@@ -97,8 +97,8 @@ def authenticate(*, identifier: str, password: str) -> User:
 def record_sign_in(user: User, *entailed: Entailed) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    ``entailed`` are the other changes of the sign-in, of which the last is an insert: they are made in the
-    same statement. Without them the caller makes them in its transaction, in which the row stays locked.
+    ``entailed`` are the other changes of the sign-in, of which the last is an insert: all are made, or none.
+    Without them the caller makes them in its transaction, in which the row stays locked.
 
     Raises:
         Suspended: the account was suspended meanwhile.

@@ -35,13 +35,13 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
     """
     if not 1 <= len(foreign_id) <= _LONGEST_ID or not foreign_id.isprintable():
         raise Invalid("id", "must have 1 to 256 characters, none of them control characters")
-    given = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
-    if not any(given[kind] for kind in Kind):
+    profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
+    if not any(profile[kind] for kind in Kind):
         raise Invalid("username", "is required, or else email or phone")
     user = users.new_user(
-        **given,
+        **profile,
         password="",
-        verified={kind for kind in Kind if given[kind] and fields.get(f"{kind}_verified")},
+        verified={kind for kind in Kind if profile[kind] and fields.get(f"{kind}_verified")},
     )
     user.self_registered = False
     # The operator who runs the import vouches for its data, as an administrator does.

@@ -44,11 +44,11 @@ def _with_evidence(users: QuerySet[User]) -> QuerySet[User]:
     return users.annotate(**{_OTHER_EVIDENCE: has_any})
 
 
-def _by_key_of(kind: Kind) -> Select[User]:
+def _select_by_key(kind: Kind) -> Select[User]:
     return Select(lambda: _with_evidence(User.objects.filter(**{f"{kind}_key": text("key")}))[:1])
 
 
-_by_key: Final = {kind: _by_key_of(kind) for kind in ADDRESSES}
+_by_key: Final = {kind: _select_by_key(kind) for kind in ADDRESSES}
 
 
 def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:

@@ -37,7 +37,7 @@ class Busy(ServiceError):
 
     status = 503
     reason = "overloaded"
-    message = "too many sign-ins at this moment: try again in a few seconds"
+    message = "too many sign-ins: try again in a few seconds"
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "2"})

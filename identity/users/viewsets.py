@@ -92,7 +92,7 @@ class UserViewSet(CrudViewSet):
 
     @action(methods=["patch"], detail=True)
     def password(self, request: Request, pk: str) -> Response:
-        """Give a user a new password."""
+        """Set the password of a user."""
         user = self.get_object()
         serializer = PasswordSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
