@@ -1,4 +1,4 @@
-"""Public documents that anybody may read and keep for a while: discovery and the key set."""
+"""Public, cacheable JSON documents: discovery and the key set."""
 
 import hashlib
 from typing import Any, Final
@@ -11,13 +11,13 @@ _MAX_AGE: Final = 300  # seconds
 
 
 def cacheable_json(request: HttpRequest, document: dict[str, Any]) -> HttpResponse:
-    """Answer with the document, or 304 to a client that has it, readable across origins."""
+    """Return the document, or 304 if the client has it. Every origin may read it."""
     body = orjson.dumps(document)
     response = HttpResponse(body, content_type="application/json")
     response["Cache-Control"] = f"public, max-age={_MAX_AGE}"
     response["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     conditional = get_conditional_response(request, etag=response["ETag"], response=response)
     assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
-    # Also on a 304, which is a response of its own: a page that sent the ETag itself reads that.
+    # A script that sends If-None-Match itself reads the 304, so that needs the header too.
     conditional["Access-Control-Allow-Origin"] = "*"
     return conditional

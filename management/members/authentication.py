@@ -27,8 +27,8 @@ _NOTHING: Final = Asking()
 _IN_ORGANIZATION: Final = Asking(
     is_there=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
     is_bound=lambda: bindings.is_bound(uuid("organization_id")),
-    holds=lambda: bindings.holds_in(uuid("organization_id"), _SUFFICIENT_SCOPES),
-    carries=lambda: bindings.carries_in(uuid("organization_id"), _SUFFICIENT_SCOPES),
+    holds=lambda: bindings.has_permission(uuid("organization_id"), _SUFFICIENT_SCOPES),
+    carries=lambda: bindings.has_management_scope(uuid("organization_id"), _SUFFICIENT_SCOPES),
 )
 
 

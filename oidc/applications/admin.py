@@ -1,4 +1,4 @@
-"""Applications, for operators. A secret is shown once, when it is made."""
+"""Applications, for operators. A secret is shown once, when it is created."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationAppl
 from oidc.applications.serializers import ApplicationSerializer
 
 _URIS = ("redirect_uris", "post_logout_redirect_uris")
-_HELP = "One a line."
+_HELP = "One per line."
 
 
 class SettingsForm(forms.Form):
-    """What an application is called and where it lives."""
+    """The name, redirect URIs and policies of an application."""
 
     name = forms.CharField(max_length=256)
     description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
@@ -44,7 +44,7 @@ class SettingsForm(forms.Form):
 
 
 class NewApplicationForm(SettingsForm):
-    """An application to be."""
+    """A new application."""
 
     type = forms.ChoiceField(choices=Application.Type.choices)
 
@@ -57,32 +57,32 @@ def _machine_roles() -> list[tuple[str, str]]:
 
 
 class RolesForm(forms.Form):
-    """What a machine may do."""
+    """The system roles of a machine application."""
 
     role_ids = forms.MultipleChoiceField(
         label="Roles", required=False, choices=_machine_roles, widget=forms.CheckboxSelectMultiple
     )
 
 
-def _sent(order: Order) -> dict[str, Any]:
-    """Return what a form says as the API takes it."""
+def _api_fields(order: Order) -> dict[str, Any]:
+    """Return the fields of a form in the form that the API's serializer takes."""
     fields = dict(order.fields)
     metadata = {name: fields.pop(name).split() for name in _URIS}
     application_type = fields.get("type") or order.row.type
-    # A box that is not ticked says nothing about a type that leaves no choice.
+    # An unticked box must not turn PKCE off for types that always use it.
     require_pkce = fields.pop("require_pkce") or application_type in PUBLIC_TYPES
     return fields | {"oidc_client_metadata": metadata | {"require_pkce": require_pkce}}
 
 
 def _create(order: Order) -> Once:
-    application, secret = services.register(**checked(ApplicationSerializer, _sent(order)))
+    application, secret = services.register(**checked(ApplicationSerializer, _api_fields(order)))
     return Once(
         f"{application.name} is registered.", {"Client id": application.client_id, "Client secret": secret}
     )
 
 
 def _change(order: Order) -> str:
-    fields = checked(ApplicationSerializer, _sent(order), order.row)
+    fields = checked(ApplicationSerializer, _api_fields(order), order.row)
     services.change(order.row, fields, expected=order.expected)
     return "The application is changed."
 
@@ -125,18 +125,19 @@ class ApplicationAdmin(Pages):
         ),
         Operation(
             "roles", "Choose roles",
-            "What it may get tokens for. What is not ticked is taken away, from the next request on.",
+            "Decides its scopes. Roles that are not ticked are removed, from the next request on.",
             lambda order: crud.assign(bindings.ROLES, order, "role_ids"), form=RolesForm,
             initial=lambda row: {"role_ids": crud.assigned(bindings.ROLES, row)},
             possible=lambda row: row.type == Application.Type.MACHINE,
         ),
         Operation(
             "secret", "New secret",
-            "The secret so far stops working at once: no tokens until the application has the new one.",
+            "The old secret stops working at once: no tokens until the application has the new one.",
             _rotate, grave=True,
         ),
         Operation(
-            "delete", "Delete", "Its id, its secret and all its tokens are dead at once.", _remove, grave=True
+            "delete", "Delete", "Its id, its secret and all its tokens stop working at once.", _remove,
+            grave=True,
         ),
         Operation(
             "create", "New application", "Its secret is shown once, on the page after this one.", _create,
@@ -146,12 +147,12 @@ class ApplicationAdmin(Pages):
 
     @admin.display(description="Redirect URIs")
     def redirects(self, application: Application) -> str:
-        """Where people may be sent back to."""
+        """Return the redirect URIs, one per line."""
         return "\n".join(application.redirect_uris) or "-"
 
     @admin.display(description="Redirect URIs after sign-out")
     def redirects_after(self, application: Application) -> str:
-        """Where people may be sent after they signed out."""
+        """Return the redirect URIs after sign-out, one per line."""
         return "\n".join(application.post_logout_redirect_uris) or "-"
 
     @admin.display(description="Requires PKCE", boolean=True)
@@ -161,17 +162,18 @@ class ApplicationAdmin(Pages):
 
     @admin.display(description="Grants")
     def grants(self, application: Application) -> str:
-        """How it may get tokens."""
+        """Return the grant types."""
         return ", ".join(application.grant_types)
 
     def panels(self, request: Any, row: Application) -> list[Panel]:
-        """Show what a machine may do."""
+        """Return the panels; a machine application has its roles and organizations too."""
         if row.type != Application.Type.MACHINE:
             return super().panels(request, row)
         roles = [(link(role, role.name), role.description) for role in bindings.ROLES.of(row.pk)[:SHOWN]]
         bound = OrganizationApplication.objects.filter(application=row).select_related("organization")
         rows = [
-            (link(one.organization), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]
+            (link(binding.organization), text(binding.created_at))
+            for binding in bound.order_by("-created_at")[:SHOWN]
         ]
         return [
             Panel("Roles", ("Role", "Description"), roles),
@@ -181,15 +183,20 @@ class ApplicationAdmin(Pages):
 
 
 @beside(Organization)
-def _of_organization(organization: Organization) -> list[Panel]:
+def _organization_panels(organization: Organization) -> list[Panel]:
     bound = OrganizationApplication.objects.filter(organization=organization).select_related("application")
-    rows = [(link(one.application), text(one.created_at)) for one in bound.order_by("-created_at")[:SHOWN]]
+    rows = [
+        (link(binding.application), text(binding.created_at))
+        for binding in bound.order_by("-created_at")[:SHOWN]
+    ]
     return [Panel("Applications", ("Application", "Bound"), rows)]
 
 
 @beside(Role)
-def _of_role(role: Role) -> list[Panel]:
+def _role_panels(role: Role) -> list[Panel]:
     if role.type != Role.Type.MACHINE:
         return []
-    rows = [(link(one), one.client_id) for one in bindings.OF_ROLE.of(role.pk)[:SHOWN]]
+    rows = [
+        (link(application), application.client_id) for application in bindings.OF_ROLE.of(role.pk)[:SHOWN]
+    ]
     return [Panel("Applications", ("Application", "Client id"), rows)]

@@ -9,5 +9,5 @@ class ApplicationsConfig(AppConfig):
     name = "oidc.applications"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the system checks."""
         from oidc.applications import checks  # noqa: F401, PLC0415 - models are ready only now

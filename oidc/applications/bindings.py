@@ -1,4 +1,4 @@
-"""What machine applications may do: system roles, and organizations with roles in them."""
+"""Access of machine applications: system roles, and bindings to organizations with roles in them."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -34,7 +34,7 @@ from oidc.applications.models import (
 
 
 class NotAMachine(ServiceError):
-    """Only machine applications take system roles or are bound to organizations."""
+    """Only machine applications can have system roles or be bound to organizations."""
 
     reason = "not_a_machine"
     message = "role_ids: only a MachineToMachine application can have system roles"
@@ -71,11 +71,11 @@ class NotBound(ServiceError):
 
 @transaction.atomic
 def bind(organization_id: UUID, given: list[str]) -> None:
-    """Bind applications to an organization; those bound already stay so.
+    """Bind applications to an organization, in addition to those that are bound already.
 
     Raises:
-        NoSuchOrganization: it is unknown.
-        UnknownIds: an id is no machine application of this tenant; nothing is changed.
+        NoSuchOrganization: the organization is unknown.
+        UnknownIds: an id is not that of a machine application of this tenant; nothing is changed.
 
     """
     if not records.touch(Organization, organization_id, None):
@@ -103,11 +103,11 @@ def bind(organization_id: UUID, given: list[str]) -> None:
     )
 
 
-def binding(organization_id: str, application_id: str) -> OrganizationApplication:
+def get_binding(organization_id: str, application_id: str) -> OrganizationApplication:
     """Return the binding of an application to an organization.
 
     Raises:
-        NotBound: there is none, or an id is no id.
+        NotBound: there is none, or an id is malformed.
 
     """
     organization, application = ids.parse(organization_id), ids.parse(application_id)
@@ -122,7 +122,7 @@ def binding(organization_id: str, application_id: str) -> OrganizationApplicatio
 
 
 def unbind(bound: OrganizationApplication, *, expected: frozenset[int] | None) -> None:
-    """Take an application out of an organization, with the roles it has there.
+    """Remove an application from an organization, with its roles there.
 
     Raises:
         records.Stale: the binding was changed since the caller read it.
@@ -137,28 +137,28 @@ def unbind(bound: OrganizationApplication, *, expected: frozenset[int] | None) -
     )
 
 
-def scopes_of(application_id: UUID) -> QuerySet[Scope]:
-    """Return the scopes, of any resource, that an application's system roles grant now."""
+def get_scopes(application_id: UUID) -> QuerySet[Scope]:
+    """Return the scopes, of all resources, that an application's system roles grant."""
     roles = ApplicationRole.objects.filter(application=application_id).values("role_id")
     return Scope.objects.filter(pk__in=RoleScope.objects.filter(role__in=roles).values("scope_id"))
 
 
-def permissions_in(bound: OrganizationApplication) -> QuerySet[OrganizationPermission]:
-    """Return the permissions of a bound application's roles in that organization, now."""
+def get_permissions(bound: OrganizationApplication) -> QuerySet[OrganizationPermission]:
+    """Return the permissions that a bound application's roles in the organization grant."""
     roles = OrganizationApplicationRole.objects.filter(binding=bound).values("role_id")
     held = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
     return OrganizationPermission.objects.filter(pk__in=held)
 
 
-def resource_scopes_in(bound: OrganizationApplication, resource_id: UUID) -> QuerySet[Scope]:
-    """Return the scopes of a resource that those roles carry, now."""
+def get_resource_scopes(bound: OrganizationApplication, resource_id: UUID) -> QuerySet[Scope]:
+    """Return the scopes of a resource that a bound application's roles in the organization grant."""
     roles = OrganizationApplicationRole.objects.filter(binding=bound).values("role_id")
     carried = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
     return Scope.objects.filter(resource=resource_id, pk__in=carried)
 
 
 def is_granted(indicator: str | Given, names: frozenset[str]) -> Exists:
-    """Ask, in a query of applications, whether system roles grant one of these scopes of a resource."""
+    """Return the condition that an application's system roles grant one of these scopes of a resource."""
     roles = ApplicationRole.objects.filter(application=OuterRef(OuterRef("pk"))).values("role_id")
     return Exists(
         RoleScope.objects.filter(role__in=roles, scope__resource__indicator=indicator, scope__name__in=names)
@@ -166,14 +166,14 @@ def is_granted(indicator: str | Given, names: frozenset[str]) -> Exists:
 
 
 def is_bound(organization_id: UUID | Given) -> Exists:
-    """Ask, in a query of applications, whether one is bound to an organization."""
+    """Return the condition that an application is bound to an organization."""
     return Exists(
         OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
     )
 
 
-def holds_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
-    """Ask, in a query of applications, whether roles in an organization hold one of these permissions."""
+def has_permission(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
+    """Return the condition that an application's roles in an organization grant one of these permissions."""
     return Exists(
         OrganizationRolePermission.objects.filter(
             role__in=_roles_in(organization_id), permission__name__in=names
@@ -181,8 +181,8 @@ def holds_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
     )
 
 
-def carries_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
-    """Ask the same of the scopes of the tenant's management API that those roles carry."""
+def has_management_scope(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
+    """Return the condition that these roles grant one of these scopes of the tenant's management API."""
     return Exists(
         OrganizationRoleScope.objects.filter(
             role__in=_roles_in(organization_id), scope__is_protected=True, scope__name__in=names
@@ -191,7 +191,7 @@ def carries_in(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
 
 
 def _roles_in(organization_id: UUID | Given) -> QuerySet[OrganizationApplicationRole, Any]:
-    """Return the roles in an organization of the application of the query but one around this."""
+    """Return the roles in an organization of the application of the query two levels out."""
     return OrganizationApplicationRole.objects.filter(
         binding__organization=organization_id, binding__application=OuterRef(OuterRef("pk"))
     ).values("role_id")

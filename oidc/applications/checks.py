@@ -1,4 +1,4 @@
-"""What the doctor asks about redirect URIs."""
+"""System checks of redirect URIs, which ``manage.py doctor`` runs."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,7 +16,7 @@ _LOOPBACK_ALLOWED: Final = {Application.Type.NATIVE}
 
 @examined
 def redirection() -> Iterator[CheckMessage]:
-    """Ask whether people are sent only where production should send them."""
+    """Check that the registered redirect URIs are allowed and suit production."""
     if settings.DEVELOPMENT:
         return
     refused: list[str] = []
@@ -26,7 +26,7 @@ def redirection() -> Iterator[CheckMessage]:
         uris = application.redirect_uris + application.post_logout_redirect_uris
         if rules := _rules_broken(application):
             refused.append(f"{label}: {'; '.join(sorted(rules))}")
-        elif application.type not in _LOOPBACK_ALLOWED and any(map(redirect_uris.stays_here, uris)):
+        elif application.type not in _LOOPBACK_ALLOWED and any(map(redirect_uris.is_loopback, uris)):
             local.append(label)
     if refused:
         yield Error(
@@ -49,7 +49,7 @@ def _rules_broken(application: Application) -> set[str]:
     for field in ("redirect_uris", "post_logout_redirect_uris"):
         for uri in getattr(application, field):
             try:
-                redirect_uris.acceptable(uri, application.type, field)
+                redirect_uris.validate(uri, application.type, field)
             except Invalid as refused:
                 found.add(refused.rule)
     return found

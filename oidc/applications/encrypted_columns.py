@@ -1,4 +1,4 @@
-"""Digests of client secrets: only who presents the secret can have it hashed anew."""
+"""Digests of client secrets, which can be renewed only when a client presents its secret."""
 
 from typing import Final
 

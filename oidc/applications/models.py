@@ -1,4 +1,4 @@
-"""The application: the toolkit's client model, swapped for one of our own."""
+"""The application, which replaces the toolkit's client model."""
 
 import secrets
 from typing import Final, Self
@@ -11,15 +11,15 @@ from identity.roles.models import Role
 
 
 def new_client_id() -> str:
-    """Make a client id: 96 random bits in hexadecimal digits."""
+    """Return a client id: 96 random bits in hexadecimal digits."""
     return secrets.token_hex(12)
 
 
 class ApplicationQuerySet(models.QuerySet["Application"]):
     """Reads of applications."""
 
-    def at_home_on(self, origin: str) -> Self:
-        """Return the applications that have a redirect URI on this origin."""
+    def with_origin(self, origin: str) -> Self:
+        """Return the applications that have a redirect URI with this origin."""
         return self.filter(origins__origin=origin).distinct()
 
 
@@ -27,7 +27,7 @@ class Application(EditableModel):
     """An OAuth client. Its type says how it may authenticate and what it may ask for."""
 
     class Type(models.TextChoices):
-        """Where the application runs, hence whether it can keep a secret (RFC 6749 section 2.1)."""
+        """Where the application runs, which decides whether it can keep a secret (RFC 6749 section 2.1)."""
 
         TRADITIONAL = "Traditional"
         SPA = "SPA"
@@ -43,7 +43,7 @@ class Application(EditableModel):
     post_logout_redirect_uris = models.JSONField(default=list)
     grant_types = models.JSONField(default=list)
     is_third_party = models.BooleanField(default=False)
-    # What the tenant chose. ``must_use_pkce`` says what holds.
+    # The tenant's setting. ``must_use_pkce`` is the effective one.
     require_pkce = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager.from_queryset(ApplicationQuerySet)()
@@ -59,7 +59,7 @@ class Application(EditableModel):
 
     @property
     def must_present_secret(self) -> bool:
-        """Whether it is confidential: it authenticates with its secret, always."""
+        """Whether it is a confidential client, which must authenticate with its secret."""
         return self.type in {self.Type.TRADITIONAL, self.Type.MACHINE}
 
     @property
@@ -72,7 +72,7 @@ PUBLIC_TYPES: Final = frozenset({Application.Type.SPA, Application.Type.NATIVE})
 
 
 class ApplicationOrigin(TenantModel):
-    """An origin of an application's redirect URIs, so that an origin finds its applications."""
+    """An origin of an application's redirect URIs, for finding applications by origin."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="origins")
     origin = models.CharField(max_length=2048)
@@ -109,7 +109,7 @@ class ApplicationRole(Link):
 
 
 class OrganizationApplication(EditableModel):
-    """A machine application is bound to an organization, whose tokens it may ask for."""
+    """A machine application is bound to an organization, and may request its tokens."""
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="bindings")

@@ -1,4 +1,4 @@
-"""Redirect URIs: which may be registered, and when a request's is one of them. Pure functions."""
+"""Redirect URIs: which may be registered, and which match a registered one. Pure functions."""
 
 import ipaddress
 import re
@@ -18,7 +18,7 @@ _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 _LARGEST_PORT: Final = 65_535
-# What an authorization response adds to the query (OAuth Parameters Registry, "authorization response").
+# Parameters that an authorization response adds to the query (OAuth Parameters Registry).
 _OF_RESPONSES: Final = {
     *("code", "state", "iss", "response", "session_state"),
     *("error", "error_description", "error_uri"),
@@ -27,11 +27,11 @@ _OF_RESPONSES: Final = {
 _ADDED: Final = {"redirect_uris": _OF_RESPONSES, "post_logout_redirect_uris": {"state"}}
 
 
-def acceptable(uri: str, application_type: str, field: str = "redirect_uris") -> str:
-    """Return a URI that an application of this type may register.
+def validate(uri: str, application_type: str, field: str = "redirect_uris") -> str:
+    """Return the URI if an application of this type may register it.
 
     Raises:
-        Invalid: it is relative, has a fragment or user information, or a scheme it may not have.
+        Invalid: it is relative, has a fragment or user information, or its scheme is not allowed.
 
     """
     if len(uri) > _LONGEST:
@@ -69,14 +69,14 @@ def _check_web(parts: SplitResult, uri: str, field: str) -> None:
 
 
 def _names(query: str) -> set[str]:
-    """Return the names of a query's parameters, as servers that separate by ``;`` read them, too."""
+    """Return the names of a query's parameters, with both ``&`` and ``;`` as separators."""
     return {name for name, _ in parse_qsl(query.replace(";", "&"), keep_blank_values=True)}
 
 
 def _is_exact(parts: SplitResult) -> bool:
-    """Tell whether an authority is its host and port and nothing else.
+    """Tell whether an authority consists of host and port and nothing else.
 
-    Some releases of Python ignore what stands around the brackets of an IPv6 address.
+    Some releases of Python ignore text around the brackets of an IPv6 address.
     """
     host, port = parts.hostname or "", parts.port
     if ":" in host:
@@ -88,22 +88,22 @@ def _is_exact(parts: SplitResult) -> bool:
     return port != 0 and parts.netloc.lower() == (host if port is None else f"{host}:{port}")
 
 
-def stays_here(uri: str) -> bool:
-    """Tell whether a URI leads to the machine of the browser itself, in clear."""
+def is_loopback(uri: str) -> bool:
+    """Tell whether a URI is ``http`` on the loopback interface of the browser's machine."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and _is_loopback(parts.hostname or "")
 
 
 def is_unproven(uri: str) -> bool:
-    """Tell whether any program of a device could have taken a URI: it is neither https nor loopback."""
-    return not uri.startswith("https:") and not stays_here(uri)
+    """Tell whether another program on the device could receive a URI: it is neither https nor loopback."""
+    return not uri.startswith("https:") and not is_loopback(uri)
 
 
 def matches(uri: str, registered: list[str], application_type: str) -> bool:
-    """Tell whether a request's URI is a registered one.
+    """Tell whether the URI of a request is registered.
 
-    RFC 9700 section 2.1: compared character for character, except that the port of a
-    native application's loopback IP address may differ (RFC 8252 section 7.3).
+    RFC 9700 section 2.1: URIs are compared character by character, except that the port of a native
+    application's loopback IP address may differ (RFC 8252 section 7.3).
     """
     if uri in registered:
         return True
@@ -113,11 +113,11 @@ def matches(uri: str, registered: list[str], application_type: str) -> bool:
     return wanted is not None and any(wanted == _without_loopback_port(known) for known in registered)
 
 
-def origin_of(uri: str) -> str | None:
-    r"""Return scheme, host and port as a browser's ``Origin`` spells them; none for private schemes.
+def get_origin(uri: str) -> str | None:
+    r"""Return scheme, host and port as in a browser's ``Origin`` header, or None for a private scheme.
 
-    None either for what browsers read otherwise than we do (``https://evil\@host/`` goes to
-    ``evil``), or cut differently: user information, spaces, control characters, text around brackets.
+    It also returns None for URIs that browsers parse differently: ``https://evil\@host/`` (which goes to
+    ``evil``), user information, spaces, control characters, text around brackets.
     """
     if not _URI_CHARACTERS.fullmatch(uri):
         return None
@@ -130,23 +130,23 @@ def origin_of(uri: str) -> str | None:
 
 
 def form_targets(uri: str) -> tuple[str, ...]:
-    """Return what a page must name for its form to lead to a URI, besides ``https:``.
+    """Return the ``form-action`` sources that a page needs for its form to lead to a URI, besides ``https:``.
 
-    For Content Security Policy ``form-action``, which browsers hold against redirects too.
+    Browsers apply the directive of the Content Security Policy to redirects as well.
     """
     parts = urlsplit(uri)
     if parts.scheme == "https":
         return ()
     host = parts.hostname or ""
     if parts.scheme != "http" or ":" in host:
-        return (f"{parts.scheme}:",)  # a source list has no spelling for an IPv6 address
-    return (f"http://{host}:*",)  # any port: development servers hand browsers on to each other
+        return (f"{parts.scheme}:",)  # a source list cannot contain an IPv6 address
+    return (f"http://{host}:*",)  # any port, because development servers redirect to each other
 
 
 def _split(uri: str) -> SplitResult | None:
     try:
         parts = urlsplit(uri)
-        _ = parts.port, parts.hostname  # both raise on what is not a port or an address
+        _ = parts.port, parts.hostname  # both raise ValueError if they are malformed
     except ValueError:
         return None
     return parts
@@ -162,7 +162,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _without_loopback_port(uri: str) -> str | None:
-    """Return the URI less its port, if it is ``http`` on a loopback IP literal."""
+    """Return the URI without its port if it is ``http`` on a loopback IP literal."""
     if not _URI_CHARACTERS.fullmatch(uri):
         return None
     match = re.fullmatch(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::([0-9]{1,5}))?((?:[/?].*)?)", uri)

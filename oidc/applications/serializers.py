@@ -1,4 +1,4 @@
-"""Applications as the API takes and shows them."""
+"""Serializers of applications."""
 
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from oidc.applications.models import Application
 
 
 class MetadataSerializer(serializers.Serializer[Any]):
-    """OAuth settings of an application. In a PATCH what is left out stays."""
+    """OAuth settings of an application. A PATCH leaves omitted members as they are."""
 
     redirect_uris = serializers.ListField(child=Line(max_length=2048), required=False, max_length=100)
     grant_types = serializers.ListField(child=Line(max_length=64), required=False, max_length=3)
@@ -33,7 +33,7 @@ class ApplicationSerializer(Record):
     create_only: ClassVar[tuple[str, ...]] = ("type",)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Lay the metadata out as the columns it is kept in."""
+        """Return the metadata as columns of the application."""
         checked = super().validate(attrs)
         metadata = checked.pop("oidc_client_metadata", {})
         return {**checked, **metadata}
@@ -47,13 +47,13 @@ class SecretSerializer(serializers.Serializer[Any]):
 
 
 class RegisteredApplicationSerializer(ApplicationSerializer):
-    """An application with its secret, which no other answer shows."""
+    """An application with its secret, which only this response contains."""
 
     client_secret = serializers.CharField(read_only=True)
 
 
 class OrganizationApplicationSerializer(serializers.Serializer[Any]):
-    """An application as its organization shows it."""
+    """An application in the list of its organization."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()

@@ -30,10 +30,10 @@ def register(  # noqa: PLR0913 - one parameter a field
     is_third_party: bool = False,
     require_pkce: bool | None = None,
 ) -> tuple[Application, str]:
-    """Register an application and return it with its secret, which is shown this once.
+    """Register an application and return it with its secret, which cannot be read again.
 
     Raises:
-        Invalid: a URI, a grant type or ``require_pkce`` is not for applications of this type.
+        Invalid: a URI, a grant type or ``require_pkce`` is not allowed for this type.
 
     """
     application = Application(
@@ -42,23 +42,23 @@ def register(  # noqa: PLR0913 - one parameter a field
         description=description,
         redirect_uris=redirect_uris or [],
         post_logout_redirect_uris=post_logout_redirect_uris or [],
-        grant_types=acceptable_grants(grant_types, type),
+        grant_types=validate_grant_types(grant_types, type),
         is_third_party=is_third_party,
-        require_pkce=acceptable_pkce(require_pkce, type),
+        require_pkce=validate_require_pkce(require_pkce, type),
     )
     _check_uris(application, *_URIS)
     secret = _new_secret(application)
     with transaction.atomic():
         records.create(application, event=Event.APPLICATION_CREATE, name=name, type=application.type)
-        _note_origins(application)
+        _replace_origins(application)
     return application, secret
 
 
-def acceptable_grants(grant_types: list[str] | None, application_type: str) -> list[str]:
-    """Return the grants of an application: those asked for, or what its type has by default.
+def validate_grant_types(grant_types: list[str] | None, application_type: str) -> list[str]:
+    """Return the requested grant types, or the defaults of the application's type.
 
     Raises:
-        Invalid: a grant is unknown or not for this type, or a refresh has nothing to refresh.
+        Invalid: a grant type is not allowed for this type, or its main grant type is missing.
 
     """
     possible = _MACHINE_GRANTS if application_type == Application.Type.MACHINE else _BROWSER_GRANTS
@@ -73,11 +73,11 @@ def acceptable_grants(grant_types: list[str] | None, application_type: str) -> l
     return [grant for grant in possible if grant in grant_types]
 
 
-def acceptable_pkce(require_pkce: bool | None, application_type: str) -> bool:  # noqa: FBT001 - the field
-    """Return whether an application must use PKCE: what was asked for, or what its type has by default.
+def validate_require_pkce(require_pkce: bool | None, application_type: str) -> bool:  # noqa: FBT001 - the field
+    """Return the requested ``require_pkce``, or the default of the application's type.
 
     Raises:
-        Invalid: its type leaves no choice.
+        Invalid: the type does not allow this value.
 
     """
     is_public = application_type in PUBLIC_TYPES
@@ -96,7 +96,7 @@ def _check_uris(application: Application, *fields: str) -> None:
         if given and application.type == Application.Type.MACHINE:
             raise Invalid(field, "a MachineToMachine application has none")
         for uri in given:
-            uris.acceptable(uri, application.type, field)
+            uris.validate(uri, application.type, field)
 
 
 def _new_secret(application: Application) -> str:
@@ -105,8 +105,8 @@ def _new_secret(application: Application) -> str:
     return secret
 
 
-def _note_origins(application: Application) -> None:
-    origins = {uris.origin_of(uri) for uri in application.redirect_uris}
+def _replace_origins(application: Application) -> None:
+    origins = {uris.get_origin(uri) for uri in application.redirect_uris}
     application.origins.all().delete()
     ApplicationOrigin.objects.bulk_create(
         ApplicationOrigin(application=application, origin=origin) for origin in origins if origin
@@ -124,28 +124,28 @@ def change(
     """Change an application.
 
     Raises:
-        Invalid: a URI, a grant type or ``require_pkce`` is not for applications of its type.
+        Invalid: a URI, a grant type or ``require_pkce`` is not allowed for its type.
         records.Stale: it was changed since the caller read it.
 
     """
     if "grant_types" in fields:
-        fields = fields | {"grant_types": acceptable_grants(fields["grant_types"], application.type)}
+        fields = fields | {"grant_types": validate_grant_types(fields["grant_types"], application.type)}
     if "require_pkce" in fields:
-        fields = fields | {"require_pkce": acceptable_pkce(fields["require_pkce"], application.type)}
+        fields = fields | {"require_pkce": validate_require_pkce(fields["require_pkce"], application.type)}
     before = {name: getattr(application, name) for name in fields}
     for name, value in fields.items():
         setattr(application, name, value)
-    # What an earlier release accepted stays until it is written again; `doctor` names it.
+    # A URI that an earlier release accepted stays until the field is changed; `doctor` reports it.
     _check_uris(application, *(field for field in _URIS if field in fields))
     records.change(
         application, fields, event=Event.APPLICATION_UPDATE, expected=expected, shown=shown, was=before
     )
     if "redirect_uris" in fields:
-        _note_origins(application)
+        _replace_origins(application)
 
 
 def rotate_secret(application: Application) -> str:
-    """Give an application a new secret and return it; the old one stops working at once."""
+    """Replace the secret of an application and return the new one. The old one stops working at once."""
     secret = _new_secret(application)
     records.change(
         application,
@@ -156,10 +156,10 @@ def rotate_secret(application: Application) -> str:
     return secret
 
 
-def secret_is_right(application: Application, secret: str) -> bool:
+def is_valid_secret(application: Application, secret: str) -> bool:
     """Compare a presented secret with the stored digest, in constant time.
 
-    A digest under an older key of the ring is renewed, so that the key can be dropped one day.
+    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed.
     """
     stored = application.secret_digest
     right = keyring.matches(secret, stored, purpose=_PURPOSE)
@@ -170,5 +170,5 @@ def secret_is_right(application: Application, secret: str) -> bool:
 
 
 def remove(application: Application, *, expected: frozenset[int] | None = None) -> None:
-    """Delete an application: its id, its secret and all its tokens are dead at once."""
+    """Delete an application. Its id, its secret and all its tokens stop working at once."""
     records.remove(application, event=Event.APPLICATION_DELETE, expected=expected, name=application.name)

@@ -49,16 +49,16 @@ class ApplicationViewSet(CrudViewSet):
     )
 
     def shape(self, row: Row) -> Row:
-        """Nest the OAuth settings."""
+        """Return a row with the OAuth settings nested."""
         shown = super().shape(row)
-        # Rows of release 0.1.0 have the column's default.
+        # In rows of release 0.1.0 the column has its default.
         shown["require_pkce"] = shown["require_pkce"] or shown["type"] in PUBLIC_TYPES
         metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce")
         shown["oidc_client_metadata"] = {name: shown.pop(name) for name in metadata}
         return shown
 
     def create(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Register an application; the answer is the only one with its secret."""
+        """Register an application. Only this response contains its secret."""
         application, secret = services.register(**self.validated(request))
         return self.shown(application.pk, secret={"client_secret": secret})
 
@@ -72,7 +72,7 @@ class ApplicationViewSet(CrudViewSet):
 
     @action(methods=["post"], detail=True)
     def secret(self, request: Request, pk: str) -> Response:
-        """Give an application a new secret."""
+        """Replace the secret of an application."""
         application = self.get_object()
         secret = services.rotate_secret(application)
         return Response(
@@ -115,29 +115,34 @@ class OrganizationApplicationViewSet(TenantViewSet):
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
     def require_parent(self) -> None:
-        """Check that there is such an organization."""
+        """Check that the organization of the path exists.
+
+        Raises:
+            NotFound: it does not.
+
+        """
         organization = ids.parse(self.kwargs["pk"])
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
 
     def shape(self, row: Row) -> Row:
-        """Show the application of a binding."""
+        """Return the application of a binding."""
         return {name: row[f"application__{name}"] for name in _BRIEF}
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Answer with a page of applications."""
+        """Return a page of applications."""
         return self.page_of(self.rows())
 
     def create(self, request: Request, **_: Any) -> Response:
         """Bind applications."""
-        sent = IdsSerializer(data=request.data, ids_field="application_ids")
-        sent.is_valid(raise_exception=True)
-        bindings.bind(self.pk(), sent.ids)
+        serializer = IdsSerializer(data=request.data, ids_field="application_ids")
+        serializer.is_valid(raise_exception=True)
+        bindings.bind(self.pk(), serializer.ids)
         return Response(None)
 
     def destroy(self, request: Request, pk: str, application_pk: str) -> Response:
         """Unbind an application."""
-        bound = bindings.binding(pk, application_pk)
+        bound = bindings.get_binding(pk, application_pk)
         bindings.unbind(bound, expected=expected_versions(request, bound.pk))
         return Response(None)
 
@@ -156,5 +161,5 @@ class OrganizationApplicationRoles(AssignmentView):
 
     def parent(self) -> tuple[UUID, int]:
         """Return the binding's id and version."""
-        bound = bindings.binding(self.kwargs["pk"], self.kwargs["application_pk"])
+        bound = bindings.get_binding(self.kwargs["pk"], self.kwargs["application_pk"])
         return bound.pk, bound.version

@@ -1,4 +1,4 @@
-"""End users' access tokens at our own JSON endpoints."""
+"""Authentication of end users by access token, for Gatehouse's own JSON endpoints."""
 
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
@@ -9,15 +9,15 @@ from oidc.provider.bearer import ApplicationGone, InvalidBearer, Principal
 
 
 class EndUserAuthentication(BaseAuthentication):
-    """Bearer tokens that speak for a user."""
+    """Authenticates the user of a bearer token."""
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
-        """Return who is behind the token; nobody without one.
+        """Return the principal of the token, or None without an ``Authorization`` header.
 
         Raises:
-            NotAuthenticated: the header has no token.
-            AuthenticationFailed: the token is no good, or its user is.
-            NotFound: its application is gone.
+            NotAuthenticated: the header has no bearer token.
+            AuthenticationFailed: the token is invalid, or its user may not sign in.
+            NotFound: its application was deleted.
 
         """
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -34,5 +34,5 @@ class EndUserAuthentication(BaseAuthentication):
             raise AuthenticationFailed(str(error)) from None
 
     def authenticate_header(self, request: Request) -> str:
-        """Say how to come in (RFC 6750 section 3)."""
+        """Return the ``WWW-Authenticate`` challenge (RFC 6750 section 3)."""
         return 'Bearer realm="gatehouse"'

@@ -1,4 +1,4 @@
-"""The real-time session context: who is behind a token, where, and what they may enter now."""
+"""The session context: the current user, application and organizations of an access token."""
 
 from typing import Any, Final
 
@@ -25,8 +25,8 @@ def _rows(memberships: QuerySet[Membership]) -> QuerySet[Any, Any]:
     )
 
 
-def _consented() -> QuerySet[Membership]:
-    """Return memberships of organizations that their users agreed to for an application."""
+def _consented_memberships() -> QuerySet[Membership]:
+    """Return memberships in organizations that the user's consent to an application includes."""
     agreed = ConsentTarget.objects.filter(
         organization=OuterRef("organization_id"),
         consent__user=OuterRef("user_id"),
@@ -36,11 +36,11 @@ def _consented() -> QuerySet[Membership]:
 
 
 _MEMBERSHIPS: Final = Tuples(lambda: _rows(Membership.objects.all()))
-_CONSENTED: Final = Tuples(lambda: _rows(_consented()))
+_CONSENTED: Final = Tuples(lambda: _rows(_consented_memberships()))
 
 
 class NoAccess(ServiceError):
-    """The organization asked for is unknown, or the user does not belong to it (any more)."""
+    """The requested organization is unknown, or the user is not a member of it."""
 
     status = 403
     reason = "no_access"
@@ -48,20 +48,20 @@ class NoAccess(ServiceError):
 
 
 def build(principal: Principal, organization_id: str | None) -> Row:
-    """Return the context, in one query. The principal is one with names.
+    """Return the context, in one query. The principal must have been read with names.
 
-    With ``organization_id`` the user must belong to it now. Without, the organization of
-    the token is used; when the user left it, there is none: never another one.
+    With ``organization_id``, the user must be a member of that organization now. Without it, the
+    organization is that of the token, or null if the user has left it.
 
     Raises:
-        NoAccess: the organization that was asked for is not the user's.
+        NoAccess: the user is not a member of the requested organization.
 
     """
     tenant = principal.user.tenant
     joined = _organizations(principal)
     own = principal.claims.get("organization_id")
     chosen = joined.get(str(own if organization_id is None else organization_id))
-    listed = _listed(principal, joined)
+    listed = _listed_organizations(principal, joined)
     if organization_id is not None and (chosen is None or (chosen not in listed and organization_id != own)):
         raise NoAccess
     return {
@@ -88,17 +88,17 @@ def build(principal: Principal, organization_id: str | None) -> Row:
     }
 
 
-def _tells(principal: Principal, scope: str) -> bool:
-    """Tell whether the token's application is told what a scope releases (decision N3).
+def _is_released(principal: Principal, scope: str) -> bool:
+    """Tell whether the application of the token gets the data of a scope (decision N3).
 
-    Our own applications are told everything, as the interface says.
+    First-party applications get all data.
     """
     return not principal.is_third_party or scope in principal.scopes
 
 
 def _user(principal: Principal) -> Row:
     user = principal.user
-    profile, email, phone = (_tells(principal, scope) for scope in (PROFILE, EMAIL, PHONE))
+    profile, email, phone = (_is_released(principal, scope) for scope in (PROFILE, EMAIL, PHONE))
     return {
         "id": user.pk,
         "username": user.username if profile else "",
@@ -110,17 +110,18 @@ def _user(principal: Principal) -> Row:
     }
 
 
-def _listed(principal: Principal, joined: dict[str, Row]) -> list[Row]:
-    """Return the organizations that the application may know of, besides the one that its token is for."""
-    return list(joined.values()) if _tells(principal, ORGANIZATIONS) else []
+def _listed_organizations(principal: Principal, joined: dict[str, Row]) -> list[Row]:
+    """Return the organizations that the application may list. The token's own needs no scope."""
+    return list(joined.values()) if _is_released(principal, ORGANIZATIONS) else []
 
 
 def _organizations(principal: Principal) -> dict[str, Row]:
-    """Return the user's organizations by id, each with the roles held there, in one query.
+    """Return the user's organizations by id, each with the user's roles in it, in one query.
 
-    A third-party application has only those that the user agreed to, and roles with their scope.
+    A third-party application gets only the organizations of the user's consent, and roles only with their
+    scope.
     """
-    with_roles = _tells(principal, ORGANIZATION_ROLES)
+    with_roles = _is_released(principal, ORGANIZATION_ROLES)
     if principal.is_third_party:
         rows = _CONSENTED.all(user_id=principal.user.pk, application_id=principal.application_id)
     else:

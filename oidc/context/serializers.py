@@ -1,10 +1,10 @@
-"""The session context as it is asked for and shown."""
+"""Serializers of the session context."""
 
 from rest_framework import serializers
 
 
 class QuerySerializer(serializers.Serializer[None]):
-    """The organization to look at."""
+    """The query parameters of the session context."""
 
     organization_id = serializers.CharField(required=False, default=None, max_length=64)
 
@@ -18,7 +18,7 @@ class ContextTenantSerializer(serializers.Serializer[None]):
 
 
 class ContextUserSerializer(serializers.Serializer[None]):
-    """The user behind the token. ``updated_at`` is Unix time in seconds.
+    """The user of the token. ``updated_at`` is Unix time in seconds.
 
     A third-party application sees what the scopes of its token release; the rest is empty or null.
     """
@@ -42,7 +42,7 @@ class ContextApplicationSerializer(serializers.Serializer[None]):
 
 
 class ContextOrganizationSerializer(serializers.Serializer[None]):
-    """An organization that the user may enter now."""
+    """An organization of which the user is a member."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -58,7 +58,7 @@ class CurrentOrganizationSerializer(ContextOrganizationSerializer):
 
 
 class ContextSessionSerializer(serializers.Serializer[None]):
-    """What the token says."""
+    """The claims of the token, and the current organization."""
 
     subject = serializers.CharField()
     client_id = serializers.CharField()
@@ -67,7 +67,7 @@ class ContextSessionSerializer(serializers.Serializer[None]):
 
 
 class ContextSerializer(serializers.Serializer[None]):
-    """Who is behind a token, where, and what they may enter now."""
+    """The current user, application and organizations of an access token."""
 
     tenant = ContextTenantSerializer()
     user = ContextUserSerializer()

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class IsEndUser(BasePermission):
-    """Lets in whoever came with an access token of a user."""
+    """Allows requests with the access token of a user."""
 
     def has_permission(self, request: Request, view: "Any") -> bool:
-        """Tell whether there is a user."""
+        """Tell whether the request was authenticated as a user."""
         return isinstance(request.user, Principal)
 
 
 @method_decorator(cross_origin("GET"), name="dispatch")  # type: ignore[arg-type]
 class SessionContext(APIView):
-    """Who is behind the token, and where, at this moment."""
+    """The session context of an access token."""
 
     queries = {"get": QuerySerializer}
     gives = {"get": ContextSerializer}
@@ -36,13 +36,13 @@ class SessionContext(APIView):
     permission_classes = (IsEndUser,)
 
     def get(self, request: Request) -> Response:
-        """Show who is behind the token, and what they may enter now."""
+        """Return the current user, application and organizations of the access token."""
         assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser said so
         context = builder.build(request.user, self._organization_id(request))
         return Response(context, headers={"Cache-Control": "no-store"})
 
     def _organization_id(self, request: Request) -> str | None:
-        """Return the organization that is asked for; most ask for none."""
+        """Return the requested organization, if any."""
         if "organization_id" not in request.query_params:
             return None
         query = QuerySerializer(data=request.query_params)

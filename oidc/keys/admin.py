@@ -32,7 +32,7 @@ class SigningKeyAdmin(Pages):
     section = "Applications"
     title = "Signing keys"
     list_display = ("id", "status", "created_at", "activated_at", "retired_at")
-    ordering = ("status", "-created_at", "-pk")  # the words happen to be in order
+    ordering = ("status", "-created_at", "-pk")  # active, next, previous: also the alphabetical order
     shown = (
         "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "unexpired_tokens",
         "safe_to_delete",
@@ -45,28 +45,28 @@ class SigningKeyAdmin(Pages):
         ),
         Operation(
             "rotate", "Rotate",
-            "The next key becomes active, or a new one where none is. The old one verifies what it signed.",
+            "The next key becomes active, or a new one if there is none. Tokens of the old one stay valid.",
             _rotate, row_needed=False, grave=True,
         ),
         Operation(
-            "delete", "Delete", "What this key signed stops validating at once, everywhere.",
+            "delete", "Delete", "Tokens that this key signed are refused at once, everywhere.",
             _remove, possible=lambda key: key.status != SigningKey.Status.ACTIVE, grave=True,
         ),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return keys without what is not shown."""
+        """Return the keys without the columns that the pages do not show."""
         return super().get_queryset(request).defer("public_jwk", "sealed_private_key")
 
     @admin.display(description="Unexpired tokens")
     def unexpired_tokens(self, key: SigningKey) -> int:
-        """How many tokens it signed that have not expired."""
-        return usage.of(key).unexpired_tokens
+        """Return the number of unexpired tokens that the key signed."""
+        return usage.get_usage(key).unexpired_tokens
 
     @admin.display(description="Safe to delete")
     def safe_to_delete(self, key: SigningKey) -> str:
-        """When the last of them expires."""
+        """Return when the last of these tokens expires."""
         if key.status == SigningKey.Status.ACTIVE:
             return "Never while it is active"
-        last = usage.of(key).last_expires_at
+        last = usage.get_usage(key).last_expires_at
         return "Now" if last is None else f"{last:%Y-%m-%d %H:%M:%S} UTC"

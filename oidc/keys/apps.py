@@ -9,5 +9,5 @@ class KeysConfig(AppConfig):
     name = "oidc.keys"
 
     def ready(self) -> None:
-        """Register what the doctor asks."""
+        """Register the system checks."""
         from oidc.keys import checks  # noqa: F401, PLC0415 - models are ready only now

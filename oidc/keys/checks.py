@@ -1,4 +1,4 @@
-"""What the doctor asks about signing keys."""
+"""System checks of signing keys, which ``manage.py doctor`` runs."""
 
 from collections.abc import Iterator
 
@@ -12,14 +12,14 @@ from oidc.keys.models import SigningKey
 
 @examined
 def signing_keys() -> Iterator[CheckMessage]:
-    """Ask of every tenant whether it can sign, and whether it still can after a rotation."""
+    """Check that every tenant can sign tokens now, and after its next rotation."""
     keys = SigningKey.objects.exclude(status=SigningKey.Status.PREVIOUS).select_related("tenant")
     active: set[str] = set()
     closed: dict[str, list[str]] = {SigningKey.Status.ACTIVE: [], SigningKey.Status.NEXT: []}
     for key in keys.order_by("tenant__slug"):
         if key.status == SigningKey.Status.ACTIVE:
             active.add(str(key.tenant_id))
-        if not signing.opens(key):
+        if not signing.can_decrypt(key):
             closed[key.status].append(key.tenant.slug)
     without = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
     if without:

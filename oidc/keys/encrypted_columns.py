@@ -1,4 +1,4 @@
-"""Private halves of signing keys, as they lie in the database."""
+"""The encrypted private keys of signing keys."""
 
 from typing import Final
 

@@ -24,14 +24,14 @@ _ES256: Final = ec.ECDSA(SHA256())
 
 
 class InvalidToken(Exception):
-    """The text is no token of ours."""
+    """The text is not a token that one of the tenant's keys signed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A token taken apart. Nothing of it is proven before ``verify`` said so.
+    """The parts of a token. Trust none of them before ``verify`` has returned.
 
-    Requests share it: nobody changes its claims.
+    Requests share one object, so its claims are read-only.
     """
 
     kid: str
@@ -47,10 +47,10 @@ def encode(value: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Decode base64url without padding, refusing all but the one canonical spelling.
+    """Decode base64url without padding. Only the canonical encoding is accepted.
 
     Raises:
-        InvalidToken: it is spelt otherwise.
+        InvalidToken: the text is not base64url, or not its canonical form.
 
     """
     try:
@@ -72,7 +72,7 @@ def sign(claims: dict[str, Any], *, typ: str, kid: str, key: ec.EllipticCurvePri
 
 
 def parse(token: str) -> Parsed:
-    """Take a token apart without believing any of it.
+    """Split a token into its parts without verifying it.
 
     Raises:
         InvalidToken: it is not a compact JWS whose header names ES256, a type and a key.
@@ -83,7 +83,7 @@ def parse(token: str) -> Parsed:
     signing_input, _, signature = token.rpartition(".")
     header_text, _, payload_text = signing_input.partition(".")
     header, claims = _object(header_text), _object(payload_text)
-    # RFC 8725 section 3.1: the algorithm is ours to say, never the token's.
+    # RFC 8725 section 3.1: the verifier chooses the algorithm, never the token.
     if header.get("alg") != "ES256" or "crit" in header:
         raise InvalidToken("not signed with ES256")
     kid, typ = header.get("kid"), header.get("typ")
@@ -103,10 +103,10 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def verify(parsed: Parsed, key: ec.EllipticCurvePublicKey) -> None:
-    """Check the signature over what was parsed.
+    """Verify the signature of a token.
 
     Raises:
-        InvalidToken: it is wrong.
+        InvalidToken: the signature is wrong.
 
     """
     if len(parsed.signature) != 2 * _COORDINATE_BYTES:

@@ -17,22 +17,22 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
         return self.filter(status=SigningKey.Status.ACTIVE)
 
     def next(self) -> Self:
-        """Return the key that waits for its turn, where there is one."""
+        """Return the key that the next rotation activates, if there is one."""
         return self.filter(status=SigningKey.Status.NEXT)
 
     def in_order(self) -> Self:
         """Return the active key, the next one, then the previous ones, newest first."""
-        return self.order_by("status", "-created_at", "-pk")  # the words happen to be in order
+        return self.order_by("status", "-created_at", "-pk")  # the order is also the alphabetical one
 
 
 class SigningKey(TenantModel):
-    """An ECDSA P-256 key pair. Its id is the ``kid``; its private half is encrypted at rest.
+    """An ECDSA P-256 key pair. Its id is the ``kid``; its private key is encrypted at rest.
 
-    It is in the key set from the moment that it exists.
+    The key set contains it as soon as it exists.
     """
 
     class Status(models.TextChoices):
-        """One key signs; one may be known before it does; those before it still verify."""
+        """The active key signs, the next key is published in advance, previous keys only verify."""
 
         ACTIVE = "active"
         NEXT = "next"
@@ -68,10 +68,10 @@ class SigningKey(TenantModel):
 
     @property
     def algorithm(self) -> str:
-        """What it signs with (RFC 7518 section 3.4)."""
+        """The JWS algorithm (RFC 7518 section 3.4)."""
         return "ES256"
 
     @property
     def published_at(self) -> datetime:
-        """When it came into the key set."""
+        """When the key was added to the key set."""
         return self.created_at

@@ -20,27 +20,27 @@ class KeyIsActive(ServiceError):
 
 
 class KeyDoesNotOpen(ServiceError):
-    """The key whose turn it is cannot sign: its private half is sealed with a key that is not there."""
+    """The next key cannot sign: its private key is encrypted with a key that ENCRYPTION_KEYS lacks."""
 
     reason = "key_does_not_open"
     message = "the next signing key does not open with ENCRYPTION_KEYS: delete it, or bring the old ring back"
 
 
 def provision() -> None:
-    """Give a new tenant its first key."""
+    """Create the first key of a new tenant."""
     _activate(signing.generate())
 
 
 @transaction.atomic
 def prepare() -> SigningKey:
-    """Return the key that the next rotation will make active, published from now on.
+    """Publish the key that the next rotation activates, and return it.
 
-    There is one at most: who asks again is shown the one that waits.
+    There is at most one: a second call returns the same key.
     """
-    _one_at_a_time()
-    waiting = SigningKey.objects.next().first()
-    if waiting is not None:
-        return waiting
+    _lock_keys()
+    prepared = SigningKey.objects.next().first()
+    if prepared is not None:
+        return prepared
     key = signing.generate()
     key.save(force_insert=True)
     log.record(Event.SIGNING_KEY_PREPARE, kid=key.pk)
@@ -49,19 +49,19 @@ def prepare() -> SigningKey:
 
 @transaction.atomic
 def rotate() -> SigningKey:
-    """Retire the active key and return its successor: the one prepared, else a new one.
+    """Retire the active key and return its successor: the next key if there is one, else a new one.
 
-    The retired key stays in the key set, for the tokens it signed are still valid.
+    The retired key stays in the key set, because the tokens it signed are still valid.
 
     Raises:
-        KeyDoesNotOpen: no token could be signed with the one prepared.
+        KeyDoesNotOpen: the private key of the next key cannot be decrypted.
 
     """
-    _one_at_a_time()
+    _lock_keys()
     key = SigningKey.objects.next().first()
     if key is None:
         key = signing.generate()
-    elif not signing.opens(key):
+    elif not signing.can_decrypt(key):
         raise KeyDoesNotOpen
     now = timezone.now()
     SigningKey.objects.active().update(status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now)
@@ -72,14 +72,14 @@ def rotate() -> SigningKey:
 
 @transaction.atomic
 def remove(key: SigningKey) -> None:
-    """Forget a key that is not in use: what it signed stops validating at once, on every worker.
+    """Delete a key that is not active. Every worker refuses the tokens it signed at once.
 
     Raises:
-        KeyIsActive: it is the one in use.
-        records.Gone: somebody else was faster.
+        KeyIsActive: the key is active.
+        records.Gone: another request has deleted the key.
 
     """
-    _one_at_a_time()
+    _lock_keys()
     status = SigningKey.objects.filter(pk=key.pk).values_list("status", flat=True).first()
     if status is None:
         raise records.Gone
@@ -89,8 +89,8 @@ def remove(key: SigningKey) -> None:
     log.record(Event.SIGNING_KEY_DELETE, kid=key.pk)
 
 
-def _one_at_a_time() -> None:
-    """Let whoever else changes the tenant's keys wait until the transaction ends. Tokens go on."""
+def _lock_keys() -> None:
+    """Lock the tenant's keys against other changes until the transaction ends. Token requests do not wait."""
     records.hold(Tenant(pk=tenancy.active_id()), expected=None)
 
 

@@ -1,8 +1,8 @@
 """Signing and verifying with the tenant's keys: the only module that touches private keys.
 
-Loaded keys stay in the process, by tenant and ``kid``: what a ``kid`` means never changes.
-Which key is active, and whether a key still exists, is asked of the database each time, so
-that a rotation or a deletion on one worker counts on every worker at once.
+Loaded keys are cached in the process by tenant and ``kid``, because a ``kid`` always means the same key.
+Which key is active, and whether a key still exists, is read from the database each time, so that a
+rotation or deletion on one worker takes effect on all workers at once.
 """
 
 from functools import lru_cache
@@ -29,7 +29,7 @@ PURPOSE: Final = "signing keys"
 
 
 def generate() -> SigningKey:
-    """Make a new key for the active tenant, unsaved, which waits for its turn."""
+    """Return an unsaved new key of the active tenant, with the status ``next``."""
     key = SigningKey(tenant_id=tenancy.active_id())
     private = ec.generate_private_key(ec.SECP256R1())
     key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
@@ -40,23 +40,23 @@ def generate() -> SigningKey:
     return key
 
 
-def opens(key: SigningKey) -> bool:
-    """Tell whether the ring of this installation opens the private half."""
+def can_decrypt(key: SigningKey) -> bool:
+    """Tell whether a key of ENCRYPTION_KEYS decrypts the private key."""
     try:
-        _open(key, str(key.tenant_id))
+        _decrypt(key, str(key.tenant_id))
     except keyring.UnknownKey:
         return False
     return True
 
 
 def load(key_id: UUID) -> None:
-    """Have a key of the active tenant at hand, so that signing with it cannot fail later.
+    """Load a key of the active tenant into the cache, so that signing with it cannot fail later.
 
     Raises:
         SigningKey.DoesNotExist: the tenant has no such key.
 
     """
-    _private(tenancy.active_id(), key_id)
+    _private_key(tenancy.active_id(), key_id)
 
 
 def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
@@ -66,34 +66,34 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
         SigningKey.DoesNotExist: the tenant has no such key.
 
     """
-    return jws.sign(claims, typ=typ, kid=str(key_id), key=_private(tenancy.active_id(), key_id))
+    return jws.sign(claims, typ=typ, kid=str(key_id), key=_private_key(tenancy.active_id(), key_id))
 
 
 def verify(token: str, *, typ: str) -> Parsed:
-    """Return a token of that type whose signature a key of the active tenant made.
+    """Return the parts of a token of this type that a key of the active tenant signed.
 
-    It does **not** check that the key still exists (a loaded key and what it signed are remembered),
-    nor any claim: callers ask ``SigningKey.objects.filter(pk=kid)`` with what else they look up.
+    It does **not** check that the key still exists, because keys and results are cached, nor any claim.
+    Callers include ``SigningKey.objects.filter(pk=kid)`` in their next query.
 
     Raises:
-        InvalidToken: no key of this tenant signed it, or it is of another type.
+        InvalidToken: no key of this tenant signed it, or it has another type.
 
     """
-    parsed = _verified(tenancy.active_id(), token)
+    parsed = _parse_and_verify(tenancy.active_id(), token)
     if parsed.typ != typ:
         raise InvalidToken("another type of token")
     return parsed
 
 
 @lru_cache(maxsize=1024)
-def _verified(tenant_id: str, token: str) -> Parsed:
-    """Verify a signature once: the same bytes under the same key stay proven. Refusals are not kept."""
+def _parse_and_verify(tenant_id: str, token: str) -> Parsed:
+    """Return a token with a valid signature. Valid results are cached; exceptions are not."""
     parsed = jws.parse(token)
     kid = ids.parse(parsed.kid)
     if kid is None:
-        raise InvalidToken("no key of ours")
+        raise InvalidToken("no such key")
     try:
-        key = _public(tenant_id, kid)
+        key = _public_key(tenant_id, kid)
     except SigningKey.DoesNotExist:
         raise InvalidToken("no such key") from None
     jws.verify(parsed, key)
@@ -101,7 +101,7 @@ def _verified(tenant_id: str, token: str) -> Parsed:
 
 
 @lru_cache(maxsize=4096)
-def _public(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
+def _public_key(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
     row = SigningKey.objects.only("public_jwk").get(tenant_id=tenant_id, pk=key_id)
     key = JWK(**row.public_jwk).get_op_key("verify")
     assert isinstance(key, ec.EllipticCurvePublicKey)  # noqa: S101 - generate() makes no other
@@ -109,12 +109,12 @@ def _public(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
 
 
 @lru_cache(maxsize=16_384)  # at 2.5 KB each
-def _private(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
+def _private_key(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
     row = SigningKey.objects.only("sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
-    return _open(row, tenant_id)
+    return _decrypt(row, tenant_id)
 
 
-def _open(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
+def _decrypt(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
     binding = _binding(tenant_id, row.pk)
     der = keyring.unseal(row.sealed_private_key, purpose=PURPOSE, bound_to=binding)
     key = load_der_private_key(der, password=None)

@@ -1,8 +1,8 @@
-"""What a key signed that is still good.
+"""The unexpired tokens of a signing key.
 
-Tokens leave no rows, but each issue leaves an entry in the audit log. The entry says which key
-signed and when what it signed expires, so that the log can be asked. Tokens that ended early,
-by revocation or with their session, are counted too: the number is never too small.
+Tokens are not stored, but the audit log has an entry for each issue. The entry names the signing key and
+the expiry of the tokens, so they can be counted there. Tokens that were revoked, or whose session ended,
+are counted too: the number is never too small.
 """
 
 import time
@@ -24,26 +24,26 @@ from identity.resources.models import LONGEST_TTL
 from oidc.keys.models import SigningKey
 
 _ISSUES: Final = (Event.TOKEN_EXCHANGE.value, Event.TOKEN_REFRESH.value)
-# What clocks differ by, and what a request may take that read the active key before it was retired.
+# Allows for clock skew, and for a request that read the active key just before it was retired.
 _SLACK: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How many tokens of a key are unexpired, and when the last of them expires (null: none is left)."""
+    """The number of unexpired tokens of a key, and when the last of them expires (null if there is none)."""
 
     unexpired_tokens: int
     last_expires_at: datetime | None
 
 
-def noted(key_id: UUID, *, access_token_exp: int, id_token_exp: int | None) -> dict[str, Any]:
-    """Return what the entry of an issue says of its tokens, which ``of`` reads; ``exp`` as in the tokens."""
+def build_facts(key_id: UUID, *, access_token_exp: int, id_token_exp: int | None) -> dict[str, Any]:
+    """Return the facts of an issue's audit entry that ``get_usage`` reads; ``exp`` is as in the tokens."""
     facts: dict[str, Any] = {"kid": key_id, "access_token_exp": access_token_exp}
     return facts if id_token_exp is None else facts | {"id_token_exp": id_token_exp}
 
 
-def of(key: SigningKey) -> Usage:
-    """Count the unexpired tokens that a key signed, access and ID tokens alike, in one statement."""
+def get_usage(key: SigningKey) -> Usage:
+    """Count the unexpired access and ID tokens that a key signed, in one statement."""
     if key.activated_at is None:
         return Usage(0, None)
     now = int(time.time())
@@ -65,7 +65,7 @@ def of(key: SigningKey) -> Usage:
 
 
 def _entries(key: SigningKey, activated_at: datetime) -> QuerySet[Entry]:
-    """Return the entries of what the key signed, as far back as a token of today can be from."""
+    """Return the audit entries of tokens that the key signed and that can still be unexpired."""
     longest = max(LONGEST_TTL, settings.ACCESS_TOKEN_SECONDS, settings.ID_TOKEN_SECONDS)
     since = max(activated_at, timezone.now() - timedelta(seconds=longest)) - _SLACK
     entries = Entry.objects.filter(tenant_id=tenancy.active_id(), created_at__gte=since)

@@ -10,22 +10,22 @@ from identity.core.tenant_statements import Select
 from oidc.keys.models import SigningKey
 from oidc.public_json import cacheable_json
 
-# RFC 7517 section 4: exactly these members, so that nothing private can ever slip in.
+# RFC 7517 section 4: only these members, so that no private one can be published.
 _MEMBERS: Final = ("kty", "crv", "x", "y")
-_published: Final = Select(lambda: SigningKey.objects.in_order().only("pk", "public_jwk"))
+_PUBLISHED: Final = Select(lambda: SigningKey.objects.in_order().only("pk", "public_jwk"))
 
 
-@csrf_exempt  # another method is refused for what it is, not for want of a form's token
+@csrf_exempt  # another method gets 405, and not 403 for a missing CSRF token
 @require_safe
 def jwks(request: HttpRequest) -> HttpResponse:
-    """List the tenant's keys: the active one, the next one, then those whose tokens still verify."""
+    """List the tenant's keys: the active one, the next one, then the previous ones."""
     return cacheable_json(
         request,
         {
             "keys": [
                 {name: key.public_jwk[name] for name in _MEMBERS}
                 | {"kid": str(key.pk), "use": "sig", "alg": "ES256"}
-                for key in _published.all()
+                for key in _PUBLISHED.all()
             ]
         },
     )

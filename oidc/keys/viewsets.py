@@ -20,7 +20,7 @@ _SHOWN: Final = ("id", "status", "algorithm", *_DATES)
 
 
 class SigningKeySerializer(serializers.Serializer[None]):
-    """A signing key, without a word of its private half."""
+    """A signing key, without its key material."""
 
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=SigningKey.Status.choices)
@@ -32,7 +32,7 @@ class SigningKeySerializer(serializers.Serializer[None]):
 
 
 class SigningKeyDetailSerializer(SigningKeySerializer):
-    """A signing key, and what deleting it would do."""
+    """A signing key, and when it is safe to delete."""
 
     unexpired_tokens = serializers.IntegerField()
     safe_to_delete_at = Timestamp(allow_null=True)
@@ -53,21 +53,21 @@ class SigningKeyViewSet(TenantViewSet):
         return SigningKey.objects.in_order().defer("public_jwk", "sealed_private_key")
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with all of them."""
+        """Return all keys."""
         return Response(
             [_shown(key) for key in self.get_queryset().defer("public_jwk", "sealed_private_key")]
         )
 
     def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with one, and what it signed that is still good."""
+        """Return a key and the number of its unexpired tokens."""
         key = self.get_object()
-        used = usage.of(key)
+        used = usage.get_usage(key)
         is_previous = key.status == SigningKey.Status.PREVIOUS
         return Response(
             {
                 **_shown(key),
                 "unexpired_tokens": used.unexpired_tokens,
-                # The active key signs on: no moment is safe.
+                # The active key goes on signing, so it is never safe to delete.
                 "safe_to_delete_at": used.last_expires_at if is_previous else None,
             }
         )
@@ -76,7 +76,7 @@ class SigningKeyViewSet(TenantViewSet):
         """Delete a key that is not active."""
         key = self.get_object()
         if expected_versions(request, key.pk) is not None:
-            raise Stale  # a key has no versions, so that no tag can be its own
+            raise Stale  # a key has no versions, so no tag can match
         services.remove(key)
         return Response(None)
 
@@ -84,15 +84,15 @@ class SigningKeyViewSet(TenantViewSet):
     def prepare(self, request: Request) -> Response:
         """Publish the next key before its first use.
 
-        It is the key that the next rotation makes active. Called again, the one that waits is answered.
+        The next rotation makes this key active. A second call returns the same key.
         """
         return Response(_shown(services.prepare()))
 
     @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
-        """Make the next key active, or a new one where none was prepared.
+        """Make the next key active, or a new one if none was prepared.
 
-        The key that was active so far verifies what it signed until it is deleted.
+        Tokens that the previous key signed stay valid until it is deleted.
         """
         return Response(_shown(services.rotate()))
 

@@ -77,7 +77,7 @@ def is_authentic(client: Client, credentials: Credentials) -> bool:
     """Tell whether the credentials are the client's. A public client needs no secret."""
     if not is_proof_needed(client, credentials):
         return True
-    return applications.secret_is_right(client.application, credentials.secret)
+    return applications.is_valid_secret(client.application, credentials.secret)
 
 
 def is_proof_needed(client: Client, credentials: Credentials) -> bool:

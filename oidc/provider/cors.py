@@ -43,4 +43,4 @@ def cross_origin(methods: str) -> Callable[[View], View]:
 def _is_registered(origin: str) -> bool:
     if not origin.isascii() or not origin.isprintable():
         return False
-    return Application.objects.at_home_on(origin).exists()
+    return Application.objects.with_origin(origin).exists()

@@ -136,7 +136,7 @@ def for_machine(client: Client, named: list[str], *, resource: str, organization
         return _in_organization(client, named, resource, organization_id)
     if not resource and not client.has_roles:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    granted = bindings.scopes_of(client.application.pk)
+    granted = bindings.get_scopes(client.application.pk)
     if resource:
         api = _resource(resource)
         assert api is not None  # noqa: S101 - a resource was named
@@ -160,11 +160,11 @@ def _inferred(granted: list[Scope], named: list[str]) -> Target:
 
 def _in_organization(client: Client, named: list[str], resource: str, organization_id: str) -> Target:
     try:
-        bound: OrganizationApplication = bindings.binding(organization_id, str(client.application.pk))
+        bound: OrganizationApplication = bindings.get_binding(organization_id, str(client.application.pk))
     except bindings.NotBound:
         raise UnauthorizedClient(_UNKNOWN.format("organization_id")) from None
     api = _resource(resource)
-    held = bindings.resource_scopes_in(bound, api.pk) if api else bindings.permissions_in(bound)
+    held = bindings.get_resource_scopes(bound, api.pk) if api else bindings.get_permissions(bound)
     return Target(
         audience=_audience(api, bound.organization_id),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,

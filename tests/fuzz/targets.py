@@ -45,7 +45,7 @@ def redirect_uri(data: bytes) -> None:
         assert sent is not None
         assert sent.groups() in [one.groups() for one in known if one]
     try:
-        accepted = redirect_uris.acceptable(uri, native)
+        accepted = redirect_uris.validate(uri, native)
     except Invalid:
         return
     authority = re.match(r"[^:]*://([^/?]*)", accepted)

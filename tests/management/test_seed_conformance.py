@@ -79,7 +79,7 @@ def test_makes_two_clients_with_exactly_the_addresses_of_the_alias(seeding):
             ]
             assert (made.type, made.is_third_party) == ("Traditional", False)
             assert made.grant_types == ["authorization_code", "refresh_token"]
-            assert applications.secret_is_right(made, config[block]["client_secret"])
+            assert applications.is_valid_secret(made, config[block]["client_secret"])
 
 
 def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
@@ -151,8 +151,8 @@ def test_rotate_makes_every_secret_anew(seeding):
     assert not secrets_of(first) & secrets_of(second)
     with seeding.inside():
         made = seeding.application(second)
-        assert applications.secret_is_right(made, second["client"]["client_secret"])
-        assert not applications.secret_is_right(made, first["client"]["client_secret"])
+        assert applications.is_valid_secret(made, second["client"]["client_secret"])
+        assert not applications.is_valid_secret(made, first["client"]["client_secret"])
         assert passwords.verify(password_of(second), User.objects.get().password)[0]
 
 

@@ -42,10 +42,10 @@ def x_of(key):
 @contextmanager
 def forgotten():
     """Work with nothing remembered of any key, as in a worker that has just begun."""
-    for cache in (signing._private, signing._public):
+    for cache in (signing._private_key, signing._public_key):
         cache.cache_clear()
     yield
-    for cache in (signing._private, signing._public):
+    for cache in (signing._private_key, signing._public_key):
         cache.cache_clear()
 
 
@@ -371,7 +371,7 @@ class TestAtRest:
     def test_case_K07_the_row_holds_no_private_key_in_any_spelling(self, acme):
         with acme.active():
             row = SigningKey.objects.get()
-            private = signing._private(acme.tenant.pk, row.pk)
+            private = signing._private_key(acme.tenant.pk, row.pk)
         number = private.private_numbers().private_value
         secret = number.to_bytes(32, "big")
 

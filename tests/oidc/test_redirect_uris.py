@@ -165,16 +165,16 @@ class TestRegistration:
         ],
     )
     def test_decision_O8_takes_https_and_loopback(self, kind, uri):
-        assert redirect_uris.acceptable(uri, kind) == uri
+        assert redirect_uris.validate(uri, kind) == uri
 
     @pytest.mark.parametrize(
         "uri", ["com.example.app:/cb", "com.example.app://cb", "app.rp-1.example:/cb?x=1"]
     )
     def test_case_A08_takes_private_schemes_of_native_applications_only(self, uri):
-        assert redirect_uris.acceptable(uri, "Native") == uri
+        assert redirect_uris.validate(uri, "Native") == uri
         for kind in ("Traditional", "SPA"):
             with pytest.raises(Invalid, match="must be https"):
-                redirect_uris.acceptable(uri, kind)
+                redirect_uris.validate(uri, kind)
 
     @pytest.mark.parametrize("kind", TYPES)
     @pytest.mark.parametrize(
@@ -251,13 +251,13 @@ class TestRegistration:
     )
     def test_case_A09_refuses_everything_else(self, kind, uri):
         with pytest.raises(Invalid, match=r"^redirect_uris: "):
-            redirect_uris.acceptable(uri, kind)
+            redirect_uris.validate(uri, kind)
 
     @given(uri=bent() | st.text(), kind=st.sampled_from(TYPES))
     @fuzzing(max_examples=700, deadline=None)
     def test_what_is_taken_is_plain_and_matches_itself(self, uri, kind):
         try:
-            redirect_uris.acceptable(uri, kind)
+            redirect_uris.validate(uri, kind)
         except Invalid:
             return
 
@@ -272,7 +272,7 @@ class TestRegistration:
     def test_decision_O8_takes_http_anywhere_in_development(self, settings, uri):
         settings.DEVELOPMENT = True
 
-        assert redirect_uris.acceptable(uri, "SPA") == uri
+        assert redirect_uris.validate(uri, "SPA") == uri
 
 
 class TestApplication:
@@ -355,4 +355,4 @@ class TestOrigin:
         ],
     )
     def test_is_spelt_as_browsers_spell_it(self, uri, origin):
-        assert redirect_uris.origin_of(uri) == origin
+        assert redirect_uris.get_origin(uri) == origin

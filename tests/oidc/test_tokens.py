@@ -286,7 +286,8 @@ def raw_signature(key: ec.EllipticCurvePrivateKey, text: str) -> str:
 def signature_of(world, text: str) -> str:
     """Return the tenant's own signature of whatever text."""
     with world.active():
-        return raw_signature(signing._private(world.tenant.pk, SigningKey.objects.active().get().pk), text)
+        key = signing._private_key(world.tenant.pk, SigningKey.objects.active().get().pk)
+        return raw_signature(key, text)
 
 
 def resigned(world, header: dict[str, Any], claims: dict[str, Any]) -> str:

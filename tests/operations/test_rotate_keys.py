@@ -174,7 +174,7 @@ class TestReseal:
         assert {kind: left()[kind] for kind in RESEALED} == dict.fromkeys(RESEALED, 0)
         settings.ENCRYPTION_KEYS = NEWER
         with acme.active():
-            assert signing.opens(SigningKey.objects.get())
+            assert signing.can_decrypt(SigningKey.objects.get())
             assert Connector.objects.get().config()["password"] == PASSWORD
             assert outgoing._decrypt(OutgoingMessage.objects.get()) == stored["message"]
 
@@ -225,7 +225,7 @@ class TestReseal:
         text = said("--reseal")
         before = left()["client_secrets"]
         with acme.active():
-            assert applications.secret_is_right(application, secret)
+            assert applications.is_valid_secret(application, secret)
 
         assert "they move when the application next presents its secret" in text
         assert left()["client_secrets"] == before - 1

@@ -18,7 +18,7 @@ def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UU
         grant_type=client.request.grant_type,
         result="success",
         scope=" ".join(context.all_scopes),
-        **usage.noted(
+        **usage.build_facts(
             context.key_id, access_token_exp=context.access_token_exp, id_token_exp=context.id_token_exp
         ),
     )

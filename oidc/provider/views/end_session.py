@@ -137,8 +137,8 @@ def _application(sent: Parameters, hint: Hint | None) -> Application | None:
 
 def _is_listed(target: str) -> bool:
     """Tell whether some application lists exactly this target, for requests that name no client."""
-    origin = redirect_uris.origin_of(target)
-    homes = Application.objects.at_home_on(origin) if origin else ()
+    origin = redirect_uris.get_origin(target)
+    homes = Application.objects.with_origin(origin) if origin else ()
     return any(target in home.post_logout_redirect_uris for home in homes)
 
 
@@ -149,8 +149,8 @@ def _may_return(target: str, application: Application | None) -> bool:
     if application.post_logout_redirect_uris:
         return target in application.post_logout_redirect_uris
     # A fragment would swallow the state that is added at the end.
-    origin = None if "#" in target else redirect_uris.origin_of(target)
-    return origin is not None and origin in {redirect_uris.origin_of(u) for u in application.redirect_uris}
+    origin = None if "#" in target else redirect_uris.get_origin(target)
+    return origin is not None and origin in {redirect_uris.get_origin(u) for u in application.redirect_uris}
 
 
 def _refused(request: HttpRequest, reason: str) -> HttpResponse:
