@@ -17,7 +17,7 @@ def record_shown(session: Session, pending: Pending) -> ConsentRequest:
     consent_request = steps.get_wanted(session.user, pending.authorization)
     shown = consent_request.to_json() | {"user_id": str(session.user_id)}
     if shown != pending.row.shown:
-        requests.note_shown(pending.row, shown)
+        requests.record_shown(pending.row, shown)
     return consent_request
 
 
@@ -41,10 +41,10 @@ def is_current(session: Session, pending: Pending, digest: str) -> bool:
 def allow(session: Session, pending: Pending) -> str:
     """Store the user's consent to what was shown; return the URL that resumes the request."""
     shown = pending.row.shown
-    if shown is not None and requests.note_consent(pending.row, session):
+    if shown is not None and requests.record_consent(pending.row, session):
         # Only what was shown and can still be granted.
         consent_request = steps.get_wanted(session.user, pending.authorization)
-        consents.give(session.user, pending.application, consent_request.limited_to(shown))
+        consents.grant(session.user, pending.application, consent_request.limited_to(shown))
     return pending.resume_url
 
 

@@ -94,8 +94,8 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
             raise Expired
         return None
     try:
-        valid = authorization.validate(parameters.decoded(row.query), application=row.application)
-    except (Unanswerable, authorization.Refused):
+        valid = authorization.validate(parameters.decode(row.query), application=row.application)
+    except (Unanswerable, authorization.ErrorRedirect):
         # The application or its redirect URI changed meanwhile.
         requests.finish(row)
         raise Expired from None

@@ -211,7 +211,7 @@ def start_session(  # noqa: PLR0913 - what signing in touches
                 ownership.accept_proof(user, *proven)
             session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
             if pending:
-                requests.note_sign_in(pending.row, session)
+                requests.record_sign_in(pending.row, session)
             entry.facts["session_id"] = str(session.pk)
             entry.succeeded()
     return SignInResult(pending.resume_url if pending else reverse("pages:account"), token, user)
@@ -230,7 +230,7 @@ def _start_in_new_browser(
     credentials.record_sign_in(
         user,
         (sessions.INSERT, session),
-        *([requests.noting_sign_in(pending.row, session)] if pending else []),
+        *([requests.sign_in_statement(pending.row, session)] if pending else []),
         *(attempt.success_statements() if attempt else []),
         (log.INSERT, written),
     )

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.sessions.services import TOUCH_AFTER
 from identity.users.identifiers import Kind
-from oidc.grants.descriptions import Described
+from oidc.grants.descriptions import TargetDescription
 from oidc.provider import scopes as s
 
 _SCOPES: Final = {
@@ -60,7 +60,7 @@ def describe_scopes(scopes: Iterable[str]) -> list[dict[str, str]]:
     ]
 
 
-def describe_target(target: Described) -> dict[str, object]:
+def describe_target(target: TargetDescription) -> dict[str, object]:
     """Return an API or organization for display: each scope with its description, else with its name."""
     return {
         "name": target.name,

@@ -13,11 +13,11 @@ from management.administrators.models import Administrator
 from management.api import permissions
 from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.client_principal import Machine, NotAMachine
+from oidc.provider.client_principal import ClientPrincipal, NotAClientToken
 
 _REFUSAL: Final = "the token is invalid or expired: sign in again"
 
-Caller = Administrator | Machine
+Caller = Administrator | ClientPrincipal
 
 
 class ManagementAuthentication(BaseAuthentication):
@@ -58,8 +58,8 @@ def _caller(token: str, request: Request) -> Caller:
         except tokens.InvalidToken:
             raise AuthenticationFailed(_REFUSAL) from None
     try:
-        return client_principal.machine(token, partial(permissions.questions, request))
+        return client_principal.authenticate(token, partial(permissions.questions, request))
     except InvalidBearer:
         raise AuthenticationFailed(_REFUSAL) from None
-    except NotAMachine:
+    except NotAClientToken:
         raise PermissionDenied("the management API does not accept end users' tokens") from None

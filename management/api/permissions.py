@@ -13,7 +13,7 @@ from identity.core.tenant_statements import text
 from identity.resources import services as resources
 from management.administrators.models import Administrator
 from oidc.applications import bindings
-from oidc.provider.client_principal import Asking, Claims, Machine
+from oidc.provider.client_principal import Claims, ClientPrincipal, PrincipalQuery
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module through its settings
@@ -34,7 +34,7 @@ class ManagesTenant(BasePermission):
         caller: object = request.user
         if isinstance(caller, Administrator):
             return caller.manages_tenant and self._role_allows(caller, request)
-        if isinstance(caller, Machine):
+        if isinstance(caller, ClientPrincipal):
             return _may_use(caller, request)
         return False
 
@@ -57,25 +57,25 @@ def _role_allows(caller: Administrator, request: Request) -> bool:
     return caller.may_write(route, method, body.keys())
 
 
-def questions(request: Request, claims: Claims) -> tuple[Asking, dict[str, object]]:
+def questions(request: Request, claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
     """Return what to query of the application of a token with these claims, and the parameters."""
     scopes = frozenset(claims["scope"].split()) & _sufficient_scopes(request)
     return _grant_query(scopes), {"indicator": _indicator()}
 
 
 @cache
-def _grant_query(scopes: frozenset[str]) -> Asking:
+def _grant_query(scopes: frozenset[str]) -> PrincipalQuery:
     """Return the query for a grant of these scopes. The cache is small: all are from ``SCOPES``."""
-    return Asking(is_granted=lambda: bindings.is_granted(text("indicator"), scopes))
+    return PrincipalQuery(is_granted=lambda: bindings.is_granted(text("indicator"), scopes))
 
 
-def _may_use(caller: Machine, request: Request) -> bool:
+def _may_use(caller: ClientPrincipal, request: Request) -> bool:
     """Tell whether token and roles both allow the route. A token for an organization never does."""
     return (
         "organization_id" not in caller.claims
         and caller.audiences == {_indicator()}
         and bool(caller.scopes & _sufficient_scopes(request))
-        and caller.answers["is_granted"]
+        and caller.conditions["is_granted"]
     )
 
 

@@ -20,11 +20,11 @@ from oidc.applications import bindings
 from oidc.applications.models import Application
 from oidc.provider import client_principal
 from oidc.provider.bearer import InvalidBearer
-from oidc.provider.client_principal import Asking, Claims, Machine, NotAMachine
+from oidc.provider.client_principal import Claims, ClientPrincipal, NotAClientToken, PrincipalQuery
 
 _SUFFICIENT_SCOPES: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
-_NOTHING: Final = Asking()
-_IN_ORGANIZATION: Final = Asking(
+_NOTHING: Final = PrincipalQuery()
+_IN_ORGANIZATION: Final = PrincipalQuery(
     is_there=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
     is_bound=lambda: bindings.is_bound(uuid("organization_id")),
     holds=lambda: bindings.has_permission(uuid("organization_id"), _SUFFICIENT_SCOPES),
@@ -35,7 +35,7 @@ _IN_ORGANIZATION: Final = Asking(
 class MachineAuthentication(BaseAuthentication):
     """Bearer tokens of client credentials."""
 
-    def authenticate(self, request: Request) -> tuple[Machine, None] | None:
+    def authenticate(self, request: Request) -> tuple[ClientPrincipal, None] | None:
         """Return the application of the token, or none without an Authorization header.
 
         Raises:
@@ -51,10 +51,10 @@ class MachineAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
         try:
-            caller = client_principal.machine(token.strip(), _questions)
+            caller = client_principal.authenticate(token.strip(), _questions)
         except InvalidBearer as error:
             raise AuthenticationFailed(str(error)) from None
-        except NotAMachine:
+        except NotAClientToken:
             raise PermissionDenied("the token is not a machine-to-machine token") from None
         context.act_as(application_id=str(caller.application.pk))
         return caller, None
@@ -76,7 +76,7 @@ class ManagesMembers(BasePermission):
 
         """
         caller: object = request.user
-        if not isinstance(caller, Machine):
+        if not isinstance(caller, ClientPrincipal):
             return False
         organization_id = str(view.kwargs["organization_pk"])
         if caller.claims.get("organization_id") != organization_id:
@@ -87,19 +87,19 @@ class ManagesMembers(BasePermission):
             raise PermissionDenied("the scope lacks both manage:organizations and all")
         return self._check_current_grants(caller)
 
-    def _check_current_grants(self, caller: Machine) -> bool:
+    def _check_current_grants(self, caller: ClientPrincipal) -> bool:
         if caller.application.type != Application.Type.MACHINE:
             raise PermissionDenied("the application is not of type MachineToMachine")
-        if not caller.answers.get("is_there"):
+        if not caller.conditions.get("is_there"):
             raise OrganizationGone
-        if not caller.answers["is_bound"]:
+        if not caller.conditions["is_bound"]:
             raise PermissionDenied("the application is not bound to the organization")
-        if not caller.answers["holds"] and not caller.answers["carries"]:
+        if not caller.conditions["holds"] and not caller.conditions["carries"]:
             raise PermissionDenied("the application's roles no longer grant the scope")
         return True
 
 
-def _questions(claims: Claims) -> tuple[Asking, dict[str, object]]:
+def _questions(claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
     """Return what to query of the application of a token with these claims, and the parameters."""
     organization = ids.parse(str(claims.get("organization_id")))
     if organization is None:

@@ -178,7 +178,7 @@ class MemberViewSet(MemberGroup):
         number taken from an account and an email that already exists count too. Beyond that, any phone number
         that is not a member's gets 429.
         """
-        caller: Any = request.user  # a Machine: see ManagesMembers
+        caller: Any = request.user  # a ClientPrincipal: see ManagesMembers
         serializer = EnrolSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         try:

@@ -33,7 +33,7 @@ from oidc.applications.models import (
 )
 
 
-class NotAMachine(ServiceError):
+class NotMachineToMachine(ServiceError):
     """Only machine applications can have system roles or be bound to organizations."""
 
     reason = "not_a_machine"
@@ -48,7 +48,7 @@ ROLES: Final = Assignment(
     Event.APPLICATION_UPDATE,
     allowed={"type": Role.Type.MACHINE},
     takers={"type": Application.Type.MACHINE},
-    refusal=NotAMachine,
+    refusal=NotMachineToMachine,
 )
 OF_ROLE: Final = Assignment(ApplicationRole, "role", "application", "application_ids", Event.ROLE_UPDATE)
 IN_ORGANIZATION: Final = Assignment(

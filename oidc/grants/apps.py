@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class GrantsConfig(AppConfig):
-    """Stands in for the toolkit's token tables, which are swapped for these."""
+    """The models of grants, which replace the toolkit's token models."""
 
     name = "oidc.grants"

@@ -17,7 +17,7 @@ from database.statements import Chain, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import families, requests, revoked
+from oidc.grants import families, requests, revoked_tokens
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
 from oidc.keys.models import SigningKey
 
@@ -43,23 +43,24 @@ _of_client: Final = Select(
         )[:1]
     )
 )
-_answer: Final = Chain(requests.FINISH, _insert)
-_use_up: Final = Update(
+_finish_request_and_insert: Final = Chain(requests.FINISH, _insert)
+_redeem: Final = Update(
     lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
     consumed_at=Now(),
     family_id=uuid("family_id"),
     access_token_id=text("access_token_id"),
     access_token_expires_at=moment("access_token_expires_at"),
 )
-_consume: Final = Chain(_use_up, log.INSERT)
-_consume_for_family: Final = Chain(_use_up, families.INSERT, log.INSERT)
+_consume: Final = Chain(_redeem, log.INSERT)
+_consume_for_family: Final = Chain(_redeem, families.INSERT, log.INSERT)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCode:
     """A code as it is now, with its user, session and application, and the tenant's active signing key.
 
-    ``is_live``: it has not expired, and its session and user still count. It may have been redeemed.
+    ``is_live``: it has not expired, its session has not ended and its user may sign in. It may have been
+    redeemed.
     """
 
     row: AuthorizationCode
@@ -83,11 +84,11 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     nonce: str,
     code_challenge: str,
     consent_id: UUID | None,
-    answering: AuthorizationRequest | None = None,
+    pending_request: AuthorizationRequest | None = None,
 ) -> str | None:
-    """Issue a code of 256 random bits, bound to all that is given.
+    """Issue a code of 256 random bits, bound to all arguments, and delete the pending request.
 
-    It answers a request that was parked, if one was; nothing when that was answered before.
+    Return None if the pending request was answered before.
     """
     code = secrets.token_urlsafe(32)
     row = AuthorizationCode(
@@ -104,9 +105,9 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         code_challenge=code_challenge,
         consent_id=consent_id,
     )
-    if answering is None:
+    if pending_request is None:
         _insert(row)
-    elif not _answer({"pk": answering.pk}, row):
+    elif not _finish_request_and_insert({"pk": pending_request.pk}, row):
         return None
     return code
 
@@ -139,7 +140,7 @@ def redeem(
 
 
 def revoke_issued(code: AuthorizationCode) -> None:
-    """Revoke what a code was redeemed for, because it was presented a second time.
+    """Revoke the tokens that a code was redeemed for, because it was presented a second time.
 
     RFC 6749 section 4.1.2: the server SHOULD revoke all tokens previously issued based on
     that authorization code.
@@ -147,7 +148,7 @@ def revoke_issued(code: AuthorizationCode) -> None:
     try:
         code.refresh_from_db(fields=["family_id", "access_token_id", "access_token_expires_at"])
     except AuthorizationCode.DoesNotExist:
-        return  # deleted meanwhile, with its user or application and all that it issued
+        return  # deleted in the meantime with its user or application, and so are its tokens
     if code.family_id is not None:
         families.end(
             code.family_id,
@@ -156,7 +157,7 @@ def revoke_issued(code: AuthorizationCode) -> None:
             application_id=code.application_id,
         )
     elif code.access_token_id is not None and code.access_token_expires_at is not None:
-        revoked.add(
+        revoked_tokens.add(
             code.access_token_id,
             code.access_token_expires_at,
             reason="code_reused",

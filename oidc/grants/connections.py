@@ -1,4 +1,4 @@
-"""The applications that a user let in, and ending that."""
+"""The applications that have access to a user's account, and how the user revokes it."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, Refres
 
 
 class NotConnected(ServiceError):
-    """The user let no such application in, or let it have nothing at this target."""
+    """The application has no access to the user's account, or none to this target."""
 
     status = 404
     reason = "application_not_connected"
@@ -26,9 +26,10 @@ class NotConnected(ServiceError):
 
 @dataclass(slots=True)
 class Connection:
-    """An application, what it may do, and since when; ``last_used_at`` is unset if it never came back.
+    """The access of an application to a user's account.
 
-    ``scopes`` are those beside the targets'; ``targets`` are the APIs and organizations agreed to.
+    ``scopes`` are those that belong to no target; ``targets`` are the APIs and organizations of the consent.
+    ``last_used_at`` is unset without a refresh token.
     """
 
     application: Application
@@ -38,8 +39,8 @@ class Connection:
     last_used_at: datetime | None = None
 
 
-def of(user: User) -> list[Connection]:
-    """Return the applications that the user agreed to or that stay connected, by name. Three queries."""
+def get_connections(user: User) -> list[Connection]:
+    """Return the applications with a consent or a refresh token of the user, by name. Three queries."""
     found: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
@@ -61,12 +62,12 @@ def of(user: User) -> list[Connection]:
 
 @transaction.atomic
 def revoke(user: User, application_id: str) -> Application:
-    """End all that a user let an application have: consent, codes, refresh tokens and access tokens.
+    """Revoke an application's access to a user's account: consent, codes, refresh and access tokens.
 
-    The id is as a client sent it.
+    The id is unparsed input.
 
     Raises:
-        NotConnected: there was nothing to end, or it is no id at all.
+        NotConnected: there was nothing to revoke, or the id is malformed.
 
     """
     application = _application(application_id)
@@ -80,13 +81,13 @@ def revoke(user: User, application_id: str) -> Application:
 
 @transaction.atomic
 def revoke_target(user: User, application_id: str, target_id: str) -> Application:
-    """End what a user let an application have at one API, or in one organization.
+    """Revoke an application's access to one API or one organization of a user.
 
-    The application keeps its refresh tokens, which get no token for this target any more. Its access tokens
-    of an organization are refused at once where Gatehouse itself accepts them.
+    The application keeps its refresh tokens, but gets no more access tokens for this target. Gatehouse's own
+    endpoints refuse its access tokens of an organization at once.
 
     Raises:
-        NotConnected: there is no such target of the user's.
+        NotConnected: the user's consent has no such target.
 
     """
     application = _application(application_id)
@@ -113,14 +114,14 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
 
 @transaction.atomic
 def revoke_all(user: User, *, reason: str) -> None:
-    """End all that a user let any application have: consents, codes and refresh families."""
+    """Revoke the access of all applications to a user's account: consents, codes and refresh families."""
     _end(user, reason=reason)
 
 
 def _end(user: User, *, reason: str, **of: Application) -> int:
-    """End consents, codes and families; return how many families that were."""
+    """End consents, codes and families, and return how many families were ended."""
     Consent.objects.filter(user=user, **of).delete()
-    # Codes first: one that is being redeemed at this moment has its family by the time they are read.
+    # Codes first: if one is being redeemed concurrently, its family exists when families are read.
     AuthorizationCode.objects.filter(user=user, consumed_at=None, **of).delete()
     connected = list(RefreshFamily.objects.live().filter(user=user, **of))
     for family in connected:
@@ -129,7 +130,7 @@ def _end(user: User, *, reason: str, **of: Application) -> int:
 
 
 def _application(application_id: str) -> Application:
-    """Return an application by the id that a client sent.
+    """Return an application by its unparsed id.
 
     Raises:
         NotConnected: there is none.

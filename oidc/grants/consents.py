@@ -1,4 +1,4 @@
-"""What users let applications have: identity scopes, and scopes at API resources and in organizations."""
+"""Consents of users to applications: identity scopes, and scopes of API resources and organizations."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,26 +30,26 @@ _CONSENT: Final = Tuples(
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
-    """What a user agreed to at one target; ``id`` is that of its row."""
+class GrantedTarget:
+    """The scopes that a user granted for one target; ``id`` is that of its row."""
 
     id: UUID
     scopes: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Consented:
-    """What a user agreed to for an application: names of identity scopes, and targets by the target's id.
+class GrantedConsent:
+    """A user's consent to an application: names of identity scopes, and targets by the target's id.
 
-    ``identity`` can also hold names that were agreed to for targets (see ``Consent``). No target's scope
-    has the name of an identity scope, so a caller only looks up identity scopes there.
+    ``identity`` can also contain names that were granted for targets (see ``Consent``). A target's scope
+    never has the name of an identity scope, so callers look up identity scopes only.
     """
 
     id: UUID
     created_at: datetime
     identity: frozenset[str]
-    resources: dict[UUID, Granted] = field(default_factory=dict)
-    organizations: dict[UUID, Granted] = field(default_factory=dict)
+    resources: dict[UUID, GrantedTarget] = field(default_factory=dict)
+    organizations: dict[UUID, GrantedTarget] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ConsentRequest:
     organization_scopes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it is kept with a parked request."""
+        """Return the JSON that is stored with a pending request."""
         return {
             "identity": list(self.identity),
             "resource_id": self.resource_id and str(self.resource_id),
@@ -73,7 +73,7 @@ class ConsentRequest:
         }
 
     def targets(self) -> list[ConsentTarget]:
-        """Return the rows that an agreement would make, which are not stored."""
+        """Return unsaved rows of the targets, as a consent would store them."""
         rows = []
         if self.resource_id is not None:
             rows.append(ConsentTarget(resource_id=self.resource_id, scopes=list(self.resource_scopes)))
@@ -83,7 +83,7 @@ class ConsentRequest:
         return rows
 
     def limited_to(self, shown: dict[str, Any]) -> Self:
-        """Return the part of it that was shown: ``shown`` is what ``to_json`` returned then."""
+        """Return the part that was shown to the user; ``shown`` is the stored ``to_json``."""
         has_resource = str(self.resource_id) == shown["resource_id"]
         has_organization = str(self.organization_id) == shown["organization_id"]
         return type(self)(
@@ -101,50 +101,50 @@ def _common(names: tuple[str, ...], shown: list[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in shown)
 
 
-def find(user_id: UUID, application_id: UUID) -> Consented | None:
-    """Return what a user agreed to for an application, in one query."""
-    found: Consented | None = None
+def find(user_id: UUID, application_id: UUID) -> GrantedConsent | None:
+    """Return a user's consent to an application, in one query."""
+    found: GrantedConsent | None = None
     for row in _CONSENT.all(user_id=user_id, application_id=application_id):
         pk, created_at, identity, target_id, resource_id, organization_id, scopes = row
         if found is None:
-            found = Consented(pk, created_at, frozenset(identity))
+            found = GrantedConsent(pk, created_at, frozenset(identity))
         if resource_id is not None:
-            found.resources[resource_id] = Granted(target_id, frozenset(scopes))
+            found.resources[resource_id] = GrantedTarget(target_id, frozenset(scopes))
         elif organization_id is not None:
-            found.organizations[organization_id] = Granted(target_id, frozenset(scopes))
+            found.organizations[organization_id] = GrantedTarget(target_id, frozenset(scopes))
     return found
 
 
 def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
-    """Return the id of the consent that a user gave an application."""
+    """Return the id of a user's consent to an application."""
     return (
         Consent.objects.filter(user=user_id, application=application_id).values_list("pk", flat=True).first()
     )
 
 
-def covers(consented: Consented | None, asked: ConsentRequest) -> bool:
-    """Tell whether the user already agreed to all that is asked, each for its target."""
-    if consented is None or not consented.identity.issuperset(asked.identity):
+def covers(consent: GrantedConsent | None, request: ConsentRequest) -> bool:
+    """Tell whether a consent includes all scopes of a request, each for its target."""
+    if consent is None or not consent.identity.issuperset(request.identity):
         return False
-    return _grants(consented.resources, asked.resource_id, asked.resource_scopes) and _grants(
-        consented.organizations, asked.organization_id, asked.organization_scopes
+    return _includes(consent.resources, request.resource_id, request.resource_scopes) and _includes(
+        consent.organizations, request.organization_id, request.organization_scopes
     )
 
 
-def names_organization(consented: Consented | None, organization_id: str) -> bool:
-    """Tell whether the user agreed to an organization, whose id is as a client sent it."""
-    return consented is not None and ids.parse(organization_id) in consented.organizations
+def has_organization(consent: GrantedConsent | None, organization_id: str) -> bool:
+    """Tell whether a consent includes an organization. The id is unparsed input."""
+    return consent is not None and ids.parse(organization_id) in consent.organizations
 
 
-def _grants(targets: dict[UUID, Granted], target_id: UUID | None, scopes: tuple[str, ...]) -> bool:
+def _includes(targets: dict[UUID, GrantedTarget], target_id: UUID | None, scopes: tuple[str, ...]) -> bool:
     if target_id is None:
         return True
     return target_id in targets and targets[target_id].scopes.issuperset(scopes)
 
 
 @transaction.atomic
-def give(user: User, application: Application, granted: ConsentRequest) -> None:
-    """Remember that the user agreed, on top of what was agreed before."""
+def grant(user: User, application: Application, granted: ConsentRequest) -> None:
+    """Add the scopes and targets that the user agreed to to the user's consent."""
     consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
     names = {*granted.identity, *granted.resource_scopes, *granted.organization_scopes}
     consent.scopes = sorted(names.union(consent.scopes))
@@ -165,7 +165,7 @@ def give(user: User, application: Application, granted: ConsentRequest) -> None:
 
 
 def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> None:
-    # The consent's row is locked: nobody else writes its targets.
+    # The row of the consent is locked, so no other transaction writes its targets.
     row, is_new = ConsentTarget.objects.get_or_create(
         consent=consent, **target, defaults={"scopes": sorted(scopes)}
     )

@@ -1,4 +1,4 @@
-"""What APIs, organizations and their scopes are called: for pages that ask, show or end consents."""
+"""Names and descriptions of APIs, organizations and their scopes, for pages about consents."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from oidc.grants.models import ConsentTarget
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """An API or organization by its name, with scopes and their descriptions; ``indicator`` is an API's."""
+class TargetDescription:
+    """The name of an API or organization, and scopes with descriptions; only an API has an ``indicator``."""
 
     name: str
     indicator: str
     scopes: list[tuple[str, str]]
 
 
-def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, Described]:
-    """Return what targets are called, by the ids of their rows, in four queries at most.
+def describe(targets: Iterable[ConsentTarget]) -> dict[UUID, TargetDescription]:
+    """Return the descriptions of targets by the ids of their rows, in at most four queries.
 
-    A target whose API or organization was just deleted is left out.
+    A target whose API or organization was just deleted is omitted.
     """
     rows = list(targets)
     apis = _apis([row for row in rows if row.resource_id])
     return apis | _organizations([row for row in rows if row.organization_id])
 
 
-def _apis(rows: list[ConsentTarget]) -> dict[UUID, Described]:
+def _apis(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     if not rows:
         return {}
     wanted = {row.resource_id for row in rows if row.resource_id}
@@ -36,7 +36,7 @@ def _apis(rows: list[ConsentTarget]) -> dict[UUID, Described]:
     scopes = Scope.objects.filter(resource__in=wanted, name__in=_names(rows))
     texts = {(scope.resource_id, scope.name): scope.description for scope in scopes}
     return {
-        row.pk: Described(
+        row.pk: TargetDescription(
             apis[row.resource_id].name,
             apis[row.resource_id].indicator,
             [(name, texts.get((row.resource_id, name), "")) for name in sorted(row.scopes)],
@@ -46,7 +46,7 @@ def _apis(rows: list[ConsentTarget]) -> dict[UUID, Described]:
     }
 
 
-def _organizations(rows: list[ConsentTarget]) -> dict[UUID, Described]:
+def _organizations(rows: list[ConsentTarget]) -> dict[UUID, TargetDescription]:
     if not rows:
         return {}
     wanted = {row.organization_id for row in rows if row.organization_id}
@@ -54,7 +54,7 @@ def _organizations(rows: list[ConsentTarget]) -> dict[UUID, Described]:
     permissions = OrganizationPermission.objects.filter(name__in=_names(rows))
     texts = dict(permissions.values_list("name", "description"))
     return {
-        row.pk: Described(
+        row.pk: TargetDescription(
             names[row.organization_id], "", [(name, texts.get(name, "")) for name in sorted(row.scopes)]
         )
         for row in rows

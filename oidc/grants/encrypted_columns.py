@@ -1,4 +1,4 @@
-"""Macs of refresh tokens: a family's next token is made with the first key of the ring."""
+"""MACs of refresh tokens: the next token of a family is made with the first key of ENCRYPTION_KEYS."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""Grants that are over, and the sessions that nothing of theirs hangs on.
+"""Expired grants, and expired sessions that no stored code refers to.
 
-All are kept an hour longer than they count: clocks differ, and requests are under way.
+Rows are kept for an hour after they expire, because clocks differ and requests may still be running.
 """
 
 from typing import Final
@@ -14,15 +14,15 @@ from identity.sessions.models import Session
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
 
 _KEPT_SECONDS: Final = 3600
-_OVER: Final = seconds_ahead(-_KEPT_SECONDS)
+_EXPIRED_BEFORE: Final = seconds_ahead(-_KEPT_SECONDS)
 
 
 def _requests() -> QuerySet[AuthorizationRequest]:
-    return AuthorizationRequest.objects.filter(expires_at__lt=_OVER)
+    return AuthorizationRequest.objects.filter(expires_at__lt=_EXPIRED_BEFORE)
 
 
 def _codes() -> QuerySet[AuthorizationCode]:
-    """Return codes that are of no use, not even to end what they bought when they come again.
+    """Return expired codes whose tokens have ended too; until then a replayed code must be recognised.
 
     RFC 6749 section 4.1.2: the server SHOULD revoke all tokens previously issued based on
     that authorization code.
@@ -33,28 +33,30 @@ def _codes() -> QuerySet[AuthorizationCode]:
         idle_expires_at__gt=DatabaseNow(),
         expires_at__gt=DatabaseNow(),
     )
-    # Within an OR, PostgreSQL looks each family up by its id, whatever it believes of the tables' sizes.
+    # Within an OR, PostgreSQL looks up each family by its id, whatever table sizes it estimates.
     no_family = Q(family_id=None) | ~Exists(family)
-    no_token = Q(access_token_expires_at=None) | Q(access_token_expires_at__lt=_OVER)
-    return AuthorizationCode.objects.filter(no_family, no_token, expires_at__lt=_OVER)
+    no_token = Q(access_token_expires_at=None) | Q(access_token_expires_at__lt=_EXPIRED_BEFORE)
+    return AuthorizationCode.objects.filter(no_family, no_token, expires_at__lt=_EXPIRED_BEFORE)
 
 
 def _families() -> QuerySet[RefreshFamily]:
-    # A token of a family that is not there is refused like one of a family that ended.
+    # A token of a deleted family is refused like one of a family that has ended.
     return RefreshFamily.objects.filter(
-        Q(ended_at__lt=_OVER) | Q(idle_expires_at__lt=_OVER) | Q(expires_at__lt=_OVER)
+        Q(ended_at__lt=_EXPIRED_BEFORE)
+        | Q(idle_expires_at__lt=_EXPIRED_BEFORE)
+        | Q(expires_at__lt=_EXPIRED_BEFORE)
     )
 
 
 def _revoked() -> QuerySet[RevokedToken]:
-    return RevokedToken.objects.filter(expires_at__lt=_OVER)
+    return RevokedToken.objects.filter(expires_at__lt=_EXPIRED_BEFORE)
 
 
 def _sessions() -> QuerySet[Session]:
-    """Return sessions that are over, unless a code that is kept came from them."""
+    """Return ended and expired sessions that no stored code refers to."""
     idle = seconds_ahead(-_KEPT_SECONDS - settings.SESSION_IDLE_SECONDS)
     return Session.objects.filter(
-        Q(ended_at__lt=_OVER) | Q(expires_at__lt=_OVER) | Q(last_used_at__lt=idle),
+        Q(ended_at__lt=_EXPIRED_BEFORE) | Q(expires_at__lt=_EXPIRED_BEFORE) | Q(last_used_at__lt=idle),
         ~Exists(AuthorizationCode.objects.filter(session=OuterRef("pk"))),
     )
 

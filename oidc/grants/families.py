@@ -1,9 +1,8 @@
 """Refresh families: one row each, whose tokens are derived, never stored.
 
-A refresh token is ``family.generation.key.mac``. The row says which generation is the
-newest. Rotating adds one to it; the token before the newest is answered, for a short
-grace, with the very same successor, so that a retry loses nothing; anything older was
-stolen or lost, and ends the family (RFC 9700 section 4.14.2).
+A refresh token is ``family.generation.key.mac``. The row stores the newest generation, and a rotation adds
+one to it. During a short grace period, the previous token still gets the same successor, so that a client
+can retry. A token of an older generation was replayed, and ends the family (RFC 9700 section 4.14.2).
 """
 
 import hmac
@@ -38,7 +37,7 @@ _ABSOLUTE: Final = timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS)
 _GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
 
 
-def _in_time() -> Q:
+def _is_unexpired() -> Q:
     return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
 
 
@@ -50,18 +49,19 @@ _of_client: Final = Select(
         .annotate(
             active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
             is_live=ExpressionWrapper(
-                _in_time() & Q(user__is_suspended=False, user__epoch=F("epoch")), output_field=BooleanField()
+                _is_unexpired() & Q(user__is_suspended=False, user__epoch=F("epoch")),
+                output_field=BooleanField(),
             ),
             in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - _GRACE), output_field=BooleanField()),
         )[:1]
     )
 )
-# It names one table only. Across a join (to the user, as ``live`` has) Django asks for the ids in a
-# subquery, which PostgreSQL does not run again after it waited for another rotation: two would
-# succeed, and skip a generation.
-_rotate: Final = Chain(
+# The UPDATE has one table only. With a join (to the user, as in ``live``) Django selects the ids in a
+# subquery, which PostgreSQL does not run again after waiting for a concurrent rotation: both rotations
+# would succeed and skip a generation.
+_ROTATE: Final = Chain(
     Update(
-        lambda: RefreshFamily.objects.filter(_in_time(), pk=uuid("pk"), generation=number("generation")),
+        lambda: RefreshFamily.objects.filter(_is_unexpired(), pk=uuid("pk"), generation=number("generation")),
         generation=F("generation") + 1,
         key_id=text("key_id"),
         rotated_at=Now(),
@@ -69,7 +69,7 @@ _rotate: Final = Chain(
     ),
     log.INSERT,
 )
-_end: Final = Chain(
+_END: Final = Chain(
     Update(
         lambda: RefreshFamily.objects.filter(pk=uuid("pk"), ended_at=None),
         ended_at=Now(),
@@ -83,8 +83,8 @@ _end: Final = Chain(
 class FoundFamily:
     """A refresh family as it is now, with its user and application, and the tenant's active signing key.
 
-    ``is_live``: it has not ended or expired, and its user still counts. ``in_grace``: the token before the
-    newest is still answered.
+    ``is_live``: it has not ended or expired, and its user may sign in. ``in_grace``: the token before the
+    newest is still accepted.
     """
 
     row: RefreshFamily
@@ -94,15 +94,15 @@ class FoundFamily:
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
-    """A refresh token that we made: its family and generation are authentic."""
+class ParsedToken:
+    """A refresh token with a valid MAC: its family and generation are authentic."""
 
     family_id: UUID
     generation: int
 
 
 class Outcome(Enum):
-    """What became of a presented generation."""
+    """The result of presenting a generation."""
 
     ROTATED = auto()
     REPEATED = auto()
@@ -114,7 +114,7 @@ def _mac(family_id: UUID, generation: int, key_id: str) -> str:
 
 
 def build_token(family: RefreshFamily) -> str:
-    """Return the newest refresh token of a family: the same text each time."""
+    """Return the newest refresh token of a family; the result is always the same text."""
     return ".".join(
         (
             str(family.pk),
@@ -125,8 +125,8 @@ def build_token(family: RefreshFamily) -> str:
     )
 
 
-def parse_token(token: str) -> Presented | None:
-    """Return the family and generation of a refresh token, if its MAC is ours."""
+def parse_token(token: str) -> ParsedToken | None:
+    """Return the family and generation of a refresh token, or None if its MAC is wrong."""
     match = _TOKEN.fullmatch(token)
     family_id = ids.parse(match[1]) if match else None
     if match is None or family_id is None:
@@ -136,10 +136,10 @@ def parse_token(token: str) -> Presented | None:
         expected = _mac(family_id, generation, match[3])
     except keyring.UnknownKey:
         return None
-    return Presented(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
+    return ParsedToken(family_id, generation) if hmac.compare_digest(expected, match[4]) else None
 
 
-def new_family(  # noqa: PLR0913 - what a family remembers
+def new_family(  # noqa: PLR0913 - one parameter a column
     *,
     family_id: UUID,
     application: Application,
@@ -170,14 +170,14 @@ def find(family_id: UUID, *, client_id: str) -> FoundFamily | None:
     return FoundFamily(row, row.is_live, row.in_grace, row.active_key_id) if row else None
 
 
-def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
+def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
     """Rotate a family that ``find`` just returned, and return the outcome with the family as it is now.
 
     ``ROTATED``: the newest generation was presented; the next one and the audit entry are written in one
-    statement. ``REPEATED``: the one before, within the grace; nothing but the entry is written. ``REFUSED``:
-    anything else; a replayed generation ends the family (RFC 9700 section 4.14.2).
+    statement. ``REPEATED``: the previous one was presented within the grace period; only the entry is
+    written. ``REFUSED``: any other; a replayed generation ends the family (RFC 9700 section 4.14.2).
     """
-    if generation == family.generation and _moved(family, entry):
+    if generation == family.generation and _try_rotate(family, entry):
         return Outcome.ROTATED, family
     found = find(family.pk, client_id=family.application.client_id)
     if found is None or not found.is_live:
@@ -197,10 +197,10 @@ def advance(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outco
     return Outcome.REFUSED, current
 
 
-def _moved(family: RefreshFamily, entry: Entry) -> bool:
-    """Move to the next generation unless somebody else just did: one UPDATE decides."""
+def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
+    """Advance to the next generation, and return false if another request just did. One UPDATE decides."""
     key_id = keyring.current()
-    if not _rotate({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
+    if not _ROTATE({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
         return False
     log.count(entry)
     family.generation += 1
@@ -209,7 +209,7 @@ def _moved(family: RefreshFamily, entry: Entry) -> bool:
 
 
 def end(family_id: UUID, *, reason: str, user_id: UUID, application_id: UUID) -> None:
-    """End a family: its refresh tokens and access tokens are refused at once. Audited, once."""
+    """End a family: its refresh tokens and access tokens are refused at once. The first call is audited."""
     entry = log.entry(
         Event.TOKEN_REVOKE,
         user_id=user_id,
@@ -218,5 +218,5 @@ def end(family_id: UUID, *, reason: str, user_id: UUID, application_id: UUID) ->
         reason=reason,
         family_id=family_id,
     )
-    if _end({"pk": family_id, "reason": reason}, entry):
+    if _END({"pk": family_id, "reason": reason}, entry):
         log.count(entry)

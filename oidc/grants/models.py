@@ -1,7 +1,6 @@
-"""What was granted to applications.
+"""Models of grants, which replace the toolkit's token models.
 
-The toolkit's token models are swapped for these. One row stands for a whole refresh
-family, however often it is used; access and ID tokens leave no row at all.
+A refresh family has one row, however often it is used. Access and ID tokens are not stored.
 """
 
 from typing import Self
@@ -21,21 +20,21 @@ _APPLICATION = settings.OAUTH2_PROVIDER_APPLICATION_MODEL
 
 
 class AuthorizationRequest(TenantModel):
-    """An authorization request that waits for a person, bound to the browser it came from."""
+    """A pending authorization request, bound to the browser that sent it."""
 
     browser = models.CharField(max_length=64)
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
-    # Kept as it was sent, percent-encoded: it is validated again when it goes on.
+    # The query as it was sent, percent-encoded: it is validated again when the request continues.
     query = models.TextField()
     expires_at = models.DateTimeField()
-    # The language that the person chose on our pages; it goes before what the client asked for.
+    # The language that the user chose on a page; it has precedence over the client's ``ui_locales``.
     language = models.CharField(max_length=16, blank=True)
-    # What the person did for this request, and in which session.
+    # The steps that the user completed for this request, and in which session.
     session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
     signed_in_at = models.DateTimeField(null=True)
     account_chosen_at = models.DateTimeField(null=True)
     consented_at = models.DateTimeField(null=True)
-    # What the consent page showed last: no more than this can be agreed to. See ``ConsentRequest.to_json``.
+    # What the consent page last showed: the user cannot agree to more. See ``ConsentRequest.to_json``.
     shown = models.JSONField(null=True)
 
     objects = TenantManager()
@@ -51,7 +50,7 @@ class AuthorizationRequest(TenantModel):
 
 
 class AuthorizationCode(TenantModel):
-    """An authorization code, stored as a hash. A consumed one stays until what it issued is gone."""
+    """An authorization code, stored as a hash. A consumed code is kept until its tokens have ended."""
 
     code_hash = models.CharField(max_length=64)
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
@@ -61,7 +60,7 @@ class AuthorizationCode(TenantModel):
     scope = models.TextField()
     resource = models.TextField(blank=True)
     organization_id = models.CharField(max_length=36, blank=True)
-    # The claims that were asked for one by one, by where they go: userinfo, id_token.
+    # The individually requested claims, by destination: userinfo, id_token.
     claims = models.JSONField(default=dict)
     nonce = models.TextField(blank=True)
     code_challenge = models.CharField(max_length=43, blank=True)
@@ -69,7 +68,7 @@ class AuthorizationCode(TenantModel):
     consent_id = models.UUIDField(null=True)
     expires_at = models.DateTimeField()
     consumed_at = models.DateTimeField(null=True)
-    # What the exchange issued, so that a second use can take it back.
+    # The tokens that the exchange issued, so that a second use can revoke them.
     family_id = models.UUIDField(null=True)
     access_token_id = models.CharField(max_length=36, null=True)
     access_token_expires_at = models.DateTimeField(null=True)
@@ -89,7 +88,7 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
     """Reads of refresh families."""
 
     def live(self) -> Self:
-        """Return families that still count, by database time; their user is not suspended."""
+        """Return families that have not ended or expired, by database time, and whose user may sign in."""
         return self.filter(
             ended_at=None,
             idle_expires_at__gt=Now(),
@@ -114,7 +113,7 @@ class RefreshFamily(TenantModel):
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=32, blank=True)
-    # The sign-in behind it: ID tokens repeat it for as long as the family lives.
+    # The sign-in that began the family: its ID tokens repeat these values.
     session_id = models.UUIDField()
     auth_time = models.DateTimeField()
     amr = models.JSONField(default=list)
@@ -125,7 +124,7 @@ class RefreshFamily(TenantModel):
 
     class Meta:
         verbose_name_plural = "refresh families"
-        # Nothing that a refresh changes is in an index: PostgreSQL then changes the row in its place.
+        # No index has a column that a refresh changes, so PostgreSQL can update the row in place (HOT).
         indexes = [models.Index(fields=["tenant"], name="refresh_family_of_tenant")]
 
     def __str__(self) -> str:
@@ -133,7 +132,7 @@ class RefreshFamily(TenantModel):
 
 
 class RevokedToken(TenantModel):
-    """The id of an access token that was taken back before it expired."""
+    """The id of an access token that was revoked before it expired."""
 
     token_id = models.CharField(max_length=36)
     expires_at = models.DateTimeField()
@@ -175,11 +174,11 @@ class Consent(TenantModel):
 
 
 class ConsentTarget(TenantModel):
-    """What a user lets an application have at one API resource, or in one organization.
+    """The scopes that a consent includes for one API resource or one organization.
 
-    The database deletes it with its consent, resource or organization (see the migration), for nodes of
-    0.1.0. Django does so itself, with a statement more for each of these: a later migration that rebuilds
-    the table on SQLite may lose what the database does.
+    The database deletes the row with its consent, resource or organization (see the migration), for nodes of
+    0.1.0. Django deletes it too, with one more statement for each of these, because a later migration that
+    rebuilds the table on SQLite may lose the database's ON DELETE clauses.
     """
 
     consent = models.ForeignKey(Consent, on_delete=models.CASCADE, related_name="targets")
@@ -209,9 +208,9 @@ class ConsentTarget(TenantModel):
 
 
 class Unstored(models.Model):
-    """What the toolkit would keep a row of and we do not: ID tokens and device grants.
+    """A placeholder for the toolkit's models of ID tokens and device grants, which are not stored.
 
-    It has no table. The toolkit asks for a model by name; nothing of ours reads or writes it.
+    It has no table. The toolkit requires a model by name; no code reads or writes it.
     """
 
     class Meta:

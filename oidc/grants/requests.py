@@ -1,4 +1,4 @@
-"""Authorization requests that wait for a person: parked, found again, done with."""
+"""Pending authorization requests: stored, found and deleted."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -16,21 +16,21 @@ from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
 
 _LIFETIME: Final = timedelta(hours=1)
-_MOST_PER_BROWSER: Final = 20
+_MAX_PER_BROWSER: Final = 20
 
 
 def _of_browser() -> QuerySet[AuthorizationRequest]:
     return AuthorizationRequest.objects.filter(browser=text("browser")).order_by("-created_at", "-pk")
 
 
-def _waiting() -> QuerySet[AuthorizationRequest]:
+def _unexpired() -> QuerySet[AuthorizationRequest]:
     return _of_browser().filter(expires_at__gt=Now()).select_related("application")
 
 
 _insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
-_beyond_the_most: Final = Select(lambda: _of_browser().only("pk")[_MOST_PER_BROWSER : 2 * _MOST_PER_BROWSER])
-_newest: Final = Select(lambda: _waiting()[:1])
-_named: Final = Select(lambda: _waiting().filter(pk=uuid("pk"))[:1])
+_excess: Final = Select(lambda: _of_browser().only("pk")[_MAX_PER_BROWSER : 2 * _MAX_PER_BROWSER])
+_newest: Final = Select(lambda: _unexpired()[:1])
+_by_id: Final = Select(lambda: _unexpired().filter(pk=uuid("pk"))[:1])
 _signed_in: Final = Update(
     lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")),
     session_id=uuid("session_id"),
@@ -41,8 +41,10 @@ _signed_in: Final = Update(
 FINISH: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")))
 
 
-def park(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
-    """Keep a request for a browser, and drop the oldest beyond twenty, which one that ``is_new`` has not.
+def store(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
+    """Store a pending request of a browser, and delete the browser's oldest ones beyond twenty.
+
+    A browser that ``is_new`` has no others.
 
     Raises:
         limits.TooMany: too many from this address.
@@ -51,56 +53,56 @@ def park(*, request_id: UUID, browser: str, is_new: bool, application: Applicati
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
     limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
     limits.hit_and_insert(limit, limits.client_network(), _insert, request)
-    if not is_new and (stale := _beyond_the_most.all(browser=browser)):
+    if not is_new and (stale := _excess.all(browser=browser)):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
 
 def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
-    """Return that request of this browser, or its newest when none is named."""
+    """Return a pending request of this browser by its id, or the newest without an id."""
     if not browser:
         return None
     if request_id is not None:
-        return _named.first(browser=browser, pk=request_id)
+        return _by_id.first(browser=browser, pk=request_id)
     return _newest.first(browser=browser)
 
 
-def note_sign_in(request: AuthorizationRequest, session: Session) -> None:
-    """Remember that the person signed in for this request; what another agreed to is void."""
-    statement, values = noting_sign_in(request, session)
+def record_sign_in(request: AuthorizationRequest, session: Session) -> None:
+    """Record that the user signed in for this request. A consent of another user is withdrawn."""
+    statement, values = sign_in_statement(request, session)
     statement(**values)
 
 
-def noting_sign_in(request: AuthorizationRequest, session: Session) -> tuple[Update, dict[str, UUID]]:
-    """Return the update of ``note_sign_in`` and its values, to be made part of a larger statement."""
+def sign_in_statement(request: AuthorizationRequest, session: Session) -> tuple[Update, dict[str, UUID]]:
+    """Return the statement of ``record_sign_in`` and its values, to be part of an atomic change."""
     return _signed_in, {"pk": request.pk, "session_id": session.pk}
 
 
-def note_account(request: AuthorizationRequest, session: Session) -> bool:
-    """Remember that the person chose the account of this session. See ``_unclaimed``."""
-    return bool(_unclaimed(request, session).update(session=session, account_chosen_at=Now()))
+def record_account(request: AuthorizationRequest, session: Session) -> bool:
+    """Record that the user chose the account of this session. False if the request is another session's."""
+    return bool(_of_session(request, session).update(session=session, account_chosen_at=Now()))
 
 
-def note_shown(request: AuthorizationRequest, shown: dict[str, Any]) -> None:
-    """Remember what the consent page shows."""
+def record_shown(request: AuthorizationRequest, shown: dict[str, Any]) -> None:
+    """Record what the consent page shows."""
     request.shown = shown
     AuthorizationRequest.objects.filter(pk=request.pk).update(shown=shown)
 
 
-def note_consent(request: AuthorizationRequest, session: Session) -> bool:
-    """Remember that the person was asked, in this session, and agreed. See ``_unclaimed``."""
-    return bool(_unclaimed(request, session).update(session=session, consented_at=Now()))
+def record_consent(request: AuthorizationRequest, session: Session) -> bool:
+    """Record that the user of this session consented. False if the request is another session's."""
+    return bool(_of_session(request, session).update(session=session, consented_at=Now()))
 
 
-def _unclaimed(request: AuthorizationRequest, session: Session) -> QuerySet[AuthorizationRequest]:
-    """Return the request unless somebody acted for it in another session: people are never mixed."""
+def _of_session(request: AuthorizationRequest, session: Session) -> QuerySet[AuthorizationRequest]:
+    """Return the request unless it belongs to another session, so that two users are never mixed."""
     return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), pk=request.pk)
 
 
-def note_language(request: AuthorizationRequest, language: str) -> None:
-    """Remember which language the person wants its pages in."""
+def record_language(request: AuthorizationRequest, language: str) -> None:
+    """Record the language that the user chose."""
     AuthorizationRequest.objects.filter(pk=request.pk).update(language=language)
 
 
 def finish(request: AuthorizationRequest) -> bool:
-    """Forget a request that was answered; false when it was answered before."""
+    """Delete an answered request. Return false if it was answered before."""
     return bool(FINISH(pk=request.pk))

@@ -1,4 +1,4 @@
-"""What a change of owner does to what applications were granted."""
+"""The grants that end when an account changes its owner."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
 
 
 def _end_codes(user: User) -> None:
-    # A consumed code stays: its second use has to be seen.
+    # A consumed code is kept, so that its second use is recognised.
     AuthorizationCode.objects.filter(user=user, consumed_at=None).delete()
 
 
@@ -30,7 +30,7 @@ USER_DATA: Final = [
     ),
     UserData(
         model="grants.RefreshFamily",
-        reason="an application that was let in before would stay connected",
+        reason="an application connected before would keep its access",
         end=_end_families,
     ),
     UserData(

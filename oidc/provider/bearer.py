@@ -1,4 +1,4 @@
-"""From the text of an access token to the user and application behind it (RFC 6750)."""
+"""Authentication of a user by an access token (RFC 6750)."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,21 +20,21 @@ from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider import tokens
 
-LEEWAY: Final = 5  # seconds that our own clocks may differ by
+LEEWAY: Final = 5  # seconds of clock skew between nodes
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class InvalidBearer(Exception):
-    """The token is no good here. The text says why, for developers."""
+    """The token is not valid here. The text says why, for developers."""
 
 
 class ApplicationGone(InvalidBearer):
-    """The token is ours and in time, but its application was deleted."""
+    """The token is valid, but its application was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who acts through an access token, proven a moment ago. Names are there where they were asked for."""
+    """The user and application of a valid access token. Names are empty unless they were requested."""
 
     user: User
     application_id: UUID
@@ -49,15 +49,15 @@ class Principal:
         return tuple(self.claims["scope"].split())
 
 
-def end_user(token: str, *, names: bool = False) -> Principal:
-    """Return the end user behind an access token of the active tenant, in one query.
+def authenticate(token: str, *, names: bool = False) -> Principal:
+    """Return the user and application of an access token of the active tenant, in one query.
 
-    Checked in this order: signature, expiry, application, user, family or session, revoked id; then, for
-    a third-party application, audience and consent.
-    With ``names`` that query also reads the application's name and type, and the row of the tenant.
+    The order of checks: signature, expiry, application, user, family or session, revoked id; then, for
+    a third-party application, audience and consent. With ``names``, the query also reads the name and
+    type of the application, and the row of the tenant.
 
     Raises:
-        InvalidBearer: one of them says no, or the token is of another kind.
+        InvalidBearer: a check failed, or the token is of another kind.
 
     """
     try:
@@ -79,10 +79,10 @@ def end_user(token: str, *, names: bool = False) -> Principal:
 
 
 def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
-    """Check what every access token of ours has.
+    """Check the times and the issuer of an access token.
 
     Raises:
-        InvalidBearer: it is not in time, or somebody else's.
+        InvalidBearer: it is not valid yet, has expired, or has another issuer.
 
     """
     now = time.time()
@@ -95,28 +95,28 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Holders:
-    """The query for the user of a token, by what the token was issued from."""
+class _UserQueries:
+    """The queries for the user of a token, by the kind of grant that the token was issued from."""
 
     by_family: Select[User]
     by_session: Select[User]
 
 
-def _live_user(holders: _Holders, kid: str, claims: Mapping[str, Any]) -> User:
+def _live_user(queries: _UserQueries, kid: str, claims: Mapping[str, Any]) -> User:
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise InvalidBearer("The access token has no subject.")
-    query, grant_id = _grant_behind(holders, claims)
+    query, grant_id = _query_by_grant(queries, claims)
     user = query.first(
         subject=subject,
         kid=kid,
         client_id=claims["client_id"],
         token_id=claims["jti"],
         grant_id=grant_id,
-        **_consent_behind(claims),
+        **_consent_values(claims),
     )
     if user is None:
-        raise _why_nobody(kid, claims)
+        raise _missing_user_error(kid, claims)
     if not user.key_is_listed:  # type: ignore[attr-defined]
         raise InvalidBearer("The signing key was deleted.")
     if user.application_key is None:  # type: ignore[attr-defined]
@@ -131,42 +131,42 @@ def _live_user(holders: _Holders, kid: str, claims: Mapping[str, Any]) -> User:
 
 
 def _check_third_party(user: User, claims: Mapping[str, Any]) -> None:
-    """Check what only tokens of third-party applications have to be (decisions N2 and N4).
+    """Check the audience and the consent of a third-party application's token (decisions N2 and N4).
 
     Raises:
-        InvalidBearer: the token is for an API alone, or the consent that it names is no more.
+        InvalidBearer: the token is for an API alone, or its consent was revoked.
 
     """
-    if tenancy.active().issuer not in tokens.audiences_of(claims):
+    if tenancy.active().issuer not in tokens.get_audiences(claims):
         raise InvalidBearer("The access token is for somebody else.")
-    if not user.consent_is_live or not tokens.is_of_epoch(claims, user):  # type: ignore[attr-defined]
+    if not user.consent_is_live or not tokens.has_current_epoch(claims, user):  # type: ignore[attr-defined]
         raise InvalidBearer("The user no longer agrees, or the password was changed.")
 
 
-def _why_nobody(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
-    """Return the refusal of a token without a user: an application that is gone comes first."""
+def _missing_user_error(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
+    """Return the error for a token without a user. A deleted application is reported first."""
     listed = SigningKey.objects.filter(pk=kid).exists()
     if listed and not Application.objects.filter(client_id=claims.get("client_id")).exists():
         return ApplicationGone("The application was deleted.")
     return InvalidBearer("The user is gone.")
 
 
-def _grant_behind(holders: _Holders, claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
-    """Return which query asks for the refresh family or, without one, the browser session; and its id."""
+def _query_by_grant(queries: _UserQueries, claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
+    """Return the query for the token's refresh family or, without one, its session; and the id of that."""
     family = ids.parse(str(claims.get("family_id")))
     if family is not None:
-        return holders.by_family, family
+        return queries.by_family, family
     session = ids.parse(str(claims.get("sid")))
     if session is None:
         raise InvalidBearer("The access token names neither a family nor a session.")
-    return holders.by_session, session
+    return queries.by_session, session
 
 
-def _consent_behind(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which consent a token names, as the queries take it.
+def _consent_values(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the consent that a token names, as values of the queries.
 
-    A token of release 0.1.0 names none. It counts under a consent that is not younger, unless it is
-    for an organization.
+    A token of release 0.1.0 names none. It is valid under a consent that is not younger than the token,
+    unless it is for an organization.
     """
     named = ids.parse(str(claims.get(tokens.CONSENT)))
     organization = ids.parse(str(claims.get("organization_id")))
@@ -196,8 +196,8 @@ def _targets() -> QuerySet[ConsentTarget]:
     )
 
 
-def _holder(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
-    """Return the user of a token, and all that has to be true of it."""
+def _annotated_user(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+    """Return the user of a token, annotated with all that must be true for the token to be valid."""
     behind = grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
     return User.objects.filter(pk=uuid("subject")).annotate(
         key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
@@ -221,11 +221,11 @@ def _of_application(column: str) -> Subquery:
     return Subquery(Application.objects.filter(client_id=text("client_id")).values(column)[:1])
 
 
-_plain: Final = _Holders(
-    by_family=Select(lambda: _holder(RefreshFamily.objects.live)[:1]),
-    by_session=Select(lambda: _holder(Session.objects.live)[:1]),
+_plain: Final = _UserQueries(
+    by_family=Select(lambda: _annotated_user(RefreshFamily.objects.live)[:1]),
+    by_session=Select(lambda: _annotated_user(Session.objects.live)[:1]),
 )
-_named: Final = _Holders(
-    by_family=Select(lambda: _with_names(_holder(RefreshFamily.objects.live))[:1]),
-    by_session=Select(lambda: _with_names(_holder(Session.objects.live))[:1]),
+_named: Final = _UserQueries(
+    by_family=Select(lambda: _with_names(_annotated_user(RefreshFamily.objects.live))[:1]),
+    by_session=Select(lambda: _with_names(_annotated_user(Session.objects.live))[:1]),
 )

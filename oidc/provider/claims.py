@@ -1,4 +1,4 @@
-"""From scopes to claims. Pure: a user in, a dictionary out; what is unset is left out."""
+"""The claims that scopes release. Pure functions."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -13,7 +13,7 @@ _RELEASED: Final = {
     s.ORGANIZATIONS: ("organizations",),
     s.ORGANIZATION_ROLES: ("organization_roles",),
 }
-# An ID token is passed around: with a scope it carries less than userinfo tells.
+# An ID token is passed around, so a scope releases fewer claims in it than at userinfo.
 _IN_ID_TOKEN: Final = ("name", "username", "picture", "email", "email_verified")
 
 SCOPE_OF: Final = {name: scope for scope, names in _RELEASED.items() for name in names}
@@ -25,12 +25,12 @@ def released(scopes: Collection[str]) -> set[str]:
 
 
 def in_id_token(scopes: Collection[str], requested: Collection[str] = ()) -> set[str]:
-    """Return the names of the claims that an ID token carries for scopes, and for claims asked for in it."""
+    """Return the names of the claims of an ID token: those of scopes, and the individually requested ones."""
     return released(scopes).intersection(_IN_ID_TOKEN).union(requested)
 
 
 def about(user: User, names: Collection[str]) -> dict[str, Any]:
-    """Return those of these claims about a user that have a value (OpenID Connect Core 5.1)."""
+    """Return the claims about a user among ``names`` that have a value (OpenID Connect Core 5.1)."""
     gender = user.custom_data.get("gender")
     claims: dict[str, Any] = {
         "name": user.name,

@@ -1,4 +1,4 @@
-"""The ``claims`` parameter: claims that are asked for one by one (OpenID Connect Core 5.5)."""
+"""The ``claims`` parameter, which requests individual claims (OpenID Connect Core 5.5)."""
 
 import json
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ _ACR: Final = "acr"
 
 
 class Malformed(ValueError):
-    """The parameter is no JSON object, or says one thing twice."""
+    """The parameter is not a JSON object, or has a repeated member."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimsRequest:
-    """The claims that we know among those asked for; at userinfo, and in the ID token.
+    """The supported claims of a request, at userinfo and in the ID token.
 
-    ``subjects`` are the people it may be answered for: anybody, if unset.
+    ``subjects`` are the requested values of ``sub``; any user will do if it is unset.
     """
 
     userinfo: tuple[str, ...] = ()
@@ -26,13 +26,13 @@ class ClaimsRequest:
     subjects: frozenset[str] | None = None
 
     @property
-    def kept(self) -> dict[str, list[str]]:
-        """What a grant has to remember."""
+    def as_json(self) -> dict[str, list[str]]:
+        """The JSON that is stored with a grant."""
         named = {"userinfo": list(self.userinfo), "id_token": list(self.id_token)}
         return {place: names for place, names in named.items() if names}
 
     def scopes_beyond(self, asked: tuple[str, ...]) -> list[str]:
-        """Return the scopes that release what is asked for here, save those that are asked for anyway."""
+        """Return the scopes that release the requested claims, except those that are requested as scopes."""
         wanted = {claims.SCOPE_OF[name] for name in self.userinfo + self.id_token}
         return [word for word in scopes.IDENTITY_SCOPES if word in wanted and word not in asked]
 
@@ -41,7 +41,7 @@ def parse(text: str) -> dict[str, Any]:
     """Return the JSON object that a client sent.
 
     Raises:
-        Malformed: it is none.
+        Malformed: it is not a JSON object, or has a repeated member.
 
     """
     try:
@@ -53,14 +53,14 @@ def parse(text: str) -> dict[str, Any]:
     return document
 
 
-def understood(document: dict[str, Any]) -> ClaimsRequest:
-    """Return what we understand of it. Core 5.5: what is not understood MUST be ignored."""
+def from_document(document: dict[str, Any]) -> ClaimsRequest:
+    """Return the supported part of a request. Core 5.5: members that are not understood MUST be ignored."""
     return ClaimsRequest(_known(document, "userinfo"), _known(document, "id_token"), _subjects(document))
 
 
-def restored(kept: dict[str, list[str]]) -> ClaimsRequest:
-    """Return what a grant remembered."""
-    return ClaimsRequest(tuple(kept.get("userinfo", ())), tuple(kept.get("id_token", ())))
+def from_json(stored: dict[str, list[str]]) -> ClaimsRequest:
+    """Return the request that is stored with a grant."""
+    return ClaimsRequest(tuple(stored.get("userinfo", ())), tuple(stored.get("id_token", ())))
 
 
 def demands_acr(document: dict[str, Any]) -> bool:
@@ -71,7 +71,7 @@ def demands_acr(document: dict[str, Any]) -> bool:
 
 def _known(document: dict[str, Any], place: str) -> tuple[str, ...]:
     asked = _members(document, place)
-    # Core 5.5.1: null, or an object. What is in the object changes nothing: a claim has the value it has.
+    # Core 5.5.1: null, or an object. The members of the object cannot change the value of a claim.
     return tuple(n for n in claims.SCOPE_OF if n in asked and isinstance(asked[n], dict | None))
 
 
@@ -81,7 +81,7 @@ def _members(document: dict[str, Any], place: str) -> dict[str, Any]:
 
 
 def _subjects(document: dict[str, Any]) -> frozenset[str] | None:
-    """Return whom both places name: with another subject there is no answer (Core 3.1.2.2)."""
+    """Return the subjects that both places allow: any other subject is refused (Core 3.1.2.2)."""
     subjects: frozenset[str] | None = None
     for place in ("userinfo", "id_token"):
         wanted = _members(document, place).get(_SUB)
@@ -93,7 +93,7 @@ def _subjects(document: dict[str, Any]) -> frozenset[str] | None:
 
 
 def _values(wanted: dict[str, Any]) -> list[Any] | None:
-    """Return the values of which the claim is to have one, if it is to have any in particular."""
+    """Return the values that the claim may have, or None if any value will do."""
     if wanted.get("value") is not None:
         return [wanted["value"]]
     values = wanted.get("values")

@@ -1,4 +1,4 @@
-"""Token and revocation requests that were refused: counted, and recorded in the audit log."""
+"""Refused token and revocation requests, which are counted and recorded in the audit log."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from identity.limits.failures import Failure
 
 
 def record(event: Event, error: str, *, client_id: str, is_client_proven: bool = False, **facts: Any) -> None:
-    """Record a refused request, and count it unless its client was proven: nobody else can make that one.
+    """Record a refused request, and count it unless its client was authenticated.
 
     Raises:
         limits.TooMany: there were too many, from this address or for this client at this address. It
-            replaces the refusal alone; a request that succeeds is never counted.
+            replaces only a refusal; a request that succeeds is never counted.
 
     """
     facts |= {"result": "failed", "error": error, "client_id": client_id}
@@ -26,5 +26,5 @@ def record(event: Event, error: str, *, client_id: str, is_client_proven: bool =
         log.record(event, **(facts | failure.facts))
     failure.check()
     if error == "invalid_client":
-        # Known and unknown clients are counted alike, so that a count tells nothing.
+        # Known and unknown clients are counted alike, so that the limit does not reveal which exist.
         limits.hit((rules.CLIENT_FAILURES, f"{client_id} {limits.client_network()}"))

@@ -1,4 +1,4 @@
-"""From the text of an access token to the application that speaks for itself through it."""
+"""Authentication of an application by an access token of the client credentials grant."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,62 +17,62 @@ from oidc.provider.bearer import InvalidBearer, check_times_and_issuer
 Claims = Mapping[str, Any]
 
 
-class Asking:
-    """What shall be known of an application besides, by name: asked in the query that finds it.
+class PrincipalQuery:
+    """The query for the application of a token, with further conditions by name.
 
-    Questions are written once for all requests. What differs is ``Given`` in them.
+    Conditions are built once for all requests. Values that differ between requests are ``Given``.
     """
 
-    def __init__(self, **questions: Callable[[], Exists]) -> None:
-        self.names: Final = tuple(questions)
+    def __init__(self, **conditions: Callable[[], Exists]) -> None:
+        self.names: Final = tuple(conditions)
         self.statement: Final = Select(
             lambda: Application.objects.filter(client_id=text("client_id")).annotate(
                 key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
                 is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
-                **{name: question() for name, question in questions.items()},
+                **{name: condition() for name, condition in conditions.items()},
             )[:1]
         )
 
 
-# From a token's claims, as yet unproven, to what shall be asked of its application, and for which values.
-Questions = Callable[[Claims], tuple[Asking, Mapping[str, object]]]
+# Returns the query for the application of a token, and its values, from the claims of the token.
+ChooseQuery = Callable[[Claims], tuple[PrincipalQuery, Mapping[str, object]]]
 
 
-class NotAMachine(Exception):
-    """The token is good, but speaks for a user."""
+class NotAClientToken(Exception):
+    """The token is valid, but it is a user's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """An application that acts in its own name, proven a moment ago."""
+class ClientPrincipal:
+    """An application that acts on its own behalf. ``conditions`` are the results of the query's."""
 
     application: Application
     claims: Claims
-    answers: Mapping[str, bool]
+    conditions: Mapping[str, bool]
 
-    is_authenticated = True  # what REST framework asks of a caller
-    vouches_for_addresses = True  # of users it creates: no role limits what an application may do
+    is_authenticated = True  # REST framework reads it
+    vouches_for_addresses = True  # addresses of users it creates are trusted: applications have no such limit
 
     @property
     def scopes(self) -> frozenset[str]:
-        """The words of the token's scope."""
+        """The scopes of the token."""
         return frozenset(self.claims["scope"].split())
 
     @property
     def audiences(self) -> frozenset[str]:
-        """Whom the token is for."""
-        return frozenset(tokens.audiences_of(self.claims))
+        """The audiences of the token."""
+        return frozenset(tokens.get_audiences(self.claims))
 
 
-def machine(token: str, questions: Questions) -> Machine:
-    """Return the application behind a client-credentials token of the active tenant, in one query.
+def authenticate(token: str, choose_query: ChooseQuery) -> ClientPrincipal:
+    """Return the application of a client-credentials token of the active tenant, in one query.
 
-    Key, application and revocation are read now. What roles still grant is for the caller to
-    ask: the questions ride on that query, and ``answers`` has what they found.
+    Key, application and revocation are read from the database. The caller checks what roles grant now:
+    it adds conditions to the query, whose results are in ``conditions``.
 
     Raises:
-        InvalidBearer: the token is forged, expired or revoked, or its application is gone.
-        NotAMachine: it is a user's token.
+        InvalidBearer: the token is forged, expired or revoked, or its application was deleted.
+        NotAClientToken: it is a user's token.
 
     """
     try:
@@ -81,12 +81,12 @@ def machine(token: str, questions: Questions) -> Machine:
         raise InvalidBearer(f"The access token is not valid: {error}.") from None
     claims = parsed.claims
     check_times_and_issuer(claims)
-    asking, values = questions(claims)
-    application = asking.statement.first(
+    query, values = choose_query(claims)
+    application = query.statement.first(
         client_id=claims["client_id"], kid=parsed.kid, token_id=claims["jti"], **values
     )
     if application is None or not application.key_is_listed or application.is_revoked:  # type: ignore[attr-defined]
         raise InvalidBearer("The access token was revoked, or its application or key is gone.")
     if claims.get("token_type") != "m2m":
-        raise NotAMachine
-    return Machine(application, claims, {name: getattr(application, name) for name in asking.names})
+        raise NotAClientToken
+    return ClientPrincipal(application, claims, {name: getattr(application, name) for name in query.names})

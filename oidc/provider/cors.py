@@ -1,7 +1,7 @@
 """Cross-origin reads (Fetch standard) of the endpoints that applications in browsers call.
 
-An answer may be read by pages on the origin of one of the application's own redirect URIs.
-Credentials are never allowed: these endpoints know no cookies.
+Pages on the origin of a registered redirect URI may read responses. Credentials are never allowed, because
+these endpoints use no cookies.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ View = Callable[[HttpRequest], HttpResponse]
 
 
 def cross_origin(methods: str) -> Callable[[View], View]:
-    """Let pages of registered origins read the answers of a view, and answer preflights."""
+    """Let pages of registered origins read the responses of a view, and answer preflight requests."""
 
     def decorate(view: View) -> View:
         @wraps(view)

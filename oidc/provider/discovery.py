@@ -39,7 +39,7 @@ _SUPPORTED: Final[dict[str, Any]] = {
         "organization_roles",
         "organization_id",
         "organization_is_admin",
-        # What the interface leaves out and tokens or userinfo hold all the same.
+        # Not in the interface's list, but tokens or userinfo contain them.
         *("gender", "updated_at", "auth_time", "nonce", "amr", "sid", "at_hash"),
     ],
     "claims_parameter_supported": True,
@@ -60,9 +60,9 @@ _ENDPOINTS: Final = {
 }
 
 
-@csrf_exempt  # another method is refused for what it is, not for want of a form's token
+@csrf_exempt  # another method gets 405, and not 403 for a missing CSRF token
 @require_safe
 def discovery(request: HttpRequest) -> HttpResponse:
-    """Describe the provider of this tenant. Every address comes from configuration."""
+    """Return the provider metadata of this tenant. All URLs come from the configuration."""
     addresses = {name: f"{settings.BASE_URL}{reverse(route)}" for name, route in _ENDPOINTS.items()}
     return cacheable_json(request, {"issuer": tenancy.active().issuer} | addresses | _SUPPORTED)

@@ -79,7 +79,7 @@ def rendered(view: View) -> View:
     def wrapped(request: HttpRequest) -> HttpResponse:
         try:
             return view(request)
-        except parameters.Refused as refused:
+        except parameters.InvalidParameters as refused:
             return oauth_error("invalid_request", refused.description, status=refused.status)
         except TooMany as refused:
             return _too_many_failures(refused)

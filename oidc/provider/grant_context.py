@@ -1,4 +1,4 @@
-"""What one token request grants, resolved once and never changed after."""
+"""What a token request grants, as one immutable value."""
 
 import time
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from oidc.provider.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The sign-in behind a grant: the session (``sid``), when it was, and how it was proven."""
+    """The sign-in of a grant: its session (``sid``), time and authentication methods."""
 
     session_id: UUID
     auth_time: datetime
@@ -27,11 +27,10 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class GrantContext:
-    """Everything that access and ID token of one answer say.
+    """The contents of the access and ID token of one response.
 
-    ``scopes`` are those of identity, ``claims`` those asked for one by one. Without a ``user``
-    it is a grant to the application itself. ``family_id`` is set when a refresh family stands
-    behind the access token.
+    ``scopes`` are identity scopes, ``claims`` the individually requested claims. Without a ``user``, the
+    grant is the application's own. ``family_id`` is set if the access token belongs to a refresh family.
     """
 
     application: Application
@@ -49,32 +48,32 @@ class GrantContext:
 
     @property
     def lifetime(self) -> int:
-        """How long the access token is good, in seconds."""
+        """The lifetime of the access token in seconds."""
         return self.target.lifetime
 
     @property
     def all_scopes(self) -> tuple[str, ...]:
-        """Identity scopes and what the target adds."""
+        """The identity scopes and the scopes of the target."""
         return self.scopes + self.target.scopes
 
     @property
     def access_token_exp(self) -> int:
-        """When the access token ends, as its ``exp`` says it."""
+        """When the access token expires, as in its ``exp``."""
         return self.issued_at + self.lifetime
 
     @property
     def has_id_token(self) -> bool:
-        """Whether an ID token goes with the access token."""
+        """Whether the response has an ID token."""
         return self.user is not None and OPENID in self.scopes
 
     @property
     def id_token_exp(self) -> int | None:
-        """When the ID token ends, if there is one."""
+        """When the ID token expires, if there is one."""
         return self.issued_at + settings.ID_TOKEN_SECONDS if self.has_id_token else None
 
     @property
     def expires_at(self) -> datetime:
-        """When the access token ends."""
+        """When the access token expires."""
         return datetime.fromtimestamp(self.access_token_exp, tz=UTC)
 
     @property

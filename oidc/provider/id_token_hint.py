@@ -1,4 +1,4 @@
-"""ID tokens that come back to us as hints (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2)."""
+"""ID tokens that clients send as hints (OpenID Connect Core 3.1.2.1, RP-Initiated Logout 2)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +10,7 @@ from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider.tokens import ID_TOKEN_TYPE
 
-_KEPT: Final = "subject:"  # no ID token begins like this
+_STORED_PREFIX: Final = "subject:"  # no ID token begins like this
 
 
 class Forged(Exception):
@@ -19,7 +19,7 @@ class Forged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """An ID token of ours, of any age: for whom, in which session, issued to which application."""
+    """The user, session and application of an ID token, which may have expired."""
 
     subject: str
     session_id: str
@@ -28,10 +28,10 @@ class Hint:
 
 
 def read(token: str) -> Hint:
-    """Return what a hint says. That it expired does not matter.
+    """Return the contents of a hint, which may have expired.
 
     Raises:
-        Forged: no listed key of this tenant signed it, or it is no ID token.
+        Forged: no published key of this tenant signed it, or it is not an ID token.
 
     """
     try:
@@ -49,23 +49,23 @@ def read(token: str) -> Hint:
     )
 
 
-def kept(token: str) -> str:
-    """Return what a request that waits keeps of a hint: whom it names, and never the token."""
+def to_stored(token: str) -> str:
+    """Return what is stored of a hint with a pending request: its subject, and never the token."""
     try:
-        return f"{_KEPT}{read(token).subject}"
+        return f"{_STORED_PREFIX}{read(token).subject}"
     except Forged:
-        return _KEPT
+        return _STORED_PREFIX
 
 
-def subject_of(hint: str, *, is_kept: bool) -> str:
-    """Return whom a hint names; ``is_kept`` says that it may be one that ``kept`` made.
+def get_subject(hint: str, *, is_stored: bool) -> str:
+    """Return the subject of a hint; ``is_stored`` says that ``to_stored`` may have made it.
 
     Raises:
-        Forged: nobody. What was kept by another release is the token itself.
+        Forged: the hint names no subject. Another release may have stored the token itself.
 
     """
-    if is_kept and hint.startswith(_KEPT):
-        subject = hint.removeprefix(_KEPT)
+    if is_stored and hint.startswith(_STORED_PREFIX):
+        subject = hint.removeprefix(_STORED_PREFIX)
         if not subject:
             raise Forged
         return subject

@@ -1,4 +1,4 @@
-"""The claims about a user's organizations, as of now."""
+"""The claims about a user's organizations, from the current memberships."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -11,29 +11,29 @@ _NAMES: Final = {"organizations", "organization_roles"}
 
 
 def for_userinfo(user_id: UUID, names: Collection[str], *, here: object) -> dict[str, Any]:
-    """Return those of these claims that there are, and what belongs to ``here``, the token's organization.
+    """Return the organization claims among ``names``, and those about ``here``, the token's organization.
 
-    Role names come from role templates and say nothing about being an administrator; that
-    is ``organization_is_admin``. An organization that the user left is not mentioned.
+    Role names come from role templates and do not say whether the user is an administrator; that
+    is ``organization_is_admin``. An organization that the user has left is omitted.
     """
     if here is None and _NAMES.isdisjoint(names):
         return {}
     joined = memberships.get_organizations(user_id)
-    said = _said(joined, names)
-    for one in joined:
-        if str(one.organization_id) == here:
-            said |= {"organization_id": here, "organization_is_admin": one.is_admin}
-    return said
+    claims = _build_claims(joined, names)
+    for organization in joined:
+        if str(organization.organization_id) == here:
+            claims |= {"organization_id": here, "organization_is_admin": organization.is_admin}
+    return claims
 
 
 def about(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
-    """Return those of these claims that there are. One statement, if any of them is meant."""
-    return {} if _NAMES.isdisjoint(names) else _said(memberships.get_organizations(user_id), names)
+    """Return the organization claims among ``names``, in one statement, or none."""
+    return {} if _NAMES.isdisjoint(names) else _build_claims(memberships.get_organizations(user_id), names)
 
 
-def _said(joined: list[UserOrganization], names: Collection[str]) -> dict[str, Any]:
-    said = {
-        "organizations": [str(one.organization_id) for one in joined],
-        "organization_roles": [f"{one.organization_id}:{name}" for one in joined for name in one.roles],
+def _build_claims(joined: list[UserOrganization], names: Collection[str]) -> dict[str, Any]:
+    claims = {
+        "organizations": [str(row.organization_id) for row in joined],
+        "organization_roles": [f"{row.organization_id}:{name}" for row in joined for name in row.roles],
     }
-    return {name: value for name, value in said.items() if name in names}
+    return {name: value for name, value in claims.items() if name in names}

@@ -1,4 +1,4 @@
-"""Request parameters: decoded once, strictly, into plain text by name."""
+"""Request parameters: decoded once and strictly, into text by name."""
 
 import re
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-class Refused(Exception):
-    """The parameters cannot be read. Carries an HTTP status and a sentence for developers."""
+class InvalidParameters(Exception):
+    """The parameters cannot be decoded. Has an HTTP status and a sentence for developers."""
 
     def __init__(self, description: str, status: int = 400) -> None:
         self.description = description
@@ -25,40 +25,40 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What was sent: the first value of each name, and which names came more than once."""
+    """The parameters of a request: the first value of each name, and the names that were repeated."""
 
     values: dict[str, str]
     repeated: frozenset[str]
 
     def __getitem__(self, name: str) -> str:
-        """Return a value, empty when it was not sent."""
+        """Return a value, or an empty string if it was not sent."""
         return self.values.get(name, "")
 
     def only(self, names: frozenset[str]) -> list[tuple[str, str]]:
-        """Return the pairs of these names: what is unknown to us goes no further."""
+        """Return the pairs of these names, without unknown parameters."""
         return [(name, value) for name, value in self.values.items() if name in names]
 
 
-def decoded(text: str) -> Parameters:
+def decode(text: str) -> Parameters:
     """Decode a query or form.
 
     Raises:
-        Refused: it is not UTF-8, holds a NUL, or has too many or too long values.
+        InvalidParameters: it is not UTF-8, holds a NUL, or has too many or too long values.
 
     """
     try:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
     except UnicodeDecodeError:
-        raise Refused("The parameters are not valid UTF-8.") from None
+        raise InvalidParameters("The parameters are not valid UTF-8.") from None
     except ValueError:
-        raise Refused(f"There are more than {_MOST_FIELDS} parameters.") from None
+        raise InvalidParameters(f"There are more than {_MOST_FIELDS} parameters.") from None
     values: dict[str, str] = {}
     repeated = set()
     for name, value in pairs:
         if "\0" in name or "\0" in value:
-            raise Refused("A parameter holds a NUL character.")
+            raise InvalidParameters("A parameter holds a NUL character.")
         if len(value) > _LONGEST_VALUE:
-            raise Refused(f"{_called(name)} is too long.")
+            raise InvalidParameters(f"{_called(name)} is too long.")
         if name in values:
             repeated.add(name)
         values.setdefault(name, value)
@@ -66,7 +66,7 @@ def decoded(text: str) -> Parameters:
 
 
 def _called(name: str) -> str:
-    """Name a parameter in a refusal, unless its name is none: refusals go into headers too."""
+    """Return a parameter's name for an error message, which also goes into headers."""
     return f"The parameter {name}" if _NAME.fullmatch(name) else "A parameter"
 
 
@@ -74,7 +74,7 @@ def without_longest(text: str, limit: int) -> tuple[str, str]:
     """Return a query without its longest parameter, and that parameter's name.
 
     Raises:
-        Refused: the rest of it is longer than the limit.
+        InvalidParameters: the rest of it is longer than the limit.
 
     """
     pairs = text.split("&")
@@ -82,7 +82,7 @@ def without_longest(text: str, limit: int) -> tuple[str, str]:
     name = pairs.pop(longest).partition("=")[0]
     rest = "&".join(pairs)
     if len(rest) > limit:
-        raise Refused("The request is too long.")
+        raise InvalidParameters("The request is too long.")
     return rest, name
 
 
@@ -90,28 +90,28 @@ def form_text(request: HttpRequest) -> str:
     """Return the undecoded form of a POST.
 
     Raises:
-        Refused: 415 for another content type, 413 beyond 1 MiB, 400 for bytes that are no text.
+        InvalidParameters: 415 for another content type, 413 beyond 1 MiB, 400 if the body is not UTF-8.
 
     """
     if request.content_type != _FORM:
-        raise Refused(f"The content type must be {_FORM}.", 415)
+        raise InvalidParameters(f"The content type must be {_FORM}.", 415)
     if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
-        raise Refused("The body is larger than 1 MiB.", 413)
+        raise InvalidParameters("The body is larger than 1 MiB.", 413)
     try:
         return request.body.decode()
     except UnicodeDecodeError:
-        raise Refused("The parameters are not valid UTF-8.") from None
+        raise InvalidParameters("The parameters are not valid UTF-8.") from None
 
 
 def form(request: HttpRequest) -> Parameters:
-    """Decode the form of a POST whose parameters must each come once.
+    """Decode the form of a POST, in which no parameter may be repeated.
 
     Raises:
-        Refused: see ``form_text`` and ``decoded``; also when a parameter is repeated.
+        InvalidParameters: see ``form_text`` and ``decode``; also when a parameter is repeated.
 
     """
-    sent = decoded(form_text(request))
+    sent = decode(form_text(request))
     if sent.repeated:
         # RFC 6749 section 3.2: parameters MUST NOT be included more than once.
-        raise Refused(f"{_called(min(sent.repeated))} was sent more than once.")
+        raise InvalidParameters(f"{_called(min(sent.repeated))} was sent more than once.")
     return sent

@@ -9,17 +9,17 @@ from django.db import transaction
 from audit.events import Event
 from database import ids
 from oidc.applications.models import Application
-from oidc.grants import families, revoked
+from oidc.grants import families, revoked_tokens
 from oidc.keys.jws import InvalidToken
 from oidc.provider import client_authentication, client_failures, tokens
 from oidc.provider.errors import InvalidClient
 
 
 def authenticate_client(authorization: str | None, parameters: Mapping[str, str]) -> Application:
-    """Return the application that asks for a revocation.
+    """Return the client of a revocation request.
 
     Raises:
-        errors.InvalidRequest: there are credentials both in the header and in the body.
+        errors.InvalidRequest: both the header and the body have credentials.
         InvalidClient: authentication failed. That is counted and written to the audit log.
         limits.TooMany: it failed too often.
 
@@ -33,9 +33,9 @@ def authenticate_client(authorization: str | None, parameters: Mapping[str, str]
 
 @transaction.atomic
 def revoke(token: str, application: Application) -> None:
-    """End a refresh family, or refuse an access token from now on, if it was issued to the application.
+    """Revoke a refresh family or an access token, if it was issued to the application.
 
-    RFC 7009 section 2.1: the hint only helps to look faster, so the token's own shape decides.
+    RFC 7009 section 2.1: the hint only helps to optimize the lookup, so the format of the token decides.
     """
     presented = families.parse_token(token)
     if presented is not None:
@@ -53,7 +53,7 @@ def revoke(token: str, application: Application) -> None:
     except InvalidToken:
         return
     if claims["client_id"] == application.client_id and claims["exp"] > time.time():
-        revoked.add(
+        revoked_tokens.add(
             claims["jti"],
             datetime.fromtimestamp(claims["exp"], tz=UTC),
             reason="revoked",

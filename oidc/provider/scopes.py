@@ -1,4 +1,4 @@
-"""The scopes of identity, and what each releases. In the order discovery lists them."""
+"""The identity scopes, in the order in which discovery lists them."""
 
 from typing import Final
 
@@ -14,5 +14,5 @@ IDENTITY_SCOPES: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZ
 
 
 def known(words: str | None) -> list[str]:
-    """Return the identity scopes among the words asked for, each once, in the order asked."""
+    """Return the identity scopes of a requested scope, each once, in the requested order."""
     return [word for word in dict.fromkeys((words or "").split()) if word in IDENTITY_SCOPES]

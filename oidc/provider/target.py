@@ -18,7 +18,7 @@ from identity.roles import services as roles
 from identity.users.models import User
 from oidc.applications import bindings
 from oidc.applications.models import OrganizationApplication
-from oidc.grants.consents import Consented, ConsentRequest
+from oidc.grants.consents import ConsentRequest, GrantedConsent
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidRequest, UnauthorizedClient
 from oidc.provider.scopes import IDENTITY_SCOPES
@@ -47,9 +47,9 @@ def for_user(
     *,
     resource: str,
     organization_id: str,
-    consented: Consented | None,
+    consent: GrantedConsent | None,
 ) -> Target:
-    """Return the target of a user's token. ``consented`` limits a third-party application.
+    """Return the target of a user's token. ``consent`` limits a third-party application.
 
     Raises:
         InvalidRequest: the resource is unknown or was not agreed to, or the organization is or was not,
@@ -61,27 +61,29 @@ def for_user(
     if organization_id and membership is None:
         raise InvalidRequest(_UNKNOWN.format("organization_id"))
     available = _available(user, api, membership)
-    if consented is not None:
-        available &= _agreed(consented, api, membership)
+    if consent is not None:
+        available &= _consented_scopes(consent, api, membership)
     return Target(
         audience=_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
         scopes=_chosen(available, named),
         organization_id=membership.organization_id if membership else None,
         organization_is_admin=bool(membership and membership.is_admin),
-        consent_id=_consent_id(consented, membership),
+        consent_id=_consent_id(consent, membership),
     )
 
 
-def _agreed(consented: Consented, api: Resource | None, membership: Membership | None) -> frozenset[str]:
+def _consented_scopes(
+    consent: GrantedConsent, api: Resource | None, membership: Membership | None
+) -> frozenset[str]:
     """Return the scopes that the user agreed to at the API or, without one, in the organization.
 
     Raises:
         InvalidRequest: the user did not agree to the API, or to the organization.
 
     """
-    at_api = consented.resources.get(api.pk) if api else None
-    in_organization = consented.organizations.get(membership.organization_id) if membership else None
+    at_api = consent.resources.get(api.pk) if api else None
+    in_organization = consent.organizations.get(membership.organization_id) if membership else None
     if api and at_api is None:
         raise InvalidRequest(_UNKNOWN.format("resource"))
     if membership and in_organization is None:
@@ -90,11 +92,11 @@ def _agreed(consented: Consented, api: Resource | None, membership: Membership |
     return granted.scopes if granted else frozenset()
 
 
-def _consent_id(consented: Consented | None, membership: Membership | None) -> UUID | None:
+def _consent_id(consent: GrantedConsent | None, membership: Membership | None) -> UUID | None:
     """Return the row that a token names: that of its organization, or the consent as a whole."""
-    if consented is None:
+    if consent is None:
         return None
-    return consented.organizations[membership.organization_id].id if membership else consented.id
+    return consent.organizations[membership.organization_id].id if membership else consent.id
 
 
 def build_consent_request(

@@ -1,4 +1,4 @@
-"""Access and ID tokens from a grant context."""
+"""Building and reading access and ID tokens."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from oidc.keys.jws import InvalidToken, Parsed
 from oidc.provider import claims, organizations
 from oidc.provider.grant_context import GrantContext
 
-# RFC 9068 section 2.1: so that an ID token is never taken for an access token, nor the other way.
+# RFC 9068 section 2.1: different types, so that neither token is accepted as the other.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
-# In tokens of third-party applications: the consent that they live by, and a keyed hash of the count of the
-# user's password changes and the like, which end them (decision N2).
+# In tokens of third-party applications: the consent that they depend on, and a keyed hash of the user's
+# epoch, which changes with the password and ends them (decision N2).
 CONSENT: Final = "consent_id"
 EPOCH: Final = "epoch_hash"
 _REQUESTED: Final = "userinfo_claims"
@@ -54,16 +54,16 @@ def access_token(context: GrantContext) -> str:
 
 
 def read_access_token(token: str) -> Parsed:
-    """Return an access token that a key of this tenant signed and that says all that ours say.
+    """Return an access token that a key of this tenant signed, with all required claims.
 
     Raises:
-        InvalidToken: it was signed by nobody here, is of another kind, or is made differently.
+        InvalidToken: the signature is wrong, the token has another type, or a claim is missing or malformed.
 
     """
     parsed = signing.verify(token, typ=ACCESS_TOKEN_TYPE)
     texts = [parsed.claims.get(name) for name in ("iss", "sub", "client_id", "jti", "scope")]
     times = [parsed.claims.get("iat"), parsed.claims.get("exp"), parsed.claims.get("nbf", 0)]
-    texts += audiences_of(parsed.claims)
+    texts += get_audiences(parsed.claims)
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
         raise InvalidToken("a claim is missing or is no text")
     if not all(type(moment) is int and 0 <= moment <= _LAST_SECOND for moment in times):
@@ -71,27 +71,27 @@ def read_access_token(token: str) -> Parsed:
     return parsed
 
 
-def is_of_epoch(said: Mapping[str, Any], user: User) -> bool:
-    """Tell whether nothing ended a third party's tokens since this one was issued, such as a new password.
+def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
+    """Tell whether a third party's token was issued in the user's current epoch, as after the last password.
 
-    A token of an application that was first-party, or of release 0.1.0, says nothing of it.
+    A token of an application that was first-party, or of release 0.1.0, has no epoch.
     """
-    hashed = said.get(EPOCH)
+    hashed = claims.get(EPOCH)
     if hashed is None:
         return True
-    return isinstance(hashed, str) and keyring.matches(_epoch(said["jti"], user), hashed, purpose=EPOCH)
+    return isinstance(hashed, str) and keyring.matches(_epoch(claims["jti"], user), hashed, purpose=EPOCH)
 
 
-def requested_of(said: Mapping[str, Any]) -> set[str]:
-    """Return the claims that an access token releases besides those of its scopes."""
-    names = said.get(_REQUESTED)
+def get_requested_claims(token_claims: Mapping[str, Any]) -> set[str]:
+    """Return the individually requested claims that an access token releases, besides those of its scopes."""
+    names = token_claims.get(_REQUESTED)
     if not isinstance(names, list):
         return set()
     return {name for name in names if isinstance(name, str) and name in claims.SCOPE_OF}
 
 
-def audiences_of(claims: Mapping[str, Any]) -> list[Any]:
-    """Return whom a token is for, be it one or several (RFC 7519 section 4.1.3)."""
+def get_audiences(claims: Mapping[str, Any]) -> list[Any]:
+    """Return the audiences of a token; ``aud`` is a string or a list (RFC 7519 section 4.1.3)."""
     audience = claims.get("aud")
     return audience if isinstance(audience, list) else [audience]
 
@@ -114,7 +114,7 @@ def id_token(context: GrantContext, access_token: str) -> str:
     if context.sign_in.auth_time > UNKNOWN_AUTH_TIME:
         body["auth_time"] = int(context.sign_in.auth_time.timestamp())
     if context.sign_in.amr:
-        # Another provider's sign-in has none: RFC 8176 knows no word for it.
+        # A sign-in at another provider has none: RFC 8176 has no value for it.
         body["amr"] = context.sign_in.amr
     if context.nonce:
         body["nonce"] = context.nonce
@@ -122,7 +122,7 @@ def id_token(context: GrantContext, access_token: str) -> str:
 
 
 def _epoch_hash(token_id: str, user: User) -> str:
-    """Return the count as another hash in each token: the application reads nothing from it."""
+    """Return a hash of the epoch that differs in each token, so that applications cannot compare them."""
     return keyring.digest(_epoch(token_id, user), purpose=EPOCH)
 
 

@@ -84,8 +84,8 @@ def form(data: bytes) -> None:
     except UnicodeDecodeError:
         return  # ``form_text`` refuses it
     try:
-        sent = parameters.decoded(text)
-    except parameters.Refused as refusal:
+        sent = parameters.decode(text)
+    except parameters.InvalidParameters as refusal:
         _check_refusal(refusal.status, refusal.description)
         return
     assert sent.repeated <= sent.values.keys()
@@ -94,7 +94,7 @@ def form(data: bytes) -> None:
         encoded = urlencode(sent.values)
     except UnicodeEncodeError:
         raise AssertionError("a lone surrogate came through") from None
-    assert parameters.decoded(encoded).values == sent.values
+    assert parameters.decode(encoded).values == sent.values
 
 
 def json_body(data: bytes) -> None:

@@ -203,11 +203,11 @@ class TestTheMachine:
         assert_finds_a_bug(lambda: RefreshFamilies(here))
 
     def test_finds_that_old_tokens_are_answered_like_new_ones(self, here, monkeypatch):
-        real = families.advance
+        real = families.rotate
 
-        def advance(family: Any, generation: int, entry: Any) -> Any:
+        def rotate(family: Any, generation: int, entry: Any) -> Any:
             return real(family, family.generation, entry)
 
-        monkeypatch.setattr(families, "advance", advance)
+        monkeypatch.setattr(families, "rotate", rotate)
 
         assert_finds_a_bug(lambda: RefreshFamilies(here))

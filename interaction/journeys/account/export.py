@@ -95,7 +95,7 @@ def _linked_accounts(user: User) -> list[Data]:
 
 
 def _applications(user: User) -> list[Data]:
-    connected = connections.of(user)
+    connected = connections.get_connections(user)
     described = descriptions.describe(target for connection in connected for target in connection.targets)
     return [
         {

@@ -22,7 +22,7 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
     if session is None or choice == "other":
         return redirect(shared.page_url("pages:sign-in", pending))
     if choice == "continue":
-        requests.note_account(pending.row, session)
+        requests.record_account(pending.row, session)
         return redirect(pending.resume_url)
     return shared.render_page(
         request,
@@ -43,7 +43,7 @@ def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if session is None or choice == "other":
         return redirect(shared.page_url("pages:sign-in", pending))
     if choice == "continue":
-        requests.note_account(pending.row, session)
+        requests.record_account(pending.row, session)
         return redirect(pending.resume_url)
     if choice == "cancel":
         return redirect(consenting.deny(pending))

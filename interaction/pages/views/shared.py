@@ -49,7 +49,7 @@ def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
 
 def _activate_language(request: HttpRequest, pending: Pending) -> None:
     if chosen := languages.get_chosen(request):
-        requests.note_language(pending.row, chosen)
+        requests.record_language(pending.row, chosen)
     translation.activate(languages.get_journey_language(request, pending))
 
 

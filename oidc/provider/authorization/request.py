@@ -47,7 +47,7 @@ class Authorization:
         return _address(self.redirect_uri, self.response_mode, self.state, parameters)
 
 
-class Refused(Exception):
+class ErrorRedirect(Exception):
     """The request is refused, and the client is told at its redirect URI."""
 
     def __init__(self, location: str) -> None:
@@ -64,24 +64,25 @@ def validate(
 
     Raises:
         Unanswerable: the client or its redirect URI is bad.
-        Refused: anything else is.
+        ErrorRedirect: anything else is.
 
     """
     try:
         return _build_authorization(engine.run(SentRequest(sent, too_long, application)))
     except OAuthError as error:
-        raise Refused(_refusal(sent, error)) from None
+        raise ErrorRedirect(_refusal(sent, error)) from None
 
 
-def kept(query: str) -> str:
+def to_stored(query: str) -> str:
     """Return the part of a query that counts, encoded as briefly as can be: rows of requests are small.
 
     Only for a query that ``validate`` let pass: it has none of its parameters twice. Of an ID token
     it has no more than whom it names: a copy of the database holds nobody's tokens.
     """
-    pairs = parameters.decoded(query).only(PARAMETERS)
+    pairs = parameters.decode(query).only(PARAMETERS)
     brief = [
-        (name, id_token_hint.kept(text) if name == "id_token_hint" and text else text) for name, text in pairs
+        (name, id_token_hint.to_stored(text) if name == "id_token_hint" and text else text)
+        for name, text in pairs
     ]
     return urlencode(brief, quote_via=quote, safe=_UNRESERVED)
 
@@ -104,7 +105,7 @@ def _build_authorization(request: ClientRequest) -> Authorization:
         id_token_hint=sent["id_token_hint"],
         login_hint=sent["login_hint"],
         ui_locales=sent["ui_locales"],
-        claims=claims_request.understood(claims_request.parse(sent["claims"]) if sent["claims"] else {}),
+        claims=claims_request.from_document(claims_request.parse(sent["claims"]) if sent["claims"] else {}),
         further_scopes=tuple(name for name in sent["scope"].split() if name not in scopes.IDENTITY_SCOPES),
         resource=sent["resource"],
         organization_id=sent["organization_id"],

@@ -78,17 +78,17 @@ def _step_for_somebody_else(
     if subjects is not None and str(session.user_id) not in subjects:
         return Step.REFUSE if signed_in else Step.SIGN_IN
     hint = asked.id_token_hint
-    return _step_for_hint(hint, session, signed_in=signed_in, is_kept=is_parked) if hint else None
+    return _step_for_hint(hint, session, signed_in=signed_in, is_stored=is_parked) if hint else None
 
 
-def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_kept: bool) -> Step | None:
+def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_stored: bool) -> Step | None:
     """Return what a hint at another person asks for; nothing when it is the one who is here.
 
     OpenID Connect Core 3.1.2.1: when somebody else signs in, the answer is an error. A text
     that is no ID token of ours names nobody: then the person is asked once, and believed.
     """
     try:
-        hinted = id_token_hint.subject_of(hint, is_kept=is_kept)
+        hinted = id_token_hint.get_subject(hint, is_stored=is_stored)
     except id_token_hint.Forged:
         return None if signed_in else Step.SIGN_IN
     if hinted == str(session.user_id):
@@ -120,7 +120,7 @@ def _must_consent(session: Session, asked: Authorization, parked: AuthorizationR
     if is_asked:
         # After the page, what came since it was shown is not granted, and not asked for again.
         return not consents.covers(consented, ConsentRequest(_identity(asked)))
-    if asked.organization_id and not consents.names_organization(consented, asked.organization_id):
+    if asked.organization_id and not consents.has_organization(consented, asked.organization_id):
         # Whether or not the user belongs to it: the answer would say so.
         return True
     return not consents.covers(consented, get_wanted(session.user, asked))

@@ -15,9 +15,9 @@ from database import ids
 from oidc.applications import redirect_uris
 from oidc.grants import codes, families
 from oidc.grants.codes import FoundCode
-from oidc.grants.consents import Consented
+from oidc.grants.consents import GrantedConsent
 from oidc.grants.models import AuthorizationCode
-from oidc.provider import claims_request, client_authentication, consented, scopes, target
+from oidc.provider import claims_request, client_authentication, grant_consent, scopes, target
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -84,7 +84,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         raise InvalidGrant("The code_verifier does not fit.")
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
-    consent = consented.of_grant(client.client.application, code)
+    consent = grant_consent.get_consent(client.client.application, code)
     context = _new_context(client, code, consent)
     family = None
     if context.family_id is not None:
@@ -131,7 +131,7 @@ def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
 
 
 def _new_context(
-    client: AuthenticatedClient, code: AuthorizationCode, consent: Consented | None
+    client: AuthenticatedClient, code: AuthorizationCode, consent: GrantedConsent | None
 ) -> GrantContext:
     request, application = client.request, client.client.application
     granted = tuple(scopes.known(code.scope))
@@ -144,10 +144,10 @@ def _new_context(
             code.scope.split(),
             resource=request["resource"] or code.resource,
             organization_id=request["organization_id"] or code.organization_id,
-            consented=consent,
+            consent=consent,
         ),
         user=code.user,
-        claims=claims_request.restored(code.claims),
+        claims=claims_request.from_json(code.claims),
         sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr),
         family_id=_new_family_id(client, granted),
         nonce=code.nonce,

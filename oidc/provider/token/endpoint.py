@@ -29,7 +29,7 @@ def parse_request(http: HttpRequest) -> TokenRequest:
 
     Raises:
         errors.WrongMethod: it is not a POST.
-        parameters.Refused: the form cannot be read, or has a parameter twice.
+        parameters.InvalidParameters: the form cannot be read, or has a parameter twice.
         errors.InvalidRequest: there are parameters in the URL, or there is no grant type.
         errors.UnsupportedGrantType: the grant type is unknown.
 

@@ -9,7 +9,7 @@ from audit.events import Event
 from oidc.grants import families
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
-from oidc.provider import claims_request, client_authentication, consented, scopes, target
+from oidc.provider import claims_request, client_authentication, grant_consent, scopes, target
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -66,7 +66,7 @@ def handle(client: AuthenticatedClient) -> Granted:
     family = token.family.row
     context = _new_context(client, family)
     entry = new_entry(client, context, user_id=family.user_id)
-    outcome, newest = families.advance(family, token.generation, entry)
+    outcome, newest = families.rotate(family, token.generation, entry)
     if outcome is Outcome.REFUSED:
         raise InvalidGrant("The refresh token is no longer good.")
     return Granted(context, newest)
@@ -86,10 +86,10 @@ def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantCon
             (request["scope"] or family.scope).split(),
             resource=request["resource"],
             organization_id=request["organization_id"],
-            consented=consented.of_grant(application, family),
+            consent=grant_consent.get_consent(application, family),
         ),
         user=family.user,
-        claims=claims_request.restored(family.claims),
+        claims=claims_request.from_json(family.claims),
         sign_in=SignIn(family.session_id, family.auth_time, family.amr),
         family_id=family.pk,
     )

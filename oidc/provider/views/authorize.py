@@ -1,4 +1,4 @@
-"""GET and POST /oidc/authorize, and GET /oidc/authorize/{id}, where a parked request goes on."""
+"""GET and POST /oidc/authorize, and GET /oidc/authorize/{id}, where a pending request continues."""
 
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -23,7 +23,7 @@ from oidc.provider import parameters
 from oidc.provider.authorization import request as authorization
 from oidc.provider.authorization import steps
 from oidc.provider.authorization.refusals import Unanswerable
-from oidc.provider.authorization.request import Authorization, Refused
+from oidc.provider.authorization.request import Authorization, ErrorRedirect
 from oidc.provider.authorization.steps import Step
 
 _LONGEST_QUERY: Final = 16_384
@@ -39,10 +39,10 @@ _PAGES: Final = {
 
 
 @csrf_exempt  # an authorization request comes from another site by nature, and changes nothing
-@require_http_methods(["GET", "POST"])  # no HEAD: what asks for the head of a page must not use it up
+@require_http_methods(["GET", "POST"])  # no HEAD, which must not issue a code
 @survives_deletion
 def authorize(request: HttpRequest) -> HttpResponse:
-    """Answer an authorization request: with a code, a page for the person, or an error."""
+    """Answer an authorization request with a code, a page for the user, or an error."""
     try:
         query = _query(request)
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
@@ -51,10 +51,10 @@ def authorize(request: HttpRequest) -> HttpResponse:
             if len(onward) < _LONGEST_LINE:
                 return redirect(onward)
         query, too_long = _shortened(query)
-        asked = authorization.validate(parameters.decoded(query), too_long=too_long)
-    except (parameters.Refused, Unanswerable) as error:
+        asked = authorization.validate(parameters.decode(query), too_long=too_long)
+    except (parameters.InvalidParameters, Unanswerable) as error:
         return _unanswerable(request, str(error))
-    except Refused as refused:
+    except ErrorRedirect as refused:
         return redirect(refused.location)
     session = cookies.current_session(request)
     step = steps.next_step(asked, session, None)
@@ -66,15 +66,15 @@ def authorize(request: HttpRequest) -> HttpResponse:
 @require_GET
 @survives_deletion
 def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    """Go on with a request that waited for a person in this very browser."""
+    """Continue a pending request of this browser."""
     parked = requests.find(cookies.get_browser(request), request_id)
     if parked is None:
         return gone(request)
     try:
-        asked = authorization.validate(parameters.decoded(parked.query), application=parked.application)
+        asked = authorization.validate(parameters.decode(parked.query), application=parked.application)
     except Unanswerable as error:
         return _unanswerable(request, str(error))
-    except Refused as refused:
+    except ErrorRedirect as refused:
         requests.finish(parked)
         return redirect(refused.location)
     session = cookies.current_session(request)
@@ -91,7 +91,7 @@ def _query(request: HttpRequest) -> str:
 
 
 def _shortened(query: str) -> tuple[str, str]:
-    """Return a query of bearable length, and which parameter it lacks for that."""
+    """Return a query of acceptable length, and the name of the parameter that was removed for it."""
     return parameters.without_longest(query, _LONGEST_QUERY) if len(query) > _LONGEST_QUERY else (query, "")
 
 
@@ -112,7 +112,7 @@ def _answer(
     step: Step,
     parked: AuthorizationRequest | None,
 ) -> HttpResponse:
-    """Send the client a code or a refusal; of a request that was parked, once."""
+    """Send the client a code or an error. A pending request is answered once."""
     if step is Step.ISSUE and session and not _is_stranger(session, asked.organization_id):
         code = _code(asked, session, parked)
         return redirect(asked.answer(code=code)) if code else gone(request)
@@ -131,20 +131,20 @@ def _code(asked: Authorization, session: Session, parked: AuthorizationRequest |
         session=session,
         redirect_uri=asked.redirect_uri,
         scope=asked.scope,
-        claims=asked.claims.kept,
+        claims=asked.claims.as_json,
         resource=asked.resource,
         organization_id=asked.organization_id,
         nonce=asked.nonce,
         code_challenge=asked.code_challenge,
         consent_id=_consent_id(asked, session),
-        answering=parked,
+        pending_request=parked,
     )
 
 
 def _consent_id(asked: Authorization, session: Session) -> UUID | None:
-    """Return the consent that a code of a third-party application is issued under.
+    """Return the consent of a third-party application's code.
 
-    If it was revoked at this moment there is none, and the code will be refused.
+    If the user has just revoked it there is none, and the code will be refused.
     """
     if not asked.application.is_third_party:
         return None
@@ -152,7 +152,7 @@ def _consent_id(asked: Authorization, session: Session) -> UUID | None:
 
 
 def _refusal(asked: Authorization, step: Step) -> str:
-    """Say what is missing to somebody who may not be asked (OpenID Connect Core 3.1.2.6)."""
+    """Return the error for a request that may not show a page (OpenID Connect Core 3.1.2.6)."""
     if step is Step.ISSUE:
         return asked.answer(
             error="invalid_request",
@@ -170,12 +170,12 @@ def _park(request: HttpRequest, asked: Authorization, query: str, step: Step) ->
     response = redirect(_page(step, request_id))
     known = cookies.get_browser(request)
     try:
-        requests.park(
+        requests.store(
             request_id=request_id,
             browser=known or cookies.new_browser(response),
             is_new=not known,
             application=asked.application,
-            query=authorization.kept(query),
+            query=authorization.to_stored(query),
         )
     except limits.TooMany as refused:
         return _too_many(request, refused)

@@ -28,13 +28,13 @@ _TARGET: Final = "post_logout_redirect_uri"
 _NAMES: Final = ("id_token_hint", "logout_hint", "client_id", _TARGET, "state", "ui_locales")
 
 
-@csrf_exempt  # a relying party may POST here; the confirmation alone is checked, below
-@require_http_methods(["GET", "POST"])  # no HEAD: what asks for the head of a page must end nothing
+@csrf_exempt  # a relying party may POST here; only the confirmation is checked, below
+@require_http_methods(["GET", "POST"])  # no HEAD, which must not end a session
 def end_session(request: HttpRequest) -> HttpResponse:
-    """Sign the browser out: at once for a hint that names its session, else after asking."""
+    """Sign the browser out: at once if the hint names its session, else after a confirmation."""
     try:
         sent = _sent(request)
-    except parameters.Refused as refused:
+    except parameters.InvalidParameters as refused:
         return _refused(request, refused.description)
     if language := languages.best_of(sent["ui_locales"]):
         translation.activate(language)
@@ -61,7 +61,7 @@ def _end(
 ) -> HttpResponse:
     session = cookies.current_session(request)
     if session is None:
-        # Nothing to lose: nobody is signed in here.
+        # No user is signed in, so there is nothing to confirm.
         return _done(request, sent, application)
     hinted = hint is not None and (hint.subject, hint.session_id) == (str(session.user_id), str(session.pk))
     # A third party must not end the session that all applications share with a single request.
@@ -69,7 +69,7 @@ def _end(
     if not is_silent and not _is_confirmed(request, sent):
         return _ask(request, sent, session, application)
     sessions.end(session)
-    # With neither a hint nor a client there is nobody to send the person back to.
+    # Without a matching hint or a client there is no application to redirect to.
     known = hinted or sent["client_id"]
     return _done(request, sent if known else Parameters({}, frozenset()), application)
 
@@ -112,9 +112,9 @@ def _ask(
 def _sent(request: HttpRequest) -> Parameters:
     if request.method == "POST":
         return parameters.form(request)
-    sent = parameters.decoded(str(request.META["QUERY_STRING"]))
+    sent = parameters.decode(str(request.META["QUERY_STRING"]))
     if repeated := sent.repeated.intersection(_NAMES):
-        raise parameters.Refused(f"The parameter {min(repeated)} was sent more than once.")
+        raise parameters.InvalidParameters(f"The parameter {min(repeated)} was sent more than once.")
     return sent
 
 
@@ -125,7 +125,7 @@ def _is_confirmed(request: HttpRequest, sent: Parameters) -> bool:
 
 
 def _never_exempt(_: HttpRequest) -> HttpResponse:
-    """Stand for a view that is not exempt from the CSRF check."""
+    """Serve as a view that is not exempt from the CSRF check."""
     return HttpResponse()
 
 
@@ -136,19 +136,19 @@ def _application(sent: Parameters, hint: Hint | None) -> Application | None:
 
 
 def _is_listed(target: str) -> bool:
-    """Tell whether some application lists exactly this target, for requests that name no client."""
+    """Tell whether any application has registered this target, for requests that name no client."""
     origin = redirect_uris.get_origin(target)
     homes = Application.objects.with_origin(origin) if origin else ()
     return any(target in home.post_logout_redirect_uris for home in homes)
 
 
 def _may_return(target: str, application: Application | None) -> bool:
-    """Tell whether a target is listed or, where nothing is, on the origin of a redirect URI."""
+    """Tell whether a target is registered or, if none is, has the origin of a redirect URI."""
     if application is None:
         return False
     if application.post_logout_redirect_uris:
         return target in application.post_logout_redirect_uris
-    # A fragment would swallow the state that is added at the end.
+    # The state, which is appended at the end, would become part of a fragment.
     origin = None if "#" in target else redirect_uris.get_origin(target)
     return origin is not None and origin in {redirect_uris.get_origin(u) for u in application.redirect_uris}
 

@@ -8,13 +8,13 @@ from django.views.decorators.csrf import csrf_exempt
 from oidc.provider import bearer, claims, errors, organizations, scopes, tokens
 from oidc.provider.bearer import InvalidBearer, Principal
 from oidc.provider.cors import cross_origin
-from oidc.provider.parameters import Refused, form
+from oidc.provider.parameters import InvalidParameters, form
 
 
 @csrf_exempt
 @cross_origin("GET, POST")
 def userinfo(request: HttpRequest) -> HttpResponse:
-    """Tell what the access token releases of its user."""
+    """Return the claims about the user that the access token releases."""
     if request.method not in {"GET", "HEAD", "POST"}:
         return errors.oauth_error(
             "invalid_request",
@@ -23,8 +23,8 @@ def userinfo(request: HttpRequest) -> HttpResponse:
             headers={"Allow": "GET, POST, OPTIONS"},
         )
     try:
-        token = _presented(request)
-    except Refused as refused:
+        token = _get_token(request)
+    except InvalidParameters as refused:
         return _challenge("invalid_request", refused.description, refused.status)
     if token is None:
         # RFC 6750 section 3.1: without authentication information, no error code.
@@ -35,7 +35,7 @@ def userinfo(request: HttpRequest) -> HttpResponse:
             headers={"WWW-Authenticate": 'Bearer realm="gatehouse"'},
         )
     try:
-        principal = bearer.end_user(token)
+        principal = bearer.authenticate(token)
     except InvalidBearer as error:
         return _challenge("invalid_token", str(error), 401)
     if scopes.OPENID not in principal.scopes:
@@ -45,17 +45,19 @@ def userinfo(request: HttpRequest) -> HttpResponse:
 
 
 def _released(principal: Principal) -> dict[str, Any]:
-    user, names = principal.user, claims.released(principal.scopes) | tokens.requested_of(principal.claims)
-    said = {"sub": str(user.pk)} | claims.about(user, names)
+    user = principal.user
+    names = claims.released(principal.scopes) | tokens.get_requested_claims(principal.claims)
+    user_claims = {"sub": str(user.pk)} | claims.about(user, names)
     here = principal.claims.get("organization_id")
-    return said | organizations.for_userinfo(user.pk, names, here=here)
+    return user_claims | organizations.for_userinfo(user.pk, names, here=here)
 
 
-def _presented(request: HttpRequest) -> str | None:
+def _get_token(request: HttpRequest) -> str | None:
     """Return the token of the header or of the body (RFC 6750 section 2), never of the URL.
 
     Raises:
-        Refused: both came (a client MUST NOT use more than one method), or neither can be read.
+        InvalidParameters: both have a token (a client MUST NOT use more than one method), or the body is
+            malformed.
 
     """
     header: str | None = request.META.get("HTTP_AUTHORIZATION")
@@ -64,7 +66,7 @@ def _presented(request: HttpRequest) -> str | None:
         if scheme.lower() != "bearer" or not token.strip():
             return None
         if _in_body(request):
-            raise Refused("The access token came in the header and in the body.")
+            raise InvalidParameters("The access token came in the header and in the body.")
         return token.strip()
     return _in_body(request)
 
@@ -76,7 +78,7 @@ def _in_body(request: HttpRequest) -> str | None:
 
 
 def _challenge(error: str, description: str, status: int, *, scope: str = "") -> HttpResponse:
-    """Refuse as RFC 6750 section 3 asks; ``scope`` is what the token would have to have."""
+    """Return a challenge (RFC 6750 section 3); ``scope`` is the required one."""
     needed = f', scope="{scope}"' if scope else ""
     return errors.oauth_error(
         error,

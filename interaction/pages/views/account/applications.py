@@ -9,7 +9,7 @@ from interaction.pages import labels
 from interaction.pages.views.account import shared
 from oidc.grants import connections, descriptions
 from oidc.grants.connections import Connection
-from oidc.grants.descriptions import Described
+from oidc.grants.descriptions import TargetDescription
 
 
 @shared.account_page
@@ -23,7 +23,7 @@ def applications(request: HttpRequest, session: Session) -> HttpResponse:
             return shared.redirect_done("pages:account-applications", "target")
         connections.revoke(session.user, application_id)
         return shared.redirect_done("pages:account-applications", "revoked")
-    connected = connections.of(session.user)
+    connected = connections.get_connections(session.user)
     targets = descriptions.describe(target for connection in connected for target in connection.targets)
     return shared.render_page(
         request,
@@ -33,7 +33,7 @@ def applications(request: HttpRequest, session: Session) -> HttpResponse:
     )
 
 
-def _describe(connection: Connection, targets: dict[UUID, Described]) -> dict[str, object]:
+def _describe(connection: Connection, targets: dict[UUID, TargetDescription]) -> dict[str, object]:
     return {
         "id": connection.application.pk,
         "name": connection.application.name,

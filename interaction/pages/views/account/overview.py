@@ -35,7 +35,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         session,
         "overview",
         browsers=Session.objects.live().filter(user=session.user_id).count(),
-        applications=len(connections.of(session.user)),
+        applications=len(connections.get_connections(session.user)),
         verified={"email": session.user.email_verified, "phone": session.user.phone_verified},
         reachable=reachable,
         linked=len(linked_accounts.get_linked_accounts(session.user)),

@@ -1,4 +1,4 @@
-"""Access tokens that were taken back one by one: remembered until they would have expired."""
+"""Access tokens that were revoked one by one, which are stored until they expire."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +14,7 @@ from oidc.grants.models import RevokedToken
 def add(
     token_id: str, expires_at: datetime, *, reason: str, user_id: UUID | None, application_id: UUID
 ) -> None:
-    """Refuse a token from now on, wherever we accept tokens. Audited."""
+    """Revoke a token at all of Gatehouse's own endpoints, and write the audit entry."""
     RevokedToken.objects.bulk_create(
         [RevokedToken(token_id=token_id, expires_at=expires_at)], ignore_conflicts=True
     )
