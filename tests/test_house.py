@@ -137,8 +137,6 @@ def test_a_name_that_is_kept_for_migrations_is_imported_by_them_alone(name):
 _LONG = {
     "config/settings.py": "one page of all settings, in the order of Django's documentation",
     "config/urls.py": "one page of the whole HTTP surface",
-    "identity/organizations/admin.py": "the pages of organizations, which share their forms",
-    "management/openapi/protocol.py": "a document: the OpenAPI descriptions of the protocol's endpoints",
 }
 _MOST_LINES = 250
 _PACKAGES = ("audit", "config", "database", "identity", "interaction", "management", "oidc")

@@ -121,10 +121,13 @@ def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     writes the audit entry.
 
     Raises:
-        ownership.NotTheOwner: the proof of this identifier no longer gives access to the account.
+        ownership.NotTheOwner: the proof of this identifier no longer gives access to the account, or the
+            password was changed concurrently.
 
     """
-    User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists()
+    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk, epoch=user.epoch)
+    if not locked.exists():
+        raise ownership.NotTheOwner
     ownership.accept_proof(user, kind, key)
     User.objects.filter(pk=user.pk).update(
         password=encoded, epoch=F("epoch") + 1, version=F("version") + 1, updated_at=Now()

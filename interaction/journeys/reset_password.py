@@ -21,7 +21,8 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
     of the user. It does not sign in, and a suspended user stays suspended.
 
     Raises:
-        verification.NotVerified: the identifier was not proven in this browser within 10 minutes.
+        verification.NotVerified: the identifier was not proven in this browser within 10 minutes, or the
+            password was changed since the code was sent.
         policy.PasswordRefused: the password breaks the tenant's policy; the proof stays valid.
         limits.TooMany: too many from this address.
         passwords.Busy: too many sign-ins.
@@ -37,7 +38,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
                 purpose=Purpose.FORGOT_PASSWORD, kind=kind, identifier=identifier, browser=browser
             )
         user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address) if proof else None
-        if proof is None or user is None:
+        if proof is None or user is None or proof.is_outdated(user):
             raise verification.NotVerified("identifier")
         entry.names_somebody(is_known=True)
         policy.check(

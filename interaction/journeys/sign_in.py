@@ -153,7 +153,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser
         )
         user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address)
-        if user is None:
+        if user is None or proof.is_outdated(user):
             raise verification.WrongCode
         if user.is_suspended:
             raise credentials.Suspended

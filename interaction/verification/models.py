@@ -7,6 +7,7 @@ from django.db import models
 from database.clock import DatabaseNow, seconds_ahead
 from identity.core.models import TenantManager, TenantModel
 from identity.users.identifiers import Kind
+from identity.users.models import User
 
 CODE_SECONDS = 300
 PROOF_SECONDS = 600
@@ -51,6 +52,9 @@ class VerificationCode(TenantModel):
     browser = models.CharField(max_length=64)
     code_hash = models.CharField(max_length=80)
     silent = models.BooleanField(default=False)
+    # The epoch of the user's account when the code was sent. A new password ends the codes and proofs of
+    # before, in all browsers. Null in rows of earlier releases, and in codes for no account.
+    epoch = models.PositiveIntegerField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
@@ -66,6 +70,10 @@ class VerificationCode(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.pk}"
+
+    def is_outdated(self, user: User) -> bool:
+        """Return whether the user's sessions were ended, as by a new password, since the code was sent."""
+        return self.epoch is not None and self.epoch != user.epoch
 
 
 class OutgoingMessage(TenantModel):

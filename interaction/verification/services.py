@@ -119,6 +119,7 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
         user = ownership.find_by_proof(kind, key)
         sent.silent = user is None
         if user is not None:
+            sent.epoch = user.epoch
             # Two spellings can share a key. Codes go only to the account's own spelling.
             sent.address = user.email if kind is Kind.EMAIL else user.phone
     return sent, code

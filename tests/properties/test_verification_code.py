@@ -50,6 +50,7 @@ class VerificationCodes(RuleBasedStateMachine):
         self.past: list[tuple[Place, str]] = []
         self.proofs: dict[tuple[int, int], int] = {}  # and how many minutes old each is
         self.signed_in: dict[int, int | None] = {0: None, 1: None}
+        self.outdated: set[Place] = set()
         self.wrong = 0
 
     @initialize()
@@ -77,6 +78,7 @@ class VerificationCodes(RuleBasedStateMachine):
         if (browser, person, purpose) in self.live:
             self.end((browser, person, purpose))
         self.live[browser, person, purpose] = Sent(self.newest_message(email))
+        self.outdated.discard((browser, person, purpose))
 
     @staticmethod
     def newest_message(email: str) -> str:
@@ -129,6 +131,9 @@ class VerificationCodes(RuleBasedStateMachine):
         browser, person, purpose = place
         sent = self.live.get(place)
         is_right = sent is not None and sent.text == text
+        if is_right and place in self.outdated:
+            self.enter_outdated(place, text)
+            return
 
         answer = codes.enter(self.browsers[browser], self.emails[person], text, purpose)
 
@@ -146,6 +151,13 @@ class VerificationCodes(RuleBasedStateMachine):
                 self.signed_in[browser] = person
             else:
                 self.proofs[browser, person] = 0
+
+    def enter_outdated(self, place: Place, text: str) -> None:
+        """The code itself is right, but what it proves counts for nothing: no session, no new password."""
+        browser, person, purpose = place
+        answer = codes.enter(self.browsers[browser], self.emails[person], text, purpose)
+        assert answer.status_code == (400 if purpose == "sign_in" else 200), answer.text
+        self.end(place)
 
     def end(self, place: Place) -> None:
         self.past.append((place, self.live.pop(place).text))
@@ -169,7 +181,9 @@ class VerificationCodes(RuleBasedStateMachine):
 
         assert answer.status_code == (200 if (browser, person) in self.proofs else 400), answer.text
         if answer.status_code == 200:
-            del self.proofs[browser, person]
+            # A new password ends what was proven or sent before, in every browser.
+            self.proofs = {place: age for place, age in self.proofs.items() if place[1] != person}
+            self.outdated |= {place for place in self.live if place[1] == person}
             self.signed_in = {where: None if who == person else who for where, who in self.signed_in.items()}
 
     @precondition(lambda self: self.live or self.proofs)
@@ -204,7 +218,7 @@ def test_property_verification_codes_behave_as_their_model(here):
 
 
 def of_any_browser(rows, *, purpose, kind, key, browser):
-    """``CodeQuerySet.of`` without its last condition."""
+    """``CodeQuerySet.matching`` without its last condition."""
     return rows.filter(purpose=purpose, kind=kind, identifier_key=key)
 
 
@@ -214,18 +228,31 @@ class TestTheMachine:
     def test_notices_that_a_code_counts_in_every_browser(self, here, monkeypatch):
         machine = begun(here)
         machine.ask_for_a_code(browser=0, person=0, purpose="sign_in")
-        monkeypatch.setattr(CodeQuerySet, "of", of_any_browser)
+        monkeypatch.setattr(CodeQuerySet, "matching", of_any_browser)
 
         with pytest.raises(AssertionError):
             machine.enter_it_where_it_does_not_belong(pick=CHOICE, change="browser")
 
     def test_notices_that_a_proof_works_twice(self, here, monkeypatch):
         monkeypatch.setattr(verification, "spend", lambda *_, **__: None)
+        monkeypatch.setattr(VerificationCode, "is_outdated", lambda *_: False)
         machine = begun(here)
         machine.ask_for_a_code(browser=0, person=0, purpose="forgot_password")
 
         with pytest.raises(AssertionError):
             machine.enter_the_right_code(pick=CHOICE, go_on=True)
+
+    def test_notices_that_a_proof_outlives_a_new_password(self, here, monkeypatch):
+        monkeypatch.setattr(VerificationCode, "is_outdated", lambda *_: False)
+        machine = begun(here)
+        for browser in (0, 1):
+            machine.ask_for_a_code(browser=browser, person=0, purpose="forgot_password")
+            place = (browser, 0, "forgot_password")
+            machine.enter(place, machine.live[place].text)
+        machine.choose(0, 0)
+
+        with pytest.raises(AssertionError):
+            machine.choose(1, 0)
 
     def test_notices_that_wrong_codes_are_not_counted(self, here, monkeypatch):
         monkeypatch.setattr(verification, "F", lambda name: F(name) * 0)
