@@ -1,4 +1,4 @@
-"""Tables whose rows the database itself deletes with the rows they point to. For migrations of every app."""
+"""Tables with ON DELETE CASCADE in the database, for migrations of all apps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ from django.db.migrations.state import ProjectState
 class CreateCascadingModel(CreateModel):
     """Create a table whose foreign keys are all ON DELETE CASCADE in the database.
 
-    Django deletes dependent rows by itself, but only those of models that it knows. A node of the
-    release before knows nothing of a new table, and could no longer delete what its rows point to.
+    Django deletes dependent rows itself, but only those of models that it knows. A node of the previous
+    release does not know a new table, and could not delete the rows that the table refers to.
     """
 
     def database_forwards(
@@ -23,7 +23,7 @@ class CreateCascadingModel(CreateModel):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Create it."""
+        """Create the table."""
         with _cascading(schema_editor):
             super().database_forwards(app_label, schema_editor, from_state, to_state)
 

@@ -1,4 +1,4 @@
-"""The database's clock: the one that all nodes share."""
+"""The database's clock, which all nodes share."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 
 class DatabaseNow(Now):
-    """``Now`` as both engines compare it: SQLite's text has microseconds like every other moment there."""
+    """``Now`` with microseconds on SQLite, where timestamps are compared as text."""
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
         """Write milliseconds as six digits: ``.123`` would sort before ``.123000``."""
@@ -17,5 +17,5 @@ class DatabaseNow(Now):
 
 
 def seconds_ahead(seconds: int) -> Expression:
-    """Return the moment that lies so far ahead on the database's clock, or behind when negative."""
+    """Return the database's time plus a number of seconds, which may be negative."""
     return ExpressionWrapper(DatabaseNow() + timedelta(seconds=seconds), DateTimeField())

@@ -1,6 +1,6 @@
-"""Long lists of ids, which the database takes as one value.
+"""Long lists of ids, sent to the database as one value.
 
-A parameter for each, or an object for each row, costs as much as all the rest of a request.
+One parameter per id, or one object per row, would cost as much as the rest of the request.
 """
 
 from collections.abc import Iterable
@@ -33,8 +33,8 @@ class Among(Lookup):
 class AmongSelected(In):
     """Whether a column has one of the ids that a query selects.
 
-    PostgreSQL looks each of them up, however many it expects: for ``IN`` it may read a whole table instead,
-    which takes several times as long.
+    PostgreSQL looks each of them up by index, whatever number it expects. For ``IN`` it may scan the whole
+    table, which takes several times as long.
     """
 
     def get_rhs_op(self, connection: BaseDatabaseWrapper, rhs: str) -> str:
@@ -58,5 +58,5 @@ def as_array(pks: Iterable[UUID]) -> str:
 
 
 def as_json(pks: Iterable[UUID]) -> str:
-    """Return ids as a JSON array, as SQLite keeps them."""
+    """Return ids as a JSON array, in the form that SQLite stores."""
     return orjson.dumps([pk.hex for pk in pks]).decode()

@@ -7,12 +7,12 @@ from uuid_utils.compat import uuid7
 
 
 def new() -> UUID:
-    """Make an id that grows with time and cannot be guessed."""
+    """Return a new id. It is greater than earlier ones and cannot be guessed."""
     return uuid7()
 
 
 def parse(text: str) -> UUID | None:
-    """Read an id in its canonical text; anything else is no id at all."""
+    """Return the id of a canonical text, or None for any other text."""
     try:
         value = UUID(text)
     except (ValueError, AttributeError, TypeError):
@@ -21,11 +21,11 @@ def parse(text: str) -> UUID | None:
 
 
 def made_at(pk: UUID) -> datetime | None:
-    """Return when an id was made, by its first 48 bits; nothing for another kind of id."""
+    """Return when an id was created, from its first 48 bits, or None for another version of UUID."""
     seconds = (pk.int >> 80) / 1000
     return datetime.fromtimestamp(seconds, tz=UTC) if pk.version == 7 and seconds < 2**33 else None  # noqa: PLR2004
 
 
 def first_at(moment: datetime) -> UUID:
-    """Return the least id that can be made at a moment, or at the beginning of all counting."""
+    """Return the smallest id that can be created at a moment; moments before 1970 count as 1970."""
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

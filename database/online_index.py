@@ -1,4 +1,4 @@
-"""Indexes that are built while nodes serve. For migrations of every app."""
+"""Indexes that are built while nodes serve requests, for migrations of all apps."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from django.db.migrations.state import ProjectState
 
 
 class AddIndexOnline(AddIndexConcurrently):
-    """Build an index without stopping writers; on SQLite, which has one writer anyway, as usual.
+    """Build an index without blocking writers. SQLite, which has one writer at a time, builds it as usual.
 
-    The migration needs ``atomic = False``. What an interrupted build left behind is removed first,
-    so that the migration can be repeated.
+    The migration needs ``atomic = False``. It first drops the remains of an interrupted build, so it can be
+    repeated.
     """
 
     def database_forwards(
@@ -24,7 +24,7 @@ class AddIndexOnline(AddIndexConcurrently):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Build it."""
+        """Build the index."""
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
             return
@@ -40,7 +40,7 @@ class AddIndexOnline(AddIndexConcurrently):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Drop it."""
+        """Drop the index."""
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
             return
@@ -50,7 +50,7 @@ class AddIndexOnline(AddIndexConcurrently):
 
 @contextmanager
 def _patient(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Wait for transactions that are under way as long as they take: nobody waits behind this."""
+    """Wait for running transactions without a time limit: no other statement queues behind this one."""
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         before = cursor.fetchone()[0]

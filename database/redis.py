@@ -1,9 +1,9 @@
-"""The Redis or Valkey of CACHE_URL, which all nodes share, and whether it is worth asking at this moment.
+"""The Redis or Valkey of CACHE_URL, which all nodes share, with a circuit breaker.
 
-It is asked with little patience, because a person waits behind each question. When it does not
-answer, nobody asks it for some seconds; then one does, and the others once that went well.
+Timeouts are short, because a user waits for each request. After a failure no request is sent for some
+seconds. Then one is sent, and the others follow if it succeeds.
 
-Its library is loaded where there is such a thing to ask: it takes 10 MB of every worker.
+The library is imported only if CACHE_URL is set, because it takes 10 MB in every worker.
 """
 
 import json
@@ -25,16 +25,16 @@ T = TypeVar("T")
 
 _PAUSE: Final = 5  # seconds
 _FAILURES: Final = Counter(
-    "gatehouse_shared_cache_failures", "Questions that the Redis of CACHE_URL did not answer."
+    "gatehouse_shared_cache_failures", "Requests that the Redis of CACHE_URL did not answer."
 )
 _logger: Final = logging.getLogger(__name__)
 
 
 class Unavailable(Exception):
-    """It does not answer, or did not a moment ago."""
+    """Redis does not answer, or did not in the last seconds."""
 
 
-def _patience() -> dict[str, Any]:
+def _client_options() -> dict[str, Any]:
     from redis.backoff import NoBackoff  # noqa: PLC0415 - see above
     from redis.retry import Retry  # noqa: PLC0415
 
@@ -42,39 +42,39 @@ def _patience() -> dict[str, Any]:
         "socket_connect_timeout": 0.1,
         "socket_timeout": 0.1,
         "retry": Retry(NoBackoff(), 0),
-        "max_connections": 10_000,  # never in the way: there is one for a thread at most
+        "max_connections": 10_000,  # never reached: a thread has at most one
     }
 
 
 class InvalidReply(Exception):
-    """It answered something that is no answer to the question."""
+    """The reply does not fit the request."""
 
 
 class SharedRedis:
-    """A Redis that may be away."""
+    """A client of Redis that fails fast while Redis is unavailable."""
 
     def __init__(self, url: str) -> None:
         from redis import Redis  # noqa: PLC0415 - see above
 
-        self._client = Redis.from_url(url, **_patience())
+        self._client = Redis.from_url(url, **_client_options())
         self._lock = Lock()
         self._is_away = False
         self._asked_again_at = 0.0
 
     def ask(self, question: "Callable[[Redis], T]") -> T:
-        """Return what it answers.
+        """Return the result of a request to Redis.
 
         Raises:
-            Unavailable: it did not answer within 0.1 seconds, now or in the last five seconds; or its reply
-                is invalid.
+            Unavailable: Redis did not answer within 0.1 seconds, now or in the last five seconds; or its
+                reply is invalid.
 
         """
         if self._is_away and not self._is_due():
             raise Unavailable
         try:
             answer = question(self._client)
-        except Exception as failure:  # noqa: BLE001 - on nonsense the library raises whatever comes of it
-            # What follows on these connections may belong to other questions.
+        except Exception as failure:  # noqa: BLE001 - the library raises any exception on a malformed reply
+            # Further bytes on these connections may belong to other requests.
             self._client.connection_pool.disconnect(inuse_connections=False)
             self._note(type(failure).__name__)
             raise Unavailable from None
@@ -104,19 +104,19 @@ class SharedRedis:
 
 @cache
 def shared_redis() -> SharedRedis:
-    """Return the one of CACHE_URL, which has to be set."""
+    """Return the client of CACHE_URL, which must be set."""
     return SharedRedis(settings.CACHE_URL)
 
 
 class JSONSerializer:
-    """Writes values as JSON. Django would unpickle what it finds, which lets whoever wrote it run code."""
+    """Stores values as JSON. Django's serializer unpickles, which would let anyone who can write run code."""
 
     def dumps(self, value: object) -> bytes:
-        """Return a value as it is kept."""
+        """Return a value as JSON."""
         return json.dumps(value).encode()
 
     def loads(self, kept: bytes) -> object:
-        """Return what is kept; None, as if nothing were there, when that is not JSON."""
+        """Return a stored value, or None, as if there were none, if it is not JSON."""
         try:
             value: object = json.loads(kept)
         except (ValueError, RecursionError):
@@ -125,20 +125,20 @@ class JSONSerializer:
 
 
 class SharedCache(RedisCache):
-    """Django's cache in it, which has nothing and keeps nothing while it is away."""
+    """Django's cache in Redis, which is empty and stores nothing while Redis is unavailable."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params | {"OPTIONS": _patience() | {"serializer": JSONSerializer()}})
+        super().__init__(server, params | {"OPTIONS": _client_options() | {"serializer": JSONSerializer()}})
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        """Return what is kept, or the default."""
+        """Return a cached value, or the default."""
         try:
             return shared_redis().ask(lambda _: super(SharedCache, self).get(key, default, version))
         except Unavailable:
             return default
 
     def set(self, key: Any, value: Any, *options: Any, **more: Any) -> None:
-        """Keep it, if that can be done."""
+        """Store a value, unless Redis is unavailable."""
         try:
             shared_redis().ask(lambda _: super(SharedCache, self).set(key, value, *options, **more))
         except Unavailable:

@@ -1,7 +1,8 @@
-"""Triggers that keep the number of rows of a table, on both engines, so that nobody has to count them.
+"""Triggers that maintain the number of rows of a table, on both engines, so that lists need no COUNT.
 
-Whoever counts waits for nobody: on PostgreSQL a statement takes any row of the number that is
-free, or makes another. There come to be as many as there ever were writers at one moment.
+Writers do not wait for each other: on PostgreSQL the number is the sum of several rows (shards). A statement
+updates any shard that is not locked, or inserts another. There are at most as many shards as there were
+concurrent writers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,7 @@ CREATE OR REPLACE TRIGGER {name}_forget AFTER DELETE ON {parent}
     FOR EACH ROW EXECUTE FUNCTION {kept}_forget();
 """
 
-# One writer at a time: one row of each number.
+# SQLite has one writer at a time, so one shard is enough.
 _SQLITE: Final = (
     """CREATE TRIGGER IF NOT EXISTS {name}_insert AFTER INSERT ON {counted} BEGIN
     INSERT INTO {kept} ({by}, {number}) SELECT {new_by}, 0
@@ -70,9 +71,9 @@ _ENDINGS: Final = {
 
 @dataclass(frozen=True)
 class RowCount(Triggers):
-    """How many rows of ``counted`` there are for each row of ``parent``: the sum of ``kept.number``.
+    """The number of rows of ``counted`` for each row of ``parent``: the sum of ``number`` in table ``kept``.
 
-    ``by`` are the columns that name the parent in both tables, and what the parent itself calls them.
+    ``by`` maps the columns that refer to the parent in both tables to the columns of the parent.
     """
 
     counted: str
@@ -83,20 +84,20 @@ class RowCount(Triggers):
 
     @property
     def table(self) -> str:
-        """The table of the numbers."""
+        """The table of the shards."""
         return self.kept
 
     @property
     def carriers(self) -> tuple[str, ...]:
-        """The table whose rows are counted, and that of their parents."""
+        """The table whose rows are counted, and the table of the parents."""
         return self.counted, self.parent
 
     def names(self, vendor: str) -> set[str]:
-        """Return the names of the triggers that keep the number on this engine."""
+        """Return the names of the triggers on this engine."""
         return {f"{self._name}_{ending}" for ending in _ENDINGS[vendor]}
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers, and count what there is: nobody writes between the one and the other."""
+        """Create the triggers and count the existing rows, in one transaction."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
                 cursor.execute(self._filled(statement))
@@ -104,7 +105,7 @@ class RowCount(Triggers):
             cursor.execute(self._filled(_COUNT))
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
-        """Return, for a system check, which databases lack triggers, so that the number may be wrong."""
+        """Return warnings for a system check about databases that lack triggers."""
         return [
             Warning(
                 f"{what} are not counted as they come and go: missing triggers {', '.join(sorted(names))}",

@@ -1,7 +1,7 @@
-"""Statements of hot paths: written with the ORM as all others are, put into SQL once and not at each request.
+"""Statements of hot paths: written with the ORM, and compiled into SQL once instead of at each request.
 
-Django builds and compiles a statement anew whenever it runs, which takes several times as long as
-sending it. Here that happens once a thread; a run only fills in the values. For models of every app.
+Django builds and compiles a statement each time it runs, which takes several times as long as sending it.
+Here that happens once per thread, and a run only fills in the values. For models of all apps.
 """
 
 import threading
@@ -19,15 +19,15 @@ from django.db.models.sql import InsertQuery
 Values = Mapping[str, Any]
 
 
-class Given(models.Expression):
-    """A value that each run brings, by its name."""
+class Parameter(models.Expression):
+    """A parameter of a statement, by its name. Each run supplies the value."""
 
     def __init__(self, name: str, output_field: "models.Field[Any, Any]") -> None:
         super().__init__(output_field=output_field)
         self.name = name
 
     def as_sql(self, compiler: object, connection: BaseDatabaseWrapper) -> Any:
-        """Stand among the parameters until there is a value."""
+        """Compile to a placeholder, with this object in the place of the value."""
         return "%s", [self]
 
 
@@ -35,7 +35,7 @@ Source = Callable[[Values], Any]
 
 
 class Prepared:
-    """A statement in SQL, for one connection."""
+    """A compiled statement, for one connection."""
 
     def __init__(self, sql: str, params: Any, database: BaseDatabaseWrapper) -> None:
         self.sql: Final = sql
@@ -44,24 +44,24 @@ class Prepared:
         self.sources: Final = [self.source(param) for param in self.params]
 
     def execute(self, cursor: CursorWrapper, values: Values) -> None:
-        """Run it with these values."""
+        """Run the statement with these values."""
         cursor.execute(self.sql, self.filled(values))
 
     def filled(self, values: Values) -> list[Any]:
-        """Return the parameters as the database takes them."""
+        """Return the parameters in the form that the database takes."""
         return [source(values) for source in self.sources]
 
     def source(self, param: Any) -> Source:
-        """Return what takes a parameter from the values of a run."""
-        return _given(param, self.database) if isinstance(param, Given) else lambda _: param
+        """Return the function that takes a parameter from the values of a run."""
+        return _source_of(param, self.database) if isinstance(param, Parameter) else lambda _: param
 
 
-def _given(param: Given, database: BaseDatabaseWrapper) -> Source:
+def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:
     field: Any = param.output_field
     name = param.name
     while field.remote_field:
         field = field.target_field
-    # What fields do to these, step by step, is nothing.
+    # Fields return values of these types unchanged.
     untouched: set[type] = {str} if type(field) in {models.CharField, models.TextField} else set()
     if type(field) is models.UUIDField and database.features.has_native_uuid_field:
         untouched = {UUID}
@@ -78,28 +78,28 @@ P = TypeVar("P", bound=Prepared)
 
 
 class Statement(ABC, Generic[P]):
-    """A statement that every thread prepares once."""
+    """A statement that each thread compiles once."""
 
     def __init__(self) -> None:
-        self._mine = threading.local()
+        self._local = threading.local()
 
     @abstractmethod
     def prepare(self, database: BaseDatabaseWrapper) -> P:
-        """Put it into SQL."""
+        """Compile the statement."""
 
     def prepared(self) -> P:
-        """Return it in SQL for this thread's connection."""
+        """Return the compiled statement for this thread's connection."""
         database = connections[DEFAULT_DB_ALIAS]
-        mine: P | None = getattr(self._mine, "prepared", None)
+        mine: P | None = getattr(self._local, "prepared", None)
         if mine is None or mine.database is not database:
-            mine = self._mine.prepared = self.prepare(database)
+            mine = self._local.prepared = self.prepare(database)
         return mine
 
 
 class Insert(Statement[Prepared]):
     """The INSERT of one row of a model.
 
-    ``expressions`` are columns whose values the database computes; a ``Given`` in them comes with each run.
+    ``expressions`` are columns whose values the database computes; they may contain a ``Parameter``.
     """
 
     def __init__(self, model: type[models.Model], **expressions: object) -> None:
@@ -108,11 +108,11 @@ class Insert(Statement[Prepared]):
         self._expressions: Final = expressions
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Put it into SQL; what has a ``db_default`` is left to the database as well."""
+        """Compile the statement, without the columns that have a ``db_default``."""
         every: list[Any] = list(self._model._meta.local_concrete_fields)
         fields = [field for field in every if field.db_default is models.NOT_PROVIDED]
         row = self._model(
-            **{field.attname: Given(field.attname, field) for field in fields} | self._expressions
+            **{field.attname: Parameter(field.attname, field) for field in fields} | self._expressions
         )
         query = InsertQuery(self._model)
         query.insert_values(fields, [row])
@@ -120,7 +120,7 @@ class Insert(Statement[Prepared]):
         return Prepared(sql, params, database)
 
     def __call__(self, row: models.Model, **values: object) -> None:
-        """Insert a row as it is; what the database computed stays unknown to it.
+        """Insert a row. Values that the database computes are not set on it.
 
         Raises:
             django.db.IntegrityError: a constraint forbids it.
@@ -132,15 +132,15 @@ class Insert(Statement[Prepared]):
         row._state.adding = False  # noqa: SLF001 - as save does
 
 
-class _InOneStatement(Prepared):
-    """A change and what it entails as one statement, which PostgreSQL can."""
+class _SingleStatement(Prepared):
+    """An atomic change as one statement with CTEs, for PostgreSQL."""
 
-    def __init__(self, change: Prepared, entailed: list[Prepared]) -> None:
-        *others, last = [_if_changed(each.sql) for each in entailed]
+    def __init__(self, change: Prepared, follow_ups: list[Prepared]) -> None:
+        *others, last = [_if_changed(each.sql) for each in follow_ups]
         more = "".join(f", entailed_{number} AS ({sql})" for number, sql in enumerate(others))
         sql = f"WITH changed AS ({change.sql} RETURNING 1){more} {last}"
         super().__init__(sql, (), change.database)
-        self.parts: Final = [change, *entailed]
+        self.parts: Final = [change, *follow_ups]
 
     def run(self, *values: Values) -> bool:
         pairs = zip(self.parts, values, strict=True)
@@ -151,51 +151,51 @@ class _InOneStatement(Prepared):
 
 
 def _if_changed(statement: str) -> str:
-    """Make a statement depend on the change: a row that was not changed entails nothing."""
+    """Make a statement conditional on the change: it does nothing if no row was changed."""
     if statement.startswith("UPDATE"):
         return f"{statement} AND EXISTS (SELECT 1 FROM changed)"  # noqa: S608 - Django's own SQL
     return f"{as_select(statement)} FROM changed"
 
 
 def as_select(insert: str) -> str:
-    """Return the INSERT of one row as one of what a SELECT finds, which lacks its FROM or WHERE yet."""
+    """Return the INSERT of one row as INSERT … SELECT, to which the caller adds FROM or WHERE."""
     head, values = insert.split(" VALUES (", 1)
     return f"{head} SELECT {values.removesuffix(')')}"
 
 
-class Chain(Statement[_InOneStatement]):
-    """A change of one row, and updates and inserts that it entails: all of it happens, or nothing.
+class AtomicChange(Statement[_SingleStatement]):
+    """A change of one row with the updates and inserts that follow from it, executed atomically.
 
-    On PostgreSQL it is one statement, and needs no transaction around it. The last is an insert, and
-    no row is changed twice.
+    On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction. The last
+    statement must be an insert, and no row may be changed twice.
     """
 
-    def __init__(self, change: Statement[Any], *entailed: Statement[Any]) -> None:
+    def __init__(self, change: Statement[Any], *follow_ups: Statement[Any]) -> None:
         super().__init__()
         self._change: Final = change
-        self._entailed: Final = entailed
+        self._entailed: Final = follow_ups
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _InOneStatement:
-        """Put it into SQL."""
-        with transaction.atomic():  # or Django compiles no FOR UPDATE
-            change, *entailed = (each.prepare(database) for each in (self._change, *self._entailed))
-        return _InOneStatement(change, entailed)
+    def prepare(self, database: BaseDatabaseWrapper) -> _SingleStatement:
+        """Compile the statement."""
+        with transaction.atomic():  # without it Django refuses to compile FOR UPDATE
+            change, *follow_ups = (each.prepare(database) for each in (self._change, *self._entailed))
+        return _SingleStatement(change, follow_ups)
 
-    def __call__(self, values: Values, *entailed: models.Model | Values) -> bool:
-        """Make the change with these values, and what it entails: rows to insert, and values of updates.
+    def __call__(self, values: Values, *follow_ups: models.Model | Values) -> bool:
+        """Execute the change with its values, and the rest with rows to insert or values of updates.
 
-        False if there was nothing to change.
+        Return false if there was nothing to change.
 
         Raises:
-            django.db.IntegrityError: a constraint forbids a row; then nothing was changed.
+            django.db.IntegrityError: a row violates a constraint; nothing was changed.
 
         """
-        given = [vars(each) if isinstance(each, models.Model) else each for each in entailed]
+        given = [vars(each) if isinstance(each, models.Model) else each for each in follow_ups]
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
             happened = self.prepared().run(values, *given)
         else:
             happened = self._one_by_one(values, given)
-        for row in entailed if happened else ():
+        for row in follow_ups if happened else ():
             if isinstance(row, models.Model):
                 row._state.adding = False  # noqa: SLF001 - as save does
         return happened
@@ -210,20 +210,20 @@ class Chain(Statement[_InOneStatement]):
 
 
 def _changes(prepared: Prepared, values: Values) -> bool:
-    """Run a statement and tell whether it changed a row."""
+    """Run a statement and return whether it changed a row."""
     with prepared.database.cursor() as cursor:
         prepared.execute(cursor, values)
         return bool(cursor.rowcount)
 
 
 # An insert and its row, or an update and its values.
-Entailed = tuple[Statement[Any], models.Model | Values]
+FollowUp = tuple[Statement[Any], models.Model | Values]
 
 
-def all_or_nothing(first: Statement[Any], values: Values, *entailed: Entailed) -> bool:
-    """Run the chain of a change and whatever it entails at this moment; see ``Chain``."""
-    chain = _chain(first, *(statement for statement, _ in entailed))
-    return chain(values, *(given for _, given in entailed))
+def execute_atomically(first: Statement[Any], values: Values, *follow_ups: FollowUp) -> bool:
+    """Execute a change and the statements that follow from it in this call; see ``AtomicChange``."""
+    chain = _atomic_change(first, *(statement for statement, _ in follow_ups))
+    return chain(values, *(given for _, given in follow_ups))
 
 
-_chain: Final = lru_cache(maxsize=64)(Chain)
+_atomic_change: Final = lru_cache(maxsize=64)(AtomicChange)

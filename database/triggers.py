@@ -1,4 +1,4 @@
-"""Triggers of the product: created after every migrate, and looked for by system checks."""
+"""Database triggers: created after each ``migrate``, and checked by system checks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Set as AbstractSet
@@ -14,7 +14,7 @@ class Triggers(ABC):
     @property
     @abstractmethod
     def table(self) -> str:
-        """The table without which there is nothing to create."""
+        """The table that the triggers need. Without it they are not created."""
 
     @property
     @abstractmethod
@@ -30,10 +30,10 @@ class Triggers(ABC):
         """Create the triggers."""
 
     def update(self, connection: BaseDatabaseWrapper) -> None:  # noqa: B027 - most change nothing
-        """Bring triggers that are all there to what this release has."""
+        """Bring existing triggers up to date with this release."""
 
     def missing(self, connection: BaseDatabaseWrapper) -> set[str]:
-        """Return the names of the triggers that are not there; nothing without the table."""
+        """Return the names of the missing triggers; an empty set without the table."""
         if not self._has_table(connection):
             return set()
         each = ", ".join(["%s"] * len(self.carriers))
@@ -59,9 +59,9 @@ class Triggers(ABC):
 
 
 def fix_search_path(cursor: CursorWrapper, function: str, *, security: str = "INVOKER") -> None:
-    """Let a trigger function see the tables of its own schema, and no temporary table in their place.
+    """Make a trigger function use the tables of its own schema, and never temporary tables.
 
-    With ``security="DEFINER"`` the function has the rights of its owner, and nobody else can attach it.
+    With ``security="DEFINER"`` the function has the rights of its owner, and no other role can attach it.
     """
     cursor.execute("SELECT quote_ident(current_schema())")
     (schema,) = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL, whose connections are looked at before each request without asking the server."""
+"""Django's PostgreSQL backend, which checks connections before each request without a query."""
 
 import select
 from typing import Any
@@ -10,18 +10,18 @@ from database.postgresql.cursor import Cursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection of Django's that says at no cost whether the server ended it."""
+    """Django's connection, with a cheap test of whether the server has closed it."""
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return what to connect with."""
+        """Return the parameters of new connections."""
         params = super().get_connection_params()
         return params | {"cursor_factory": Cursor, "context": timestamps.quicker(params["context"])}
 
     def is_usable(self) -> bool:
-        """Tell whether statements can be sent.
+        """Tell whether the connection can be used.
 
-        A server that goes away says so, or its kernel does: then there is something to read on a
-        connection on which nothing was asked. Only then is the server asked, as Django always does.
+        When a server closes a connection, the idle socket becomes readable. Only then is a query sent,
+        which Django always sends.
         """
         if self.connection is None or self.connection.closed:
             return False

@@ -1,4 +1,4 @@
-"""A cursor whose prepared statements survive that a column changes under them."""
+"""A cursor whose prepared statements survive a migration that changes a column."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from psycopg.pq import TransactionStatus
 
 
 class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
-    """Django's, which plans a statement again when what it answers has another type."""
+    """Django's cursor, which prepares a statement again if the type of its result has changed."""
 
     def execute(self, *args: Any, **kwargs: Any) -> Any:
-        """Execute; outside a transaction once more, when a migration made the plan useless.
+        """Execute a statement, and retry it outside a transaction if a migration invalidated its plan.
 
-        The plan would stay so, and every repetition fail, until the connection ends. Within a
-        transaction nothing can be repeated; its rollback makes psycopg forget all plans.
+        Otherwise each execution would fail until the connection is closed. In a transaction a retry is not
+        possible; its rollback makes psycopg discard all plans.
         """
         try:
             return super().execute(*args, **kwargs)

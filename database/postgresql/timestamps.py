@@ -1,4 +1,4 @@
-"""Reading times as the server writes them, ten times as quickly as psycopg does in Python."""
+"""A loader of timestamps that is ten times as fast as psycopg's in Python."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,7 +14,7 @@ class MomentLoader(BaseTzLoader):  # type: ignore[misc]  # no type information
     timezone = UTC
 
     def load(self, data: Any) -> datetime:
-        """Return the moment; what is none of ISO 8601, as ``infinity``, is psycopg's."""
+        """Return the moment. Texts that are not ISO 8601, such as ``infinity``, are left to psycopg."""
         try:
             moment = datetime.fromisoformat(bytes(data).decode())
         except ValueError:
@@ -26,7 +26,7 @@ class MomentLoader(BaseTzLoader):  # type: ignore[misc]  # no type information
 
 @lru_cache
 def quicker(adapters: AdaptersMap) -> AdaptersMap:
-    """Return adapters of Django's, but for this one."""
+    """Return Django's adapters with this loader."""
     context = AdaptersMap(adapters)
     context.register_loader("timestamptz", MomentLoader)
     return context

@@ -1,6 +1,6 @@
-"""Django's SQLite, told how many parameters the library that is there takes.
+"""Django's SQLite backend, with the limit of parameters that the installed library has.
 
-Django 5.2 assumes 999, the limit of 2019, and cuts what it inserts at once into pieces by it.
+Django 5.2 assumes 999, the limit of 2019, and splits bulk inserts accordingly.
 """
 
 import sqlite3
@@ -11,17 +11,17 @@ from django.utils.functional import cached_property
 
 
 class DatabaseFeatures(DjangosFeatures):
-    """What this SQLite can do."""
+    """Django's features of SQLite, with the actual limit of parameters."""
 
     @cached_property
     def max_query_params(self) -> int:  # type: ignore[override]
-        """How many parameters a statement may have."""
+        """The maximum number of parameters of a statement."""
         self.connection.ensure_connection()
         limit: int = self.connection.connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
         return limit
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection of Django's, with these features."""
+    """Django's connection, with these features."""
 
     features_class = DatabaseFeatures

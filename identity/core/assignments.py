@@ -1,4 +1,4 @@
-"""Sets of links between rows: read, and replaced as a whole."""
+"""Sets of links between rows, which are read and replaced as a whole."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -12,7 +12,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from database.id_lists import among, among_selected
-from database.statements import Given
+from database.statements import Parameter
 from identity.core import records
 from identity.core.errors import ServiceError
 from identity.core.links import insert_links
@@ -26,10 +26,9 @@ _number: Final = attrgetter("int")  # UUIDs are compared by it, in Python
 class Assignment:
     """A relation between a parent and its items, through rows of ``link``.
 
-    ``parent`` and ``item`` name the link's foreign keys; ``allowed`` are look-ups that an
-    item must pass to be linked, ``takers`` those that a parent must pass to be given any
-    (else ``refusal`` is raised), ``stays`` those of links that no set may leave out;
-    ``ids_field`` is what the ids are called from outside.
+    ``parent`` and ``item`` name the link's foreign keys. ``allowed`` are look-ups that an item must match to
+    be linked. ``takers`` are look-ups that a parent must match to have items (else ``refusal`` is raised).
+    ``stays`` are look-ups of links that must not be removed. ``ids_field`` is the name of the ids in the API.
     """
 
     link: type[Link]
@@ -52,7 +51,7 @@ class Assignment:
         """The model of the items."""
         return self.link._meta.get_field(self.item).related_model  # type: ignore[return-value]
 
-    def of(self, parent_id: UUID | Given) -> QuerySet[Any]:
+    def of(self, parent_id: UUID | Parameter) -> QuerySet[Any]:
         """Return the items of a parent, newest first."""
         links = self.link.objects.filter(**{f"{self.parent}_id": parent_id})
         linked = links.values(f"{self.item}_id")
@@ -68,16 +67,16 @@ def replace(
     expected: frozenset[int] | None = None,
     **facts: object,
 ) -> bool:
-    """Make the given ids the whole set. A repeated id counts once. False without such a parent.
+    """Replace the set by the given ids, without duplicates. Return false if the parent does not exist.
 
-    The parent's row is locked first, so that of two replacements one comes after the other
-    and the result is never a mix. ``facts`` are written down besides.
+    The parent's row is locked first, so that concurrent replacements run one after the other. ``facts`` are
+    added to the audit entry.
 
     Raises:
-        UnknownIds: an id is nothing in this tenant, or of the wrong kind; nothing is changed.
-        Protected: something is missing that has to stay.
+        UnknownIds: an id is unknown in this tenant, or not allowed; nothing is changed.
+        Protected: the set lacks an item that must not be removed.
         records.Stale: the parent was changed since the caller read it.
-        ServiceError: the assignment's ``refusal``: the parent is of a kind that takes none.
+        ServiceError: the assignment's ``refusal``: a parent of this kind cannot have items.
 
     """
     takers = assignment.takers if given else {}
@@ -95,10 +94,10 @@ def replace(
 
 @transaction.atomic
 def add(assignment: Assignment, parent_id: UUID, given: list[str]) -> bool:
-    """Add ids to the set; those in it already stay. False without such a parent.
+    """Add ids to the set. Return false if the parent does not exist.
 
     Raises:
-        UnknownIds: an id is nothing in this tenant, or of the wrong kind; nothing is changed.
+        UnknownIds: an id is unknown in this tenant, or not allowed; nothing is changed.
 
     """
     if not records.touch(assignment.parents, parent_id, None):
@@ -111,7 +110,7 @@ def add(assignment: Assignment, parent_id: UUID, given: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The items of a set to be: those that are linked already, those that are not, and the other links."""
+    """The items of the new set, by whether they are linked already, and the links to all other items."""
 
     linked: set[UUID]
     new: set[UUID]
@@ -120,7 +119,13 @@ class _Wanted:
 
 
 def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted:
-    """Look up all that was asked for, in one query."""
+    """Look up the given ids, in one query.
+
+    Raises:
+        UnknownIds: an id is unknown in this tenant, or not allowed.
+        Protected: the set lacks an item that must not be removed.
+
+    """
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
     named = [pk for pk in parsed.values() if pk is not None]
     links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
@@ -150,7 +155,7 @@ def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted
 
 
 def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:
-    """Link in one order everywhere: whoever links from the other end is waited for, not fought with."""
+    """Insert links in the order of ids, so that concurrent requests cannot deadlock."""
     ordered = sorted(items, key=_number)
     insert_links(assignment.link, assignment.parent, parent_id, assignment.item, ordered)
 

@@ -1,7 +1,7 @@
-"""What the audit log keeps of a change: the names of all fields, and the values of those that decide.
+"""The facts of a change in the audit log: the names of all fields, and the values of critical ones.
 
-Who was made an administrator, and where an application may send people, has to be known afterwards.
-Secrets are never among them.
+The log must show, for example, who was made an administrator and which redirect URIs were added. Secrets are
+never included.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.db.models import Model
 
-DECIDING: Final = frozenset(
+CRITICAL: Final = frozenset(
     {
         "role", "is_superuser", "tenants", "is_admin", "is_third_party", "redirect_uris", "enabled",
         "is_suspended",
@@ -23,12 +23,12 @@ _MOST: Final = 100  # items of a list
 
 
 def values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields whose values are kept, as JSON has them."""
-    return {name: _brief(fields[name]) for name in sorted(DECIDING & fields.keys())}
+    """Return the values of the critical fields, as JSON."""
+    return {name: _brief(fields[name]) for name in sorted(CRITICAL & fields.keys())}
 
 
 def of_new_row(row: Model) -> dict[str, Any]:
-    """Return what the log keeps of a row that is created: which fields are set, and the deciding values."""
+    """Return the facts of a new row: the names of the fields that are set, and the critical values."""
     given = {
         field.name: getattr(row, field.attname)
         for field in row._meta.concrete_fields
@@ -40,7 +40,7 @@ def of_new_row(row: Model) -> dict[str, Any]:
 
 
 def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the deciding values of a change: what they became, and what they were."""
+    """Return the critical values of a change, after and before it."""
     kept = values(after)
     return (
         {"values": kept, "before": values({name: before[name] for name in kept if name in before})}

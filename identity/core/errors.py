@@ -1,15 +1,14 @@
-"""What a domain raises when it refuses."""
+"""The base of errors that services raise for callers."""
 
 from typing import ClassVar
 
 
 class ServiceError(Exception):
-    """A refusal that the caller can understand and act upon.
+    """An error that the caller can understand and correct.
 
-    A subclass stands beside the function that raises it and says what happened
-    (``message``, one sentence for people), how (``status``, an HTTP status) and what
-    for programs (``reason``, a word in snake case, which audit entries keep).
-    ``headers`` go out with the answer, and so does ``result``, where a refusal has one.
+    A subclass is defined beside the function that raises it. It has a ``message`` (one sentence for people),
+    a ``status`` (of HTTP) and a ``reason`` for programs and audit entries, in snake case. The response also
+    has its ``headers`` and, if set, its ``result``.
     """
 
     status: ClassVar[int] = 400

@@ -1,7 +1,7 @@
-"""Rows that are over: what may be forgotten is declared by the app that knows, and forgotten here.
+"""Deletion of expired rows. Each app declares which of its rows have expired.
 
-``settings.EXPIRING`` names the declarations by dotted path. Nothing depends on when this
-runs: whoever reads such a row asks for itself whether it still counts.
+``settings.EXPIRING`` lists the declarations by dotted path. Correctness does not depend on when this runs:
+code that reads such a row checks its expiry itself.
 """
 
 import time
@@ -18,69 +18,68 @@ from django.utils.module_loading import import_string
 from identity.core import tenancy
 
 BATCH: Final = 500
-# Between two batches others get their turn: SQLite has one writer at a time.
+# Lets other transactions write between two batches: SQLite has one writer at a time.
 _PAUSE_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Expiring:
-    """A kind of row, by a name for operators and the rows that no promise needs any more.
+    """A kind of row that expires: its name for operators, and the query of its expired rows.
 
-    ``note`` is told of the rows in the transaction that deletes them, where that has to be
-    written down.
+    ``record`` is called with the rows in the transaction that deletes them, to record the deletion.
     """
 
     name: str
-    over: Callable[[], QuerySet[Any]]
-    note: Callable[[Sequence[Any]], None] | None = None
+    find_expired: Callable[[], QuerySet[Any]]
+    record: Callable[[Sequence[Any]], None] | None = None
 
 
-def declared() -> list[Expiring]:
-    """Return all kinds, in the order in which they are forgotten."""
+def get_kinds() -> list[Expiring]:
+    """Return all kinds, in the order in which they are purged."""
     return [kind for path in settings.EXPIRING for kind in import_string(path)]
 
 
 def count(kind: Expiring) -> int:
-    """Return how many rows of a kind are over, of all tenants."""
+    """Return the number of expired rows of a kind, in all tenants."""
     with tenancy.using(tenancy.EVERYWHERE):
-        return kind.over().count()
+        return kind.find_expired().count()
 
 
-def forget(kind: Expiring, *, batch: int = BATCH) -> Iterator[int]:
-    """Delete what is over, of all tenants, and yield how many rows each batch was.
+def purge(kind: Expiring, *, batch: int = BATCH) -> Iterator[int]:
+    """Delete the expired rows of all tenants, and yield the number of rows of each batch.
 
-    Each batch is a transaction of its own. Rows that somebody else holds at the moment are
-    left for another time, so nobody waits and two that do this at once share the work.
+    Each batch is a transaction of its own. Locked rows are skipped, so that no transaction waits and two
+    concurrent purges share the work.
     """
     after: UUID | None = None
     while True:
         with tenancy.using(tenancy.EVERYWHERE):
-            forgotten = _forget_some(kind, after, batch)
-        yield len(forgotten)
-        if len(forgotten) < batch:
+            deleted = _purge_batch(kind, after, batch)
+        yield len(deleted)
+        if len(deleted) < batch:
             return
-        after = forgotten[-1]
+        after = deleted[-1]
         time.sleep(_PAUSE_SECONDS)
 
 
-def tidy(*, batches: int, batch: int = BATCH) -> None:
-    """Forget a bounded part of what is over: so many batches of each kind at most."""
-    for kind in declared():
-        for _ in zip(range(batches), forget(kind, batch=batch), strict=False):
+def purge_some(*, batches: int, batch: int = BATCH) -> None:
+    """Delete expired rows, at most this number of batches of each kind."""
+    for kind in get_kinds():
+        for _ in zip(range(batches), purge(kind, batch=batch), strict=False):
             pass
 
 
 @transaction.atomic
-def _forget_some(kind: Expiring, after: UUID | None, batch: int) -> list[UUID]:
-    """Delete one batch and return its ids, in order: the next goes on where this one ended."""
-    rows = kind.over().select_for_update(skip_locked=True, of=("self",)).order_by("pk")
+def _purge_batch(kind: Expiring, after: UUID | None, batch: int) -> list[UUID]:
+    """Delete one batch and return its ids in order, so that the next batch starts after the last."""
+    rows = kind.find_expired().select_for_update(skip_locked=True, of=("self",)).order_by("pk")
     if after is not None:
         rows = rows.filter(pk__gt=after)
-    if kind.note is None:
+    if kind.record is None:
         rows = rows.only("pk")
     found = list(rows[:batch])
-    if found and kind.note is not None:
-        kind.note(found)
-    forgotten = [row.pk for row in found]
-    rows.model._default_manager.filter(pk__in=forgotten).delete()
-    return forgotten
+    if found and kind.record is not None:
+        kind.record(found)
+    deleted = [row.pk for row in found]
+    rows.model._default_manager.filter(pk__in=deleted).delete()
+    return deleted

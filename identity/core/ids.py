@@ -1,3 +1,3 @@
-"""Where migrations look for the ids of rows."""
+"""The path under which migrations refer to ``database.ids.new``."""
 
 from database.ids import new  # noqa: F401

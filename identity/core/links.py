@@ -13,7 +13,7 @@ from identity.core.models import Link
 
 
 def insert_links(model: type[Link], parent: str, parent_id: UUID, item: str, items: Sequence[UUID]) -> None:
-    """Insert a link from a parent to each of these items, in this order; those that are there stay.
+    """Insert a link from a parent to each of these items, in this order, unless it exists.
 
     ``parent`` and ``item`` name the link's foreign keys.
     """

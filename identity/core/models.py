@@ -1,4 +1,4 @@
-"""What every row of a tenant has, and the manager that never forgets whose row it is."""
+"""The base models of a tenant's rows, and the manager that limits queries to the active tenant."""
 
 from typing import Self, TypeVar
 
@@ -12,7 +12,7 @@ M_co = TypeVar("M_co", bound=models.Model, covariant=True)
 
 
 class TenantManager(models.Manager[M_co]):
-    """Sees the active tenant's rows only, and raises ``NoActiveTenant`` without one."""
+    """Returns the rows of the active tenant only, and raises ``NoActiveTenant`` without one."""
 
     def get_queryset(self) -> models.QuerySet[M_co]:
         """Return the rows of the active tenant."""
@@ -24,7 +24,7 @@ class TenantManager(models.Manager[M_co]):
 
 
 class Timestamped(models.Model):
-    """When a row came to be and when somebody last edited it, UTC."""
+    """When a row was created and last edited, UTC."""
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -34,7 +34,7 @@ class Timestamped(models.Model):
 
 
 class Versioned(Timestamped):
-    """A row that administrators edit. Each edit moves ``version`` on, so that none is lost."""
+    """A row that administrators edit. Each edit increments ``version``, so that no edit is lost."""
 
     version = models.PositiveIntegerField(default=1, editable=False)
 
@@ -43,7 +43,7 @@ class Versioned(Timestamped):
 
 
 class TenantModel(Timestamped):
-    """A row that belongs to exactly one tenant, for ever."""
+    """A row that belongs to one tenant, which never changes."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
     tenant = models.ForeignKey(
@@ -68,8 +68,8 @@ class EditableModel(TenantModel, Versioned):
         abstract = True
 
 
-class KeptCount(models.Model):
-    """A part of a number of rows that triggers keep and delete: see ``database.row_counts``."""
+class CounterShard(models.Model):
+    """A shard of a number of rows, which triggers maintain: see ``database.row_counts``."""
 
     tenant = models.ForeignKey(
         "tenants.Tenant",
@@ -86,7 +86,7 @@ class KeptCount(models.Model):
 
 
 class Link(models.Model):
-    """A row that ties two rows of one tenant together, and nothing more."""
+    """A row that links two rows of one tenant, without further fields."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
     tenant = models.ForeignKey(

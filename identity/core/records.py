@@ -1,7 +1,7 @@
-"""Creating, changing and removing rows that administrators edit: atomic, audited, never lost.
+"""Creating, changing and deleting rows that administrators edit: atomic, audited, without lost updates.
 
-Each edit moves the row's ``version`` on. A caller that says which version it saw is
-refused when somebody else was faster.
+Each edit increments the row's ``version``. A caller that names the version it has read is refused if the row
+has been changed since.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from identity.core.models import Versioned
 
 
 class Stale(ServiceError):
-    """Somebody else changed it since the caller read it (RFC 9110 section 15.5.13)."""
+    """The row was changed since the caller read it (RFC 9110 section 15.5.13)."""
 
     status = 412
     reason = "stale"
@@ -30,7 +30,7 @@ class Stale(ServiceError):
 
 
 class Gone(ServiceError):
-    """Somebody deleted it while this request was on its way."""
+    """Another request has deleted the row."""
 
     status = 404
     reason = "gone"
@@ -38,14 +38,14 @@ class Gone(ServiceError):
 
 
 class Protected(ServiceError):
-    """It was made with the tenant, and the tenant cannot do without it."""
+    """The row was created with the tenant, which needs it."""
 
     reason = "protected"
     message = "it belongs to the tenant itself and cannot be changed like this"
 
 
 class UnknownIds(Invalid):
-    """A body names ids that are nothing in this tenant, or nothing of the right kind."""
+    """A request names ids that are unknown in this tenant, or not of an allowed kind."""
 
     reason = "unknown_ids"
 
@@ -56,7 +56,7 @@ class UnknownIds(Invalid):
 
 
 class Taken(Invalid):
-    """A value that must be unique in the tenant is somebody else's."""
+    """Another row of the tenant has a value that must be unique."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field, "already exists")
@@ -64,10 +64,10 @@ class Taken(Invalid):
 
 @contextmanager
 def refusing_duplicates(row: Versioned) -> Iterator[None]:
-    """Turn the database's refusal of a second row into one that names the field.
+    """Turn a violated unique constraint into an error that names the field.
 
     Raises:
-        Taken: a value that must be unique in the tenant is somebody else's.
+        Taken: another row of the tenant has a value that must be unique.
 
     """
     try:
@@ -96,7 +96,7 @@ def create(row: Versioned, *, event: Event, **facts: Any) -> None:
     """Insert a row.
 
     Raises:
-        Taken: a value that must be unique is somebody else's.
+        Taken: another row has a value that must be unique.
 
     """
     with refusing_duplicates(row):
@@ -115,15 +115,15 @@ def change(  # noqa: PLR0913 - what is changed, and what the log has of it
     was: Mapping[str, object] | None = None,
     **facts: Any,
 ) -> None:
-    """Change fields of a row; ``expected`` are the versions that the caller may have seen.
+    """Change fields of a row; ``expected`` are the versions that the caller may have read.
 
-    ``shown`` names what changed for the audit log where columns are called otherwise, ``was`` what
-    fields were where the row has the new values already, and ``facts`` are written down besides.
+    For the audit entry, ``shown`` names the changed fields if columns have other names, ``was`` has the old
+    values if the row has the new ones already, and ``facts`` are added.
 
     Raises:
-        Stale: the row has another version by now.
-        Gone: there is no such row any more.
-        Taken: a value that must be unique is somebody else's.
+        Stale: the row now has another version.
+        Gone: the row was deleted.
+        Taken: another row has a value that must be unique.
 
     """
     was = was or {name: getattr(row, name) for name in fields}
@@ -141,17 +141,17 @@ def change(  # noqa: PLR0913 - what is changed, and what the log has of it
 
 
 def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = None, **facts: Any) -> None:
-    """Delete a row and what hangs on it.
+    """Delete a row and its dependent rows.
 
     Raises:
-        Stale: the row has another version by now.
-        Gone: somebody else was faster.
+        Stale: the row now has another version.
+        Gone: the row was deleted by another request.
 
     """
     try:
         _remove(row, event, expected, facts)
     except IntegrityError:
-        # A request that was under way tied one row more to it than was gathered: gather again.
+        # A concurrent request added a dependent row after they were collected: collect them again.
         _remove(row, event, expected, facts)
 
 
@@ -159,18 +159,18 @@ def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = No
 def _remove(row: Versioned, event: Event, expected: frozenset[int] | None, facts: dict[str, Any]) -> None:
     hold(row, expected)
     log.record(event, id=row.pk, **facts)
-    # Not by a query, which would read the row once more; and a copy, because Django takes the id away.
+    # A queryset would read the row again; a copy, because Django clears the id of a deleted object.
     copy(row).delete()
 
 
 def hold(row: Versioned, expected: frozenset[int] | None) -> None:
-    """Keep a row from being changed or deleted by others until the transaction ends.
+    """Lock a row against changes and deletion until the transaction ends.
 
-    Whoever only ties something to it, as a token request does, neither waits nor fails.
+    Inserts of rows that refer to it, as in token requests, do not wait.
 
     Raises:
-        Stale: the row has another version by now.
-        Gone: there is no such row any more.
+        Stale: the row now has another version.
+        Gone: the row was deleted.
 
     """
     locked = type(row)._default_manager.select_for_update(no_key=True).filter(pk=row.pk)
@@ -182,12 +182,12 @@ def hold(row: Versioned, expected: frozenset[int] | None) -> None:
 
 
 def touch(row_type: type[Versioned], pk: UUID, expected: frozenset[int] | None, **allowed: object) -> bool:
-    """Move a row's version on, which also locks it until the transaction ends.
+    """Increment the version of a row, which also locks it until the transaction ends.
 
-    Returns false when there is no such row, or none that passes the look-ups ``allowed``.
+    Return false if there is no such row, or it does not match the look-ups ``allowed``.
 
     Raises:
-        Stale: there is, but of another version.
+        Stale: the row has another version.
 
     """
     rows = row_type._default_manager.filter(pk=pk, **allowed)

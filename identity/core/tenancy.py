@@ -1,7 +1,7 @@
-"""Which tenant the work of this moment belongs to.
+"""The active tenant of the current request, task or command.
 
-Managers of tenant models read it from here and refuse to work without it. The way
-out is explicit: ``with tenancy.using(tenancy.EVERYWHERE)``.
+Managers of tenant models read it and raise an error without it. Access to all tenants is explicit:
+``with tenancy.using(tenancy.EVERYWHERE)``.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ DEFAULT_ID: Final = "default"
 
 
 class NoActiveTenant(RuntimeError):
-    """A query on tenant data was about to run without a tenant."""
+    """A query on tenant data has no active tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ActiveTenant:
 
     @property
     def prefix(self) -> str:
-        """The path that its addresses begin with, empty for the default tenant."""
+        """The path prefix of its URLs, empty for the default tenant."""
         return "" if self.id == DEFAULT_ID else f"/t/{self.slug}"
 
     @property
@@ -52,7 +52,7 @@ _current: ContextVar[ActiveTenant | Everywhere | None] = ContextVar("tenant", de
 
 @contextmanager
 def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
-    """Do the work of the block for a tenant (or for all of them)."""
+    """Activate a tenant, or all tenants, for the block."""
     token = _current.set(tenant)
     try:
         with context.tenant(tenant.id if isinstance(tenant, ActiveTenant) else DEFAULT_ID):
@@ -63,7 +63,7 @@ def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
 
 @contextmanager
 def nowhere() -> Iterator[None]:
-    """Do the work of the block for no tenant: every query on tenant data raises ``NoActiveTenant``."""
+    """Activate no tenant for the block: every query on tenant data raises ``NoActiveTenant``."""
     token = _current.set(None)
     try:
         yield
@@ -72,10 +72,10 @@ def nowhere() -> Iterator[None]:
 
 
 def scope() -> ActiveTenant | Everywhere:
-    """Return what queries may see now.
+    """Return the active tenant or ``EVERYWHERE``.
 
     Raises:
-        NoActiveTenant: nothing was activated.
+        NoActiveTenant: no tenant is active.
 
     """
     current = _current.get()

@@ -1,7 +1,7 @@
 """Statements of hot paths on the rows of a tenant: see ``database.statements``.
 
-What ``build`` returns is written once, for whichever tenant is active when it runs. It must not depend
-on the moment otherwise: what is now, the database says (``Now()``), and all else is ``Given``.
+``build`` is called once per thread, and the statement runs for the tenant that is active at each run. The
+query must not depend on anything else that changes: the time is ``Now()``, other values are ``Parameter``.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.query import get_related_populators
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
-from database.statements import Given, Insert, Prepared, Source, Statement, Values, as_select
+from database.statements import Insert, Parameter, Prepared, Source, Statement, Values, as_select
 from identity.core import tenancy
 
 M = TypeVar("M", bound=models.Model)
@@ -22,32 +22,32 @@ _populators: Final[Any] = get_related_populators  # the stubs describe a later D
 _TENANT: Final = tenancy.ActiveTenant("\0the tenant of the run", "")
 
 
-def text(name: str) -> Given:
-    """Expect a text."""
-    return Given(name, models.CharField())
+def text(name: str) -> Parameter:
+    """Return a parameter for text."""
+    return Parameter(name, models.CharField())
 
 
-def number(name: str) -> Given:
-    """Expect an integer of up to 64 bits, as ids are."""
-    return Given(name, models.BigIntegerField())
+def number(name: str) -> Parameter:
+    """Return a parameter for an integer of up to 64 bits."""
+    return Parameter(name, models.BigIntegerField())
 
 
-def uuid(name: str) -> Given:
-    """Expect a UUID."""
-    return Given(name, models.UUIDField())
+def uuid(name: str) -> Parameter:
+    """Return a parameter for a UUID."""
+    return Parameter(name, models.UUIDField())
 
 
-def moment(name: str) -> Given:
-    """Expect a datetime, UTC."""
-    return Given(name, models.DateTimeField())
+def moment(name: str) -> Parameter:
+    """Return a parameter for a datetime, UTC."""
+    return Parameter(name, models.DateTimeField())
 
 
-def duration(name: str) -> Given:
-    """Expect a timedelta."""
-    return Given(name, models.DurationField())
+def duration(name: str) -> Parameter:
+    """Return a parameter for a timedelta."""
+    return Parameter(name, models.DurationField())
 
 
-class _OfTenant(Prepared):
+class _TenantStatement(Prepared):
     """A statement on the rows of the tenant that is active when it runs.
 
     Raises (when it runs):
@@ -63,8 +63,8 @@ class _OfTenant(Prepared):
         return itemgetter(_TENANT.id) if is_tenant else super().source(param)
 
 
-class _Rows(_OfTenant, Generic[M]):
-    """A SELECT, and how its rows become objects."""
+class _CompiledRows(_TenantStatement, Generic[M]):
+    """A compiled SELECT, whose rows are converted to model instances."""
 
     def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
         compiler: Any = queryset.query.get_compiler(connection=database)
@@ -97,20 +97,20 @@ class _Rows(_OfTenant, Generic[M]):
         return found
 
 
-class Select(Statement[_Rows[M]]):
+class Select(Statement[_CompiledRows[M]]):
     """A query for rows."""
 
     def __init__(self, build: Callable[[], models.QuerySet[M]]) -> None:
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _Rows[M]:
+    def prepare(self, database: BaseDatabaseWrapper) -> _CompiledRows[M]:
         """Put it into SQL."""
         with tenancy.using(_TENANT):
-            return _Rows(self.build(), database)
+            return _CompiledRows(self.build(), database)
 
     def first(self, **values: object) -> M | None:
-        """Return the first row that it finds now, or nothing; a query for one should end with ``[:1]``."""
+        """Return the first row or None; a query for one row should end with ``[:1]``."""
         return next(iter(self.prepared().fetch(values)), None)
 
     def all(self, **values: object) -> list[M]:
@@ -118,8 +118,8 @@ class Select(Statement[_Rows[M]]):
         return self.prepared().fetch(values)
 
 
-class _Tuples(_OfTenant):
-    """A SELECT of values."""
+class _CompiledValues(_TenantStatement):
+    """A compiled SELECT of values."""
 
     def __init__(self, queryset: models.QuerySet[Any, Any], database: BaseDatabaseWrapper) -> None:
         compiler: Any = queryset.query.get_compiler(connection=database)
@@ -137,32 +137,32 @@ class _Tuples(_OfTenant):
         return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
 
 
-class Tuples(Statement[_Tuples]):
-    """A query for values, as ``values_list`` gives them, of a list that can be read in parts."""
+class SelectValues(Statement[_CompiledValues]):
+    """A query for values, as of ``values_list``, which can be read in slices."""
 
     def __init__(self, build: Callable[[], models.QuerySet[Any, Any]]) -> None:
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _Tuples:
+    def prepare(self, database: BaseDatabaseWrapper) -> _CompiledValues:
         """Put it into SQL."""
         with tenancy.using(_TENANT):
-            return _Tuples(self.build(), database)
+            return _CompiledValues(self.build(), database)
 
     def all(self, **values: object) -> list[tuple[Any, ...]]:
         """Return what it finds now."""
         return self.prepared().fetch(values, 0, None)
 
     def part(self, first: int, after: int, **values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of the list from one place up to another."""
+        """Return the slice of rows from ``first`` up to ``after``."""
         return self.prepared().fetch(values, first, after)
 
 
-class _Change(Statement[_OfTenant]):
-    """A statement that says how many rows it changed."""
+class _Change(Statement[_TenantStatement]):
+    """A statement that returns the number of rows it changed."""
 
     def __call__(self, **values: object) -> int:
-        """Run it and return how many rows it changed."""
+        """Run the statement and return the number of rows it changed."""
         prepared = self.prepared()
         with prepared.database.cursor() as cursor:
             prepared.execute(cursor, values)
@@ -177,49 +177,49 @@ class Update(_Change):
         self.build: Final = build
         self.changes: Final = changes
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
         """Put it into SQL."""
         with tenancy.using(_TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return _OfTenant(sql, params, database)
+        return _TenantStatement(sql, params, database)
 
 
 class Delete(_Change):
-    """A DELETE of rows of one table, to which no other row points."""
+    """A DELETE of rows of one table, to which no foreign keys refer."""
 
     def __init__(self, build: Callable[[], models.QuerySet[Any]]) -> None:
         super().__init__()
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
         """Put it into SQL."""
         with tenancy.using(_TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
-        return _OfTenant(sql, params, database)
+        return _TenantStatement(sql, params, database)
 
 
-class InsertIf(Statement[_OfTenant]):
-    """An INSERT of a row that happens only if a query finds something at that moment."""
+class ConditionalInsert(Statement[_TenantStatement]):
+    """An INSERT of a row on the condition that a query finds a row."""
 
     def __init__(self, insert: Insert, build: Callable[[], models.QuerySet[Any]]) -> None:
         super().__init__()
         self.insert: Final = insert
         self.build: Final = build
 
-    def prepare(self, database: BaseDatabaseWrapper) -> _OfTenant:
+    def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
         """Put it into SQL."""
         insert = self.insert.prepare(database)
         with tenancy.using(_TENANT):
             query: Any = self.build().values(found=models.Value(1)).query
             sql, params = query.get_compiler(connection=database).as_sql()
         statement = f"{as_select(insert.sql)} WHERE EXISTS ({sql})"
-        return _OfTenant(statement, [*insert.params, *params], database)
+        return _TenantStatement(statement, [*insert.params, *params], database)
 
     def __call__(self, row: models.Model, **values: object) -> bool:
-        """Insert the row and say so, or insert nothing. ``values`` are those of the query."""
+        """Insert the row if the query with ``values`` finds one, and return whether it did."""
         prepared = self.prepared()
         with prepared.database.cursor() as cursor:
             prepared.execute(cursor, vars(row) | values)

@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import Model
 
 from audit import context
-from database.statements import Entailed, Insert
+from database.statements import FollowUp, Insert
 from identity.core.errors import ServiceError
 from identity.limits import in_database, stores
 from identity.limits.rules import Hit, Limit, Lock, Window
@@ -105,7 +105,7 @@ class LoginAttempt:
             self._is_counted = False
         self._undo(cleared_kind=self._cleared_kind)
 
-    def success_statements(self) -> list[Entailed]:
+    def success_statements(self) -> list[FollowUp]:
         """Return the updates of ``succeed``, for a larger statement. ``succeed`` is still called after it."""
         if not self._is_counted or self._store is not in_database:
             return []

@@ -10,7 +10,7 @@ from django.db.models import Model
 from prometheus_client import Counter
 
 from database.redis import Unavailable
-from database.statements import Insert, all_or_nothing
+from database.statements import Insert, execute_atomically
 from identity.limits import in_database, in_redis
 from identity.limits.rules import Hit, Limit, Refusal, Window
 
@@ -59,7 +59,7 @@ def count_and_insert(hit: Hit, insert: Insert, row: Model) -> Refusal | None:
         return result.refusal
     _COUNTED.labels("database").inc()
     assert isinstance(hit.rule, Limit)  # noqa: S101 - locks are counted with ``count_hits``
-    if all_or_nothing(in_database.hit_statement(hit.rule), in_database.hit_values(hit), (insert, row)):
+    if execute_atomically(in_database.hit_statement(hit.rule), in_database.hit_values(hit), (insert, row)):
         return None
     refusal = in_database.get_refusal([hit])
     count_refusal(refusal)

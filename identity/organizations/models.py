@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from database.statements import Given
-from identity.core.models import EditableModel, KeptCount, Link, TenantManager
+from database.statements import Parameter
+from identity.core.models import CounterShard, EditableModel, Link, TenantManager
 from identity.resources.models import Scope
 from identity.users.models import User
 
@@ -62,13 +62,13 @@ class MemberCountQuerySet(models.QuerySet["MemberCount"]):
         """Return the expression for the number of members of each organization of a query."""
         return self.count_of(OuterRef("pk"))
 
-    def count_of(self, organization: OuterRef | Given) -> Coalesce:
+    def count_of(self, organization: OuterRef | Parameter) -> Coalesce:
         """Return the expression for the number of members of an organization."""
         parts = self.filter(organization=organization).order_by().values("organization")
         return Coalesce(Subquery(parts.annotate(total=Sum("members")).values("total")), 0)
 
 
-class MemberCount(KeptCount):
+class MemberCount(CounterShard):
     """One of several counters whose sum is the number of an organization's members."""
 
     organization = models.ForeignKey(

@@ -4,7 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from database.row_counts import RowCount
-from identity.core.tenant_statements import Tuples, uuid
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import MemberCount
 
 MEMBERS: Final = RowCount(
@@ -15,7 +15,7 @@ MEMBERS: Final = RowCount(
     {"tenant_id": "tenant_id", "organization_id": "id"},
 )
 
-_parts: Final = Tuples(
+_parts: Final = SelectValues(
     lambda: MemberCount.objects.filter(organization=uuid("organization_id")).values_list("members")
 )
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from database import ids
 from identity.core import assignments
 from identity.core.assignments import Assignment
-from identity.core.tenant_statements import Tuples, uuid
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.rest.etags import etag, expected_versions
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import Row
@@ -37,14 +37,14 @@ class AssignmentView(APIView):
 
     @classmethod
     @cache
-    def _items(cls) -> Tuples:
-        return Tuples(lambda: cls.assignment.of(uuid("parent_id")).values_list(*cls.columns))
+    def _items(cls) -> SelectValues:
+        return SelectValues(lambda: cls.assignment.of(uuid("parent_id")).values_list(*cls.columns))
 
     @classmethod
     @cache
-    def _versions(cls) -> Tuples:
+    def _versions(cls) -> SelectValues:
         parents = cls.assignment.parents._default_manager
-        return Tuples(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
+        return SelectValues(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
 
     def put(self, request: Request, *_: Any, **__: Any) -> Response:
         """Replace the set by the ids that were sent."""

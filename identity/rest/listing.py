@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from django.db.models import IntegerField, QuerySet, Subquery
 
-from identity.core.tenant_statements import Tuples
+from identity.core.tenant_statements import SelectValues
 
 Row = dict[str, Any]
 
@@ -21,7 +21,7 @@ class HowMany(Subquery):
 
 
 class Listing:
-    """The columns of a query's rows, in its order. What differs from run to run is ``Given`` in it.
+    """The columns of a query's rows, in its order. What differs from run to run is ``Parameter`` in it.
 
     ``total`` is what says, as a part of that query, how many rows there are in all.
     """
@@ -30,11 +30,11 @@ class Listing:
         self, build: Callable[[], QuerySet[Any]], columns: tuple[str, ...], total: Callable[[], Any]
     ) -> None:
         self.columns: Final = columns
-        self._beginning: Final = Tuples(
+        self._beginning: Final = SelectValues(
             lambda: build().annotate(in_all=total()).values_list(*columns, "in_all")
         )
-        self._forwards: Final = Tuples(lambda: build().values_list(*columns))
-        self._backwards: Final = Tuples(lambda: build().reverse().values_list(*columns))
+        self._forwards: Final = SelectValues(lambda: build().values_list(*columns))
+        self._backwards: Final = SelectValues(lambda: build().reverse().values_list(*columns))
 
     def beginning(self, first: int, after: int, values: Mapping[str, Any]) -> tuple[list[Row], int | None]:
         """Return the rows from one place up to another, and how many there are in all, if there are any."""

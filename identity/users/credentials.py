@@ -7,7 +7,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from audit.events import Event
-from database.statements import Entailed, all_or_nothing
+from database.statements import FollowUp, execute_atomically
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.tenant_statements import Select, Update, number, text, uuid
@@ -94,10 +94,10 @@ def authenticate(*, identifier: str, password: str) -> User:
     return user
 
 
-def record_sign_in(user: User, *entailed: Entailed) -> None:
+def record_sign_in(user: User, *follow_ups: FollowUp) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    ``entailed`` are the other changes of the sign-in, of which the last is an insert: all are made, or none.
+    ``follow_ups`` are the other changes of the sign-in, the last an insert: all are made, or none.
     Without them the caller makes them in its transaction, in which the row stays locked.
 
     Raises:
@@ -106,7 +106,9 @@ def record_sign_in(user: User, *entailed: Entailed) -> None:
 
     """
     values = {"pk": user.pk, "epoch": user.epoch}
-    counted = all_or_nothing(_count_sign_in, values, *entailed) if entailed else _count_sign_in(**values)
+    counted = (
+        execute_atomically(_count_sign_in, values, *follow_ups) if follow_ups else _count_sign_in(**values)
+    )
     if counted:
         return
     if User.objects.filter(pk=user.pk, is_suspended=True).exists():

@@ -4,7 +4,7 @@ from typing import Self
 
 from django.db import models
 
-from identity.core.models import EditableModel, KeptCount, TenantManager
+from identity.core.models import CounterShard, EditableModel, TenantManager
 from identity.users import hash_formats, identifiers
 from identity.users.identifiers import Kind
 
@@ -104,7 +104,7 @@ class User(EditableModel):
         return self.username or self.email or self.phone
 
 
-class UserCount(KeptCount):
+class UserCount(CounterShard):
     """One of several counters whose sum is the number of a tenant's users."""
 
     users = models.BigIntegerField()

@@ -6,12 +6,12 @@ from django.db.models import Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from database.row_counts import RowCount
-from identity.core.tenant_statements import Tuples
+from identity.core.tenant_statements import SelectValues
 from identity.users.models import UserCount
 
 USERS: Final = RowCount("users_user", "users_usercount", "users", "tenants_tenant", {"tenant_id": "id"})
 
-_parts: Final = Tuples(lambda: UserCount.objects.values_list("users"))
+_parts: Final = SelectValues(lambda: UserCount.objects.values_list("users"))
 
 
 def count_users() -> int:

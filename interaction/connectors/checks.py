@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from identity.encryption import keyring
 from interaction.connectors import callbacks
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 
 
-@examined
+@doctor_check
 def connectors() -> Iterator[CheckMessage]:
     """Report connectors that cannot be decrypted, have no provider, or share one callback."""
     undecryptable: list[str] = []
@@ -30,21 +30,21 @@ def connectors() -> Iterator[CheckMessage]:
     if undecryptable:
         yield Error(
             "the configuration of these connectors cannot be decrypted with ENCRYPTION_KEYS: "
-            f"{named(undecryptable)}",
+            f"{join_names(undecryptable)}",
             hint="add the key that encrypted it to the end of ENCRYPTION_KEYS; if that key is lost, "
             "delete the connector and create it again",
             id="connectors.E001",
         )
     if unknown:
         yield Warning(
-            f"enabled connectors do nothing because their provider is not built in: {named(unknown)}",
+            f"enabled connectors do nothing because their provider is not built in: {join_names(unknown)}",
             hint="check the spelling of connector_id in docs/api.md, or disable the connector",
             id="connectors.W002",
         )
     if sharing:
         yield Warning(
             "social connectors share one callback, so a malicious provider among them can obtain another's "
-            f"codes: {named(sharing)}. It is served until release {callbacks.SHARED_UNTIL}",
+            f"codes: {join_names(sharing)}. It is served until release {callbacks.SHARED_UNTIL}",
             hint="register {issuer}/social/callback/{id of the connector} with the provider as a further "
             'redirect URI, then send PATCH /api/v1/connectors/{id} {"has_own_callback": true} or press "Use '
             "its own callback\" on the connector's page in the console",

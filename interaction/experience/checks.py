@@ -6,7 +6,7 @@ from typing import Final
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from interaction.connectors import delivery, messages
 from interaction.connectors.models import Connector
 from interaction.experience import breached_passwords
@@ -15,7 +15,7 @@ from interaction.experience.models import SignInExperience
 _CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
 
 
-@examined
+@doctor_check
 def sign_in_methods() -> Iterator[CheckMessage]:
     """Report tenants that need codes and cannot send them."""
     stuck: list[str] = []
@@ -30,7 +30,7 @@ def sign_in_methods() -> Iterator[CheckMessage]:
             silent.append(experience.tenant.slug)
     if stuck:
         yield Error(
-            f"users need codes, and no connector can send them: {named(stuck)}",
+            f"users need codes, and no connector can send them: {join_names(stuck)}",
             hint="add and enable a connector of that type (POST /api/v1/connectors) and try its test, or "
             "change "
             "the sign-in experience so that no code is needed",
@@ -39,13 +39,13 @@ def sign_in_methods() -> Iterator[CheckMessage]:
     if silent:
         yield Info(
             "no email or SMS connector is enabled, so users cannot replace a forgotten password: "
-            f"{named(silent)}",
+            f"{join_names(silent)}",
             hint="add a connector of type Email or Sms",
             id="experience.I002",
         )
 
 
-@examined
+@doctor_check
 def social_registration() -> Iterator[CheckMessage]:
     """Report tenants with social sign-in in which closed registration also keeps out its new users."""
     with_buttons = set(
@@ -61,14 +61,14 @@ def social_registration() -> Iterator[CheckMessage]:
     if closed:
         yield Info(
             "registration is closed, so signing in with another provider creates no users either: "
-            + named(closed),
+            + join_names(closed),
             hint="to create them anyway, set social_sign_in.create_users_while_registration_is_closed of the "
             "sign-in experience to true; otherwise set create_users to false",
             id="experience.I003",
         )
 
 
-@examined
+@doctor_check
 def text_messages() -> Iterator[CheckMessage]:
     """Report tenants that send text messages to every country, which invites toll fraud."""
     by_tenant = delivery.channels_by_tenant()
@@ -80,13 +80,13 @@ def text_messages() -> Iterator[CheckMessage]:
     if everywhere and not settings.DEVELOPMENT:
         yield Info(
             "text messages are sent to every country, including those used for toll fraud: "
-            + named(everywhere),
+            + join_names(everywhere),
             hint="list the countries where your users are in account.sms_countries of the sign-in experience",
             id="experience.I004",
         )
 
 
-@examined
+@doctor_check
 def breached_password_list() -> Iterator[CheckMessage]:
     """Report a list of breached passwords that is missing or cannot be read."""
     wanted = [
@@ -104,7 +104,7 @@ def breached_password_list() -> Iterator[CheckMessage]:
     if problem:
         yield Error(
             f"breached passwords are not refused: {problem}"
-            + (f". Tenants whose policy refuses them: {named(wanted)}" if wanted else ""),
+            + (f". Tenants whose policy refuses them: {join_names(wanted)}" if wanted else ""),
             hint="download the range files of Have I Been Pwned into a directory, or its sorted file of "
             "hashes, and set BREACHED_PASSWORDS to its path (docs/configuration.md)",
             id="experience.E005",

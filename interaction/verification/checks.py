@@ -6,13 +6,13 @@ from typing import Final
 from django.core.checks import CheckMessage, Error
 
 from database.clock import seconds_ahead
-from identity.core.examination import examined
+from identity.core.doctor_checks import doctor_check
 from interaction.verification.models import OutgoingMessage
 
 _LATE_SECONDS: Final = 300
 
 
-@examined
+@doctor_check
 def outgoing_messages() -> Iterator[CheckMessage]:
     """Report messages that are overdue."""
     late = OutgoingMessage.objects.filter(due_at__lt=seconds_ahead(-_LATE_SECONDS)).count()

@@ -172,7 +172,7 @@ class _Senders:
         """Delete some expired rows, about every ten minutes."""
         if time.monotonic() > self._purge_at:
             self._purge_at = time.monotonic() + _PURGE_SECONDS
-            expiry.tidy(batches=_PURGE_BATCHES)
+            expiry.purge_some(batches=_PURGE_BATCHES)
 
     def _run(self, wake: threading.Event) -> None:
         while not self._stopping:

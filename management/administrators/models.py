@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
-from database.statements import Given
+from database.statements import Parameter
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
 from identity.users import identifiers
@@ -21,7 +21,7 @@ _FOR_SUPERUSERS: Final = {"administrator", "tenant"}
 class AdministratorManager(BaseUserManager["Administrator"]):
     """Administrators, for us and for Django's own commands (``createsuperuser``, ``changepassword``)."""
 
-    def seen_from(self, tenant_id: str | Given) -> "QuerySet[Administrator]":
+    def seen_from(self, tenant_id: str | Parameter) -> "QuerySet[Administrator]":
         """Return administrators, each of whom knows whether the tenant is on the own list."""
         listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
         return self.annotate(lists_tenant=Exists(listed))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined
+from identity.core.doctor_checks import doctor_check
 
 _TIMEOUT: Final = 5  # seconds
 _MAX_BYTES: Final = 256 * 1024
@@ -34,7 +34,7 @@ class Visit:
     cookies: list[str] = field(default_factory=list)
 
 
-@examined
+@doctor_check
 def base_url() -> Iterator[CheckMessage]:
     """Fetch the discovery document from BASE_URL; check it, the certificate, the clock and the cookies."""
     if not (settings.BASE_URL.startswith("https:") or settings.DEVELOPMENT):

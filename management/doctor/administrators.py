@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from management.administrators.models import Administrator, Role
 
 
-@examined
+@doctor_check
 def administrators() -> Iterator[CheckMessage]:
     """Check that an administrator manages every tenant, and that the first password's file is deleted."""
     if not Administrator.objects.filter(is_superuser=True).exists():
@@ -26,19 +26,19 @@ def administrators() -> Iterator[CheckMessage]:
         )
 
 
-@examined
+@doctor_check
 def usernames() -> Iterator[CheckMessage]:
     """Check that no two administrators have usernames that look alike."""
     without = Administrator.objects.filter(username_key=None).order_by("username")
     if names := list(without.values_list("username", flat=True)):
         yield Warning(
-            f"administrators whose username looks like another's: {named(names)}",
+            f"administrators whose username looks like another's: {join_names(names)}",
             hint="create administrators with other usernames for these people, and delete these",
             id="administrators.W005",
         )
 
 
-@examined
+@doctor_check
 def second_steps() -> Iterator[CheckMessage]:
     """Check that superusers have a second step."""
     superusers = Administrator.objects.filter(is_superuser=True)
@@ -46,7 +46,7 @@ def second_steps() -> Iterator[CheckMessage]:
         without = superusers.filter(second_step_since=None).order_by("username")
         if not settings.DEVELOPMENT and (names := list(without.values_list("username", flat=True))):
             yield Warning(
-                f"superusers who sign in with a password alone: {named(names)}",
+                f"superusers who sign in with a password alone: {join_names(names)}",
                 hint="ask them to set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required",
                 id="administrators.W003",
             )

@@ -9,12 +9,12 @@ from django.core.cache import cache
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
 from database.redis import Unavailable, shared_redis
-from identity.core.examination import examined
+from identity.core.doctor_checks import doctor_check
 
 _KEY: Final = "gatehouse-doctor"
 
 
-@examined
+@doctor_check
 def shared_cache() -> Iterator[CheckMessage]:
     """Check that the cache returns what is written to it, and that a full Redis drops no keys."""
     value = secrets.token_hex(8)

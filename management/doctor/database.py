@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 
 from django.db import Error as DatabaseFailure
 from django.db import NotSupportedError, connection
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from management.observability import health
 
 _MAX_CLOCK_DIFFERENCE: Final = 5  # seconds
@@ -23,7 +23,7 @@ FROM pg_roles WHERE rolname = current_user
 """
 
 
-@examined
+@doctor_check
 def database() -> Iterator[CheckMessage]:
     """Check that the database is reachable, then its migrations and settings."""
     try:
@@ -105,7 +105,7 @@ def _role() -> Iterator[CheckMessage]:
         )
     if unreadable := _unreadable():
         yield Error(
-            f"this node connects as {role}, which may not read {named(unreadable)}",
+            f"this node connects as {role}, which may not read {join_names(unreadable)}",
             hint=f"run manage.py migrate as the owner, with DATABASE_SERVING_ROLE={role}",
             id="database.E010",
         )

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from identity.encryption import columns, keyring
 
 
-@examined
+@doctor_check
 def encryption_keys() -> Iterator[CheckMessage]:
     """Count the rows that need an older key, and those whose key is missing."""
     older: list[str] = []
@@ -22,14 +22,14 @@ def encryption_keys() -> Iterator[CheckMessage]:
                 older.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
     if missing:
         yield Error(
-            f"ENCRYPTION_KEYS lacks keys that stored data needs: {named(missing)}",
+            f"ENCRYPTION_KEYS lacks keys that stored data needs: {join_names(missing)}",
             hint="add the missing keys to the end of ENCRYPTION_KEYS, from your copy; without them this data "
             "is lost",
             id="encryption_keys.E001",
         )
     if older:
         yield Warning(
-            f"older keys of ENCRYPTION_KEYS are still needed: {named(older)}",
+            f"older keys of ENCRYPTION_KEYS are still needed: {join_names(older)}",
             hint="run manage.py rotate_keys --reseal to re-encrypt what can be; client secrets and refresh "
             "families move to the first key when they are used. Keep the older keys until nothing needs them",
             id="encryption_keys.W002",

@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error
 from django.core.checks.registry import registry
 from django.db import Error as DatabaseFailure
 
-from identity.core.examination import TAG
+from identity.core.doctor_checks import TAG
 
 # With no database, or before its migrations, every check that reads from it fails.
 _NO_DATABASE: Final = {"database.E001", "database.E005"}

@@ -8,19 +8,19 @@ from typing import Final
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
-@examined
+@doctor_check
 def files() -> Iterator[CheckMessage]:
     """Check that only the owner can access secrets and data."""
     open_to_others = [str(path) for path in _private() if path.exists() and _mode(path) & _OTHERS]
     if open_to_others:
         yield Error(
-            f"users other than the owner can read or write {named(open_to_others)}",
+            f"users other than the owner can read or write {join_names(open_to_others)}",
             hint="run chmod 0600 on each; replace the secrets in them if other people use this machine",
             id="files.E001",
         )

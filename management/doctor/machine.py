@@ -6,13 +6,13 @@ from typing import Final
 
 from django.core.checks import CheckMessage, Info
 
-from identity.core.examination import examined
+from identity.core.doctor_checks import doctor_check
 
 # Linux, Documentation/admin-guide/mm/transhuge.rst: the current mode is in brackets.
 _HUGE_PAGES: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
-@examined
+@doctor_check
 def huge_pages() -> Iterator[CheckMessage]:
     """Check that Linux gives huge pages to the 19 MiB that hashing a password takes."""
     if _HUGE_PAGES.exists() and "[always]" not in _HUGE_PAGES.read_text():

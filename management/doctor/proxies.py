@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Warning  # noqa: A004 - Django's name
 
 from audit.models import Entry
-from identity.core.examination import examined
+from identity.core.doctor_checks import doctor_check
 
 _SAMPLE: Final = 200  # entries
 _HINT: Final = (
@@ -17,7 +17,7 @@ _HINT: Final = (
 )
 
 
-@examined
+@doctor_check
 def trusted_proxies() -> Iterator[CheckMessage]:
     """Check that X-Forwarded-For is trusted and set."""
     if not settings.BASE_URL.startswith("https:"):

@@ -11,13 +11,13 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Info, Warning  # noqa: A004 - Django's name
 from django.db import connection
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from management.upgrades import presence
 
 _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 
 
-@examined
+@doctor_check
 def packages() -> Iterator[CheckMessage]:
     """Check that the installed packages are those this release was tested with."""
     lock = (settings.BASE_DIR / "requirements-production.lock").read_text()
@@ -28,13 +28,13 @@ def packages() -> Iterator[CheckMessage]:
     ]
     if others:
         yield Warning(
-            f"installed packages differ from requirements-production.lock: {named(others)}",
+            f"installed packages differ from requirements-production.lock: {join_names(others)}",
             hint="run python -m pip install --require-hashes -r requirements-production.lock, then restart",
             id="versions.W002",
         )
 
 
-@examined
+@doctor_check
 def versions() -> Iterator[CheckMessage]:
     """Report the versions of Gatehouse, Python, Django and the database."""
     yield Info(

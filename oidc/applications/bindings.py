@@ -10,7 +10,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from database.id_lists import among
-from database.statements import Given
+from database.statements import Parameter
 from identity.core import records
 from identity.core.assignments import Assignment
 from identity.core.errors import ServiceError
@@ -157,7 +157,7 @@ def get_resource_scopes(bound: OrganizationApplication, resource_id: UUID) -> Qu
     return Scope.objects.filter(resource=resource_id, pk__in=carried)
 
 
-def is_granted(indicator: str | Given, names: frozenset[str]) -> Exists:
+def is_granted(indicator: str | Parameter, names: frozenset[str]) -> Exists:
     """Return the condition that an application's system roles grant one of these scopes of a resource."""
     roles = ApplicationRole.objects.filter(application=OuterRef(OuterRef("pk"))).values("role_id")
     return Exists(
@@ -165,14 +165,14 @@ def is_granted(indicator: str | Given, names: frozenset[str]) -> Exists:
     )
 
 
-def is_bound(organization_id: UUID | Given) -> Exists:
+def is_bound(organization_id: UUID | Parameter) -> Exists:
     """Return the condition that an application is bound to an organization."""
     return Exists(
         OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
     )
 
 
-def has_permission(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
+def has_permission(organization_id: UUID | Parameter, names: frozenset[str]) -> Exists:
     """Return the condition that an application's roles in an organization grant one of these permissions."""
     return Exists(
         OrganizationRolePermission.objects.filter(
@@ -181,7 +181,7 @@ def has_permission(organization_id: UUID | Given, names: frozenset[str]) -> Exis
     )
 
 
-def has_management_scope(organization_id: UUID | Given, names: frozenset[str]) -> Exists:
+def has_management_scope(organization_id: UUID | Parameter, names: frozenset[str]) -> Exists:
     """Return the condition that these roles grant one of these scopes of the tenant's management API."""
     return Exists(
         OrganizationRoleScope.objects.filter(
@@ -190,7 +190,7 @@ def has_management_scope(organization_id: UUID | Given, names: frozenset[str]) -
     )
 
 
-def _roles_in(organization_id: UUID | Given) -> QuerySet[OrganizationApplicationRole, Any]:
+def _roles_in(organization_id: UUID | Parameter) -> QuerySet[OrganizationApplicationRole, Any]:
     """Return the roles in an organization of the application of the query two levels out."""
     return OrganizationApplicationRole.objects.filter(
         binding__organization=organization_id, binding__application=OuterRef(OuterRef("pk"))

@@ -6,15 +6,15 @@ from typing import Final
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
+from identity.core.doctor_checks import doctor_check, join_names
 from identity.core.errors import Invalid
-from identity.core.examination import examined, named
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
 
 _LOOPBACK_ALLOWED: Final = {Application.Type.NATIVE}
 
 
-@examined
+@doctor_check
 def redirection() -> Iterator[CheckMessage]:
     """Check that the registered redirect URIs are allowed and suit production."""
     if settings.DEVELOPMENT:
@@ -30,13 +30,13 @@ def redirection() -> Iterator[CheckMessage]:
             local.append(label)
     if refused:
         yield Error(
-            f"applications have redirect URIs that may not be registered: {named(refused)}",
+            f"applications have redirect URIs that may not be registered: {join_names(refused)}",
             hint="replace them with https addresses, each spelt out (PATCH /api/v1/applications/:id)",
             id="applications.E001",
         )
     if local:
         yield Warning(
-            f"applications send people to http on their own machine: {named(local)}",
+            f"applications send people to http on their own machine: {join_names(local)}",
             hint="remove addresses of development from redirect_uris: any program on the machine can listen "
             "there",
             id="applications.W002",

@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, QuerySet
 
 from identity.core.errors import ServiceError
-from identity.core.tenant_statements import Tuples, uuid
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.organizations.models import Membership
 from oidc.grants.models import ConsentTarget
 from oidc.provider.bearer import Principal
@@ -35,8 +35,8 @@ def _consented_memberships() -> QuerySet[Membership]:
     return Membership.objects.filter(Exists(agreed))
 
 
-_MEMBERSHIPS: Final = Tuples(lambda: _rows(Membership.objects.all()))
-_CONSENTED: Final = Tuples(lambda: _rows(_consented_memberships()))
+_MEMBERSHIPS: Final = SelectValues(lambda: _rows(Membership.objects.all()))
+_CONSENTED: Final = SelectValues(lambda: _rows(_consented_memberships()))
 
 
 class NoAccess(ServiceError):

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from audit import log
 from audit.models import Entry
-from database.statements import Chain, Insert
+from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
@@ -43,7 +43,7 @@ _of_client: Final = Select(
         )[:1]
     )
 )
-_finish_request_and_insert: Final = Chain(requests.FINISH, _insert)
+_finish_request_and_insert: Final = AtomicChange(requests.FINISH, _insert)
 _redeem: Final = Update(
     lambda: AuthorizationCode.objects.filter(pk=uuid("pk"), consumed_at=None),
     consumed_at=Now(),
@@ -51,8 +51,8 @@ _redeem: Final = Update(
     access_token_id=text("access_token_id"),
     access_token_expires_at=moment("access_token_expires_at"),
 )
-_consume: Final = Chain(_redeem, log.INSERT)
-_consume_for_family: Final = Chain(_redeem, families.INSERT, log.INSERT)
+_consume: Final = AtomicChange(_redeem, log.INSERT)
+_consume_for_family: Final = AtomicChange(_redeem, families.INSERT, log.INSERT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from database import ids
-from identity.core.tenant_statements import Tuples, uuid
+from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants.models import Consent, ConsentTarget
 
-_CONSENT: Final = Tuples(
+_CONSENT: Final = SelectValues(
     lambda: Consent.objects.filter(user=uuid("user_id"), application=uuid("application_id")).values_list(
         "pk",
         "created_at",

@@ -21,7 +21,7 @@ from audit import log
 from audit.events import Event
 from audit.models import Entry
 from database import ids
-from database.statements import Chain, Insert
+from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, number, text, uuid
 from identity.encryption import keyring
 from identity.sessions.models import Session
@@ -59,7 +59,7 @@ _of_client: Final = Select(
 # The UPDATE has one table only. With a join (to the user, as in ``live``) Django selects the ids in a
 # subquery, which PostgreSQL does not run again after waiting for a concurrent rotation: both rotations
 # would succeed and skip a generation.
-_ROTATE: Final = Chain(
+_ROTATE: Final = AtomicChange(
     Update(
         lambda: RefreshFamily.objects.filter(_is_unexpired(), pk=uuid("pk"), generation=number("generation")),
         generation=F("generation") + 1,
@@ -69,7 +69,7 @@ _ROTATE: Final = Chain(
     ),
     log.INSERT,
 )
-_END: Final = Chain(
+_END: Final = AtomicChange(
     Update(
         lambda: RefreshFamily.objects.filter(pk=uuid("pk"), ended_at=None),
         ended_at=Now(),

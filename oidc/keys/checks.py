@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.examination import examined, named
+from identity.core.doctor_checks import doctor_check, join_names
 from identity.tenants.models import Tenant
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
 
 
-@examined
+@doctor_check
 def signing_keys() -> Iterator[CheckMessage]:
     """Check that every tenant can sign tokens now, and after its next rotation."""
     keys = SigningKey.objects.exclude(status=SigningKey.Status.PREVIOUS).select_related("tenant")
@@ -24,14 +24,14 @@ def signing_keys() -> Iterator[CheckMessage]:
     without = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
     if without:
         yield Error(
-            f"no active signing key: {named(list(without))}",
+            f"no active signing key: {join_names(list(without))}",
             hint="manage.py rotate_keys --tenant SLUG makes one",
             id="signing_keys.E001",
         )
     if closed[SigningKey.Status.ACTIVE]:
         yield Error(
             "the active signing key does not open with ENCRYPTION_KEYS: "
-            f"{named(closed[SigningKey.Status.ACTIVE])}",
+            f"{join_names(closed[SigningKey.Status.ACTIVE])}",
             hint="put the key it was sealed with behind the others in ENCRYPTION_KEYS; if that is lost for "
             "good, "
             "manage.py rotate_keys --tenant SLUG, and applications accept new tokens when they fetch the "
@@ -41,7 +41,7 @@ def signing_keys() -> Iterator[CheckMessage]:
     if closed[SigningKey.Status.NEXT]:
         yield Warning(
             "the next signing key does not open with ENCRYPTION_KEYS: "
-            f"{named(closed[SigningKey.Status.NEXT])}",
+            f"{join_names(closed[SigningKey.Status.NEXT])}",
             hint="bring the older ring key back, or delete that key and prepare another (docs/keys.md)",
             id="signing_keys.W003",
         )

@@ -20,7 +20,7 @@ Claims = Mapping[str, Any]
 class PrincipalQuery:
     """The query for the application of a token, with further conditions by name.
 
-    Conditions are built once for all requests. Values that differ between requests are ``Given``.
+    Conditions are built once for all requests. Values that differ between requests are ``Parameter``.
     """
 
     def __init__(self, **conditions: Callable[[], Exists]) -> None:

@@ -15,13 +15,13 @@ from uuid_utils.compat import uuid7
 from audit import log
 from audit.events import Event
 from audit.models import Entry
-from database.statements import Chain, Insert, all_or_nothing
+from database.statements import AtomicChange, Insert, execute_atomically
 from identity.core import tenancy
 from identity.core.tenant_statements import (
+    ConditionalInsert,
     Delete,
-    InsertIf,
     Select,
-    Tuples,
+    SelectValues,
     Update,
     duration,
     moment,
@@ -48,7 +48,7 @@ SESSIONS = Select(
 COUNT = Update(lambda: User.objects.filter(pk=uuid("pk")), login_count=F("login_count") + number("more"))
 RENAME_ALL = Update(User.objects.all, name=text("name"))
 FORGET_ALL = Delete(Session.objects.all)
-NAMED = Tuples(
+NAMED = SelectValues(
     lambda: (
         User.objects.filter(name=text("name"))
         .order_by("username_key")
@@ -185,11 +185,11 @@ def a_session(user: User, token: str) -> Session:
     return row
 
 
-ROWS = Chain(COUNT, Insert(Session), log.INSERT)
+ROWS = AtomicChange(COUNT, Insert(Session), log.INSERT)
 COUNT_OF_ANOTHER = Update(
     lambda: User.objects.filter(pk=uuid("other")), login_count=F("login_count") + number("much")
 )
-IF_SOMEBODY = InsertIf(log.INSERT, lambda: User.objects.filter(username_key=text("key")))
+IF_SOMEBODY = ConditionalInsert(log.INSERT, lambda: User.objects.filter(username_key=text("key")))
 
 
 def test_what_a_change_entails_is_there_with_it(acme: World):
@@ -229,7 +229,7 @@ def test_a_change_entails_updates_too(acme: World):
     with acme.active():
         row, entry = a_session(user, "d" * 64), log.entry(Event.SESSION_END, user_id=user.pk)
         more = (COUNT_OF_ANOTHER, {"other": other.pk, "much": 5})
-        happened = all_or_nothing(
+        happened = execute_atomically(
             COUNT, {"pk": user.pk, "more": 1}, (Insert(Session), row), more, (log.INSERT, entry)
         )
         assert happened
@@ -237,7 +237,7 @@ def test_a_change_entails_updates_too(acme: World):
         assert Entry.objects.filter(pk=entry.pk).exists()
 
         entry = log.entry(Event.SESSION_END, user_id=user.pk)
-        assert not all_or_nothing(COUNT, {"pk": uuid7(), "more": 1}, more, (log.INSERT, entry))
+        assert not execute_atomically(COUNT, {"pk": uuid7(), "more": 1}, more, (log.INSERT, entry))
         assert User.objects.get(pk=other.pk).login_count == 5
         assert not Entry.objects.filter(pk=entry.pk).exists()
 

@@ -385,6 +385,6 @@ def test_counters_that_are_long_over_are_forgotten(world):
         Counter.objects.update(ends_at=datetime.now(UTC) - timedelta(hours=2))
 
     fail(world, "bob", 1)
-    expiry.tidy(batches=100)
+    expiry.purge_some(batches=100)
 
     assert counters(world, "pair").count() == 1

@@ -22,7 +22,7 @@ from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshF
 from tests.support.codes import new_email, reachable, send
 from tests.support.threads import at_once
 
-KINDS = {kind.name for kind in expiry.declared()}
+KINDS = {kind.name for kind in expiry.get_kinds()}
 AGO = timedelta(days=400)
 
 
@@ -124,9 +124,9 @@ class TestWhatIsOver:
         for _ in range(5):
             acme.browser().authorize(client)
         age(acme, AuthorizationRequest, "expires_at")
-        [requests] = [kind for kind in expiry.declared() if kind.name == "authorization_requests"]
+        [requests] = [kind for kind in expiry.get_kinds() if kind.name == "authorization_requests"]
 
-        batches = list(expiry.forget(requests, batch=2))
+        batches = list(expiry.purge(requests, batch=2))
 
         assert sum(batches) >= 5
         assert max(batches) == 2
@@ -137,10 +137,10 @@ class TestWhatIsOver:
         for _ in range(3):
             acme.browser().authorize(client)
         age(acme, AuthorizationRequest, "expires_at")
-        [requests] = [kind for kind in expiry.declared() if kind.name == "authorization_requests"]
+        [requests] = [kind for kind in expiry.get_kinds() if kind.name == "authorization_requests"]
         before = expiry.count(requests)
 
-        expiry.tidy(batches=2, batch=1)
+        expiry.purge_some(batches=2, batch=1)
 
         assert expiry.count(requests) == before - 2
 
@@ -259,8 +259,8 @@ class TestAtTheSameMoment:
         def work(index: int) -> list[int]:
             if index >= len(living):
                 for _ in range(3):
-                    for kind in expiry.declared():
-                        list(expiry.forget(kind, batch=2))
+                    for kind in expiry.get_kinds():
+                        list(expiry.purge(kind, batch=2))
                 return []
             token, statuses = living[index], []
             for _ in range(10):

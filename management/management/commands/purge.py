@@ -63,8 +63,8 @@ class Command(BaseCommand):
 
 def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], Iterator[int]]]]:
     """Name each kind, with what counts it and what forgets it."""
-    for kind in expiry.declared():
-        yield kind.name, partial(expiry.count, kind), partial(expiry.forget, kind, batch=batch)
+    for kind in expiry.get_kinds():
+        yield kind.name, partial(expiry.count, kind), partial(expiry.purge, kind, batch=batch)
     # Audit entries are deleted by this command alone, never by a server.
     yield "audit_entries", retention.count_over, partial(retention.forget, batch=batch)
 

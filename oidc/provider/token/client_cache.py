@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from audit import log
 from audit.models import Entry
 from identity.core import tenancy
-from identity.core.tenant_statements import InsertIf, number, text, uuid
+from identity.core.tenant_statements import ConditionalInsert, number, text, uuid
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
 from oidc.provider.client_authentication import Client
@@ -38,8 +38,8 @@ def _unchanged_and_without_roles() -> QuerySet[Application]:
     return _unchanged().exclude(Exists(ApplicationRole.objects.filter(application=OuterRef("pk"))))
 
 
-_insert_with_roles: Final = InsertIf(log.INSERT, _unchanged)
-_insert_without_roles: Final = InsertIf(log.INSERT, _unchanged_and_without_roles)
+_insert_with_roles: Final = ConditionalInsert(log.INSERT, _unchanged)
+_insert_without_roles: Final = ConditionalInsert(log.INSERT, _unchanged_and_without_roles)
 
 
 def find(client_id: str) -> Client | None:

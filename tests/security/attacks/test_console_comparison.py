@@ -12,7 +12,7 @@ from django.conf import settings
 
 from audit.models import Entry
 from identity.core import tenancy
-from identity.core.audit_facts import DECIDING
+from identity.core.audit_facts import CRITICAL
 from identity.core.models import Link
 from tests.support import cast, management
 from tests.support.surface import Estate, Route, all_routes
@@ -141,7 +141,7 @@ def test_attack_AP12_the_log_names_every_value_that_changed(address: str, route:
             continue
         unnamed = [name for name in columns if not is_named(name, named)]
         assert unnamed == [], (label, pk, named)
-        decided = {name: value for name, value in columns.items() if name in DECIDING}
+        decided = {name: value for name, value in columns.items() if name in CRITICAL}
         assert {name: values.get(name) for name in decided} == decided, label
     assert not [secret for secret in secrets_of(body, answer) if secret in text]
 
