@@ -84,7 +84,7 @@ TENANT_PROVISIONERS = [
     "oidc.keys.services.provision",
     "interaction.experience.services.provision",
 ]
-# What is over, in the order in which it is forgotten: see identity.core.expiry.
+# Expired rows, in the order in which they are purged: see identity.core.expiry.
 EXPIRING = [
     "identity.limits.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",

@@ -1,4 +1,4 @@
-"""Sets of links that are read, and replaced as a whole."""
+"""Endpoints of sets of links, which are read and replaced as a whole."""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ class AssignmentView(APIView):
     guarded: ClassVar[frozenset[str]] = frozenset({"put"})
 
     def get(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with the items, newest first."""
+        """Return the items, newest first."""
         parent, version = self.parent()
         rows = self._items().all(parent_id=parent)
         return Response([self.shape(row) for row in rows], headers={"ETag": etag(parent, version)})
@@ -47,7 +47,7 @@ class AssignmentView(APIView):
         return SelectValues(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
 
     def put(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Replace the set by the ids that were sent."""
+        """Replace the set by the ids of the request."""
         parent = self.parent_id()
         sent = IdsSerializer(data=request.data, ids_field=self.assignment.ids_field)
         sent.is_valid(raise_exception=True)
@@ -55,7 +55,7 @@ class AssignmentView(APIView):
         return Response(None)
 
     def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace the set. Services stand in for it."""
+        """Replace the set. Subclasses may override it to call a service."""
         if not assignments.replace(self.assignment, parent, given, expected=expected):
             raise NotFound(f"{self.parent_thing} not found")
 
@@ -72,14 +72,14 @@ class AssignmentView(APIView):
         raise NotFound(f"{self.parent_thing} not found")
 
     def shape(self, row: tuple[Any, ...]) -> Row:
-        """Return an item, of which these are the columns, as the answer shows it."""
+        """Return the representation of an item from its columns."""
         return dict(zip(self.columns, row, strict=True))
 
     def parent_id(self) -> UUID:
         """Return the parent's id.
 
         Raises:
-            NotFound: the path has no id there.
+            NotFound: the id of the path is malformed.
 
         """
         parent = ids.parse(self.kwargs["pk"])

@@ -15,7 +15,7 @@ def etag(pk: object, version: int) -> str:
 
 
 def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
-    """Return the versions that ``If-Match`` names of a row; nothing when any will do."""
+    """Return the versions of a row that ``If-Match`` names, or None if any version will do."""
     header = request.META.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return None

@@ -1,4 +1,4 @@
-"""Fields that every API of ours shares: what a text, an object, a moment may be."""
+"""Serializer fields that all APIs share."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -19,15 +19,15 @@ def timestamp(moment: datetime) -> str:
 
 
 class Timestamp(serializers.DateTimeField):
-    """A moment in an answer."""
+    """A timestamp in a response."""
 
     def to_representation(self, value: datetime) -> str:
-        """Write it as ``timestamp`` does."""
+        """Return the timestamp as text; see ``timestamp``."""
         return timestamp(value)
 
 
 class Flag(serializers.BooleanField):
-    """True or false, and nothing that only looks like it."""
+    """True or false. Other values, such as ``1`` or ``"true"``, are refused."""
 
     def to_internal_value(self, data: Any) -> bool:
         """Return the flag, checked."""
@@ -37,7 +37,7 @@ class Flag(serializers.BooleanField):
 
 
 class FlagText(serializers.BooleanField):
-    """True or false in a query, where everything is text."""
+    """``true`` or ``false`` in a query."""
 
     def to_internal_value(self, data: Any) -> bool:
         """Return the flag, checked."""
@@ -47,7 +47,7 @@ class FlagText(serializers.BooleanField):
 
 
 class WholeNumber(serializers.IntegerField):
-    """A whole number, and nothing that only looks like one."""
+    """A whole number. Text and booleans are refused."""
 
     def to_internal_value(self, data: Any) -> int:
         """Return the number, checked."""
@@ -57,7 +57,7 @@ class WholeNumber(serializers.IntegerField):
 
 
 class Text(serializers.CharField):
-    """Text, and nothing that only can be written as one: DRF takes a number for its digits."""
+    """Text. Numbers are refused, which REST framework would convert."""
 
     def to_internal_value(self, data: Any) -> str:
         """Return the text, checked."""
@@ -67,9 +67,9 @@ class Text(serializers.CharField):
 
 
 class Line(Text):
-    """Text of one line: no control characters. ``null`` stands for nothing where it may be blank.
+    """Text of one line, without control characters. ``null`` is an empty text if the field may be blank.
 
-    ``pattern`` tells readers of the API's documentation what the check lets through.
+    ``pattern`` documents the check in the OpenAPI schema.
     """
 
     allowed: ClassVar[set[str]] = set()
@@ -91,14 +91,14 @@ class Line(Text):
         return text
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Take ``null`` for an empty text where that clears the field."""
+        """Return an empty text for ``null`` if the field may be blank."""
         if data is None and self.clearable:
             return True, ""
         return super().validate_empty_values(data)
 
 
 class Name(Line):
-    """What something is called: not empty, not only white space."""
+    """A name: neither empty nor only white space."""
 
     pattern = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$"
 
@@ -121,7 +121,7 @@ class Description(Line):
 
 
 class Url(Line):
-    """An ``https`` address of something that browsers fetch; never fetched by us."""
+    """An ``https`` URL that browsers fetch, and the server never does."""
 
     pattern = r"^(https://[^\s\"'<>\\\u0000-\u001f\u007f-\u009f]*)?$"
 
@@ -139,7 +139,7 @@ class Url(Line):
 
 
 class JSONObject(serializers.DictField):
-    """A JSON object of at most 64 KiB, with numbers that every database and reader gives back."""
+    """A JSON object of at most 64 KiB, with numbers that all databases and clients preserve."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the object, checked."""
@@ -152,7 +152,7 @@ class JSONObject(serializers.DictField):
 
 
 def _floats(value: object) -> Iterator[float]:
-    """Return the numbers, however deep, that no integer of 64 bits held."""
+    """Return the floating-point numbers at any depth of a value."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -168,13 +168,13 @@ _LONGEST_ID: Final = 64
 
 
 class Ids(serializers.ListField):
-    """A list of ids. Long ones are mostly good: all items are looked at first as what they should be."""
+    """A list of ids. A fast check of all items comes first, because most long lists are valid."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"child": Line(max_length=_LONGEST_ID), "max_length": 10_000, **options})
 
     def run_child_validation(self, data: Any) -> list[Any]:
-        """Return the items, checked; one after the other where one of them may be no ``Line``."""
+        """Return the items, checked one by one only if the fast check fails."""
         if all(type(item) is str and item.isprintable() and 0 < len(item) <= _LONGEST_ID for item in data):
             return list(data)
         checked: list[Any] = super().run_child_validation(data)

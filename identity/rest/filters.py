@@ -1,4 +1,4 @@
-"""Filters of lists: what the value of a query parameter looks for."""
+"""Filters of lists by query parameters."""
 
 from collections.abc import Callable
 
@@ -15,6 +15,6 @@ def exactly(column: str) -> Filter:
 
 
 def by_id(value: str) -> Q:
-    """Filter by id; what is no id matches nothing."""
+    """Filter by id; a malformed id matches nothing."""
     pk = ids.parse(value)
     return Q(pk=pk) if pk else Q(pk__in=[])

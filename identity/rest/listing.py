@@ -1,4 +1,4 @@
-"""Lists whose statements are put into SQL once, for whichever tenant is active: see ``tenant_statements``."""
+"""Lists whose statements are compiled once: see ``tenant_statements``."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -11,7 +11,7 @@ Row = dict[str, Any]
 
 
 class HowMany(Subquery):
-    """How many rows a query finds, as a part of another."""
+    """The number of rows of a query, as a subquery."""
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) AS found)"
     output_field = IntegerField()
@@ -21,9 +21,9 @@ class HowMany(Subquery):
 
 
 class Listing:
-    """The columns of a query's rows, in its order. What differs from run to run is ``Parameter`` in it.
+    """A list of rows by columns, in the order of the query. Values of a run are ``Parameter``.
 
-    ``total`` is what says, as a part of that query, how many rows there are in all.
+    ``total`` is an expression for the number of all rows.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class Listing:
 class Listed:
     """A listing with the values of one run.
 
-    For pages that a listing has no statement for, ``rows`` is the query itself, and ``keys`` one for
-    the same rows that reads no other table.
+    For pages without a compiled statement, ``rows`` is the query itself, and ``keys`` is a query for the same
+    rows that reads no other table.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Listed:
         self.keys: Final = keys
 
     def count(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of all rows."""
         return self.keys().count()
 
     def beginning(self, first: int, after: int) -> tuple[list[Row], int | None]:

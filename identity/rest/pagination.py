@@ -18,15 +18,15 @@ _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
 _MOST_DIGITS: Final = 10  # more than any list has pages
-_FAR: Final = 100  # rows to skip, from where on ids are looked for first
-_VERY_FAR: Final = 5_000  # and from where on a view is asked for something nearer
+_FAR: Final = 100  # skipped rows from which on ids are selected first
+_VERY_FAR: Final = 5_000  # skipped rows from which on the view is asked for a nearer start
 
 
 def number(request: Request, name: str, default: int) -> int:
-    """Return a positive whole number of the query; of one that is too large for any list, a smaller one.
+    """Return a positive whole number from the query, capped to what a list can have.
 
     Raises:
-        ValidationError: it is something else.
+        ValidationError: it is not a positive whole number.
 
     """
     text = request.query_params.get(name, str(default))
@@ -37,10 +37,10 @@ def number(request: Request, name: str, default: int) -> int:
 
 
 class EnvelopePagination(BasePagination):
-    """Pages by number. A page past the end is empty and tells the true total.
+    """Pages by number. A page past the end is empty and has the true total.
 
-    A view's ``total`` may know of how many rows, and its ``nearer`` of a later part of the list in which
-    fewer are to be skipped.
+    A view's ``total`` may return the number of rows, and its ``nearer`` a part of the list in which fewer
+    rows must be skipped.
     """
 
     total: int
@@ -54,7 +54,7 @@ class EnvelopePagination(BasePagination):
         self._read(request)
         if isinstance(queryset, Listed) and self._start < _FAR:
             beginning, total = queryset.beginning(self._start, self._start + self.page_size)
-            if total is None:  # no row says it: the list has none, or ends before the page
+            if total is None:  # no row has the total: the list is empty or ends before the page
                 total = count(queryset) if self._start else 0
             self.total = total
             return beginning
@@ -68,10 +68,10 @@ class EnvelopePagination(BasePagination):
         return list(rows)[::-1] if self.is_backwards else list(rows)
 
     def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
-        """Return the part of a list that the query names, which is yet to be read, in any order.
+        """Return the unevaluated part of a list that the query names, in any order.
 
         Raises:
-            ValidationError: the query is no query of a list.
+            ValidationError: a query parameter is malformed.
 
         """
         self._read(request)
@@ -89,7 +89,7 @@ class EnvelopePagination(BasePagination):
         return (self.page - 1) * self.page_size
 
     def _places(self, total: int) -> tuple[int, int]:
-        """Return where the page begins and ends, from the nearer end: what is skipped is read, too."""
+        """Return start and end of the page, from the nearer end, because skipped rows are read."""
         self.total = total
         first, after = min(self._start, total), min(self._start + self.page_size, total)
         self.is_backwards = total // 2 < first < total
@@ -107,7 +107,7 @@ class EnvelopePagination(BasePagination):
             queryset = queryset.reverse()
         if first < _FAR:
             return queryset[first:after]
-        # The index that gives the order has the ids: only the rows that are shown are looked up.
+        # The index of the order has the ids, so only rows of the page are looked up.
         return queryset.filter(pk__in=queryset.values("pk")[first:after])
 
     def _listed(self, listed: Listed, total: int) -> Iterable[Any]:
@@ -122,10 +122,10 @@ class EnvelopePagination(BasePagination):
         return rows.filter(pk__in=keys.values("pk")[first:after])
 
     def _found(self, queryset: QuerySet[Any]) -> list[Any]:
-        """Find all that match, count them, and read those of the page.
+        """Count all matching rows and return those of the page.
 
-        An index that has the order must not serve it: PostgreSQL, asked for few, might go through all
-        rows from the newest on until it has met so many that match.
+        The order is an expression, so that PostgreSQL cannot use the index of the order: for a small LIMIT
+        it might scan all rows from the newest until it has found enough matches.
         """
         newest_first = Coalesce("created_at", "created_at").desc()
         matches = queryset.annotate(matches=Window(Count("pk"))).order_by(newest_first, "-pk")

@@ -10,8 +10,8 @@ from identity.rest.fields import Ids, Timestamp
 class Record(serializers.Serializer[Any]):
     """A row that administrators edit. Unknown fields are ignored.
 
-    ``create_only`` are fields that a PATCH may repeat but not change, ``not_patched`` those
-    that have no meaning in one.
+    ``create_only`` are fields that a PATCH may repeat but not change, ``not_patched`` fields that a PATCH
+    ignores.
     """
 
     id = serializers.UUIDField(read_only=True)
@@ -22,7 +22,7 @@ class Record(serializers.Serializer[Any]):
     not_patched: ClassVar[tuple[str, ...]] = ()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to change what is fixed for ever; sending the stored value is no change."""
+        """Refuse changes of ``create_only`` fields; the stored value is accepted."""
         if self.instance is None:
             return attrs
         for name in self.not_patched:
@@ -34,7 +34,7 @@ class Record(serializers.Serializer[Any]):
 
 
 class IdsSerializer(serializers.Serializer[Any]):
-    """A list of ids under the name that the endpoint gives it."""
+    """A list of ids, in a member that the endpoint names."""
 
     def __init__(self, *args: Any, ids_field: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,8 +1,7 @@
-"""The kit that endpoints are declared with: rows of the active tenant, to list, read and edit.
+"""Base classes of endpoints that list, read and edit rows of the active tenant.
 
-Input goes through serializers, which also describe answers for the API's documentation.
-Answers are rows of plain values in the order of ``columns``, which is many times cheaper
-than building an object a row.
+Serializers validate input and describe responses in the OpenAPI schema. Responses are built from plain values
+in the order of ``columns``, which is many times cheaper than one object per row.
 """
 
 from collections.abc import Mapping
@@ -30,9 +29,9 @@ Row = dict[str, Any]
 class TenantViewSet(GenericViewSet[Any]):
     """Rows of one model in the active tenant.
 
-    For the API's documentation ``takes`` and ``gives`` name, by action, the serializers of
-    what is not the row itself (``None``: nothing); ``tagged`` are the actions that answer
-    with an ETag, ``guarded`` those that heed ``If-Match``.
+    For the OpenAPI schema, ``takes`` and ``gives`` name the serializers of requests and responses by action,
+    where they differ from the row (``None``: no body). ``tagged`` are the actions whose response has an ETag,
+    ``guarded`` those that check ``If-Match``.
     """
 
     takes: ClassVar[Mapping[str, Any]] = {}
@@ -52,40 +51,40 @@ class TenantViewSet(GenericViewSet[Any]):
         return queryset
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return what answers are made of."""
+        """Return the rows with the columns of the response."""
         rows: QuerySet[Any, Row] = self.get_queryset().annotate(**self.computed)
         return rows.values(*self.columns, "version")
 
     def shape(self, row: Row) -> Row:
-        """Return a row as the answer shows it."""
+        """Return the representation of a row."""
         row.pop("version")
         return row
 
     def row(self, pk: Any) -> Row | None:
-        """Return the row of an id, if there is one."""
+        """Return the row with this id, if there is one."""
         return self.rows().filter(pk=pk).first()
 
     def require_parent(self) -> None:
-        """Check what the path hangs these rows on; asked only where it has none to show.
+        """Check that the parent of the path exists. Called only for empty lists.
 
         Raises:
-            NotFound: there is no such thing.
+            NotFound: it does not exist.
 
         """
 
     def total(self, rows: QuerySet[Any] | Listed) -> int | None:
-        """Return how many rows a list has; nothing where they are to be counted as they are found."""
+        """Return the number of rows of a list, or None to count them in the query of the page."""
         return rows.count()
 
     def page_of(self, rows: QuerySet[Any, Row] | Listed) -> Response:
-        """Answer with a page of rows."""
+        """Return a page of rows."""
         page = self.paginate_queryset(rows)  # type: ignore[arg-type]  # our pagination reads both
         if not page and not self.paginator.total:  # type: ignore[union-attr]  # of our pagination
             self.require_parent()
         return self.get_paginated_response([self.shape(row) for row in page or []])
 
     def narrowing(self) -> dict[str, str]:
-        """Return the filters that the query names, and what they look for."""
+        """Return the filters that the query names, with their values."""
         given = self.request.query_params
         return {name: value for name in self.filters if (value := given.get(name))}
 
@@ -111,7 +110,7 @@ class TenantViewSet(GenericViewSet[Any]):
         """Return the id of the path.
 
         Raises:
-            NotFound: it is no id at all.
+            NotFound: it is malformed.
 
         """
         pk = self.parsed(self.kwargs["pk"])
@@ -120,11 +119,16 @@ class TenantViewSet(GenericViewSet[Any]):
         return pk
 
     def parsed(self, text: str) -> Any:
-        """Return an id from its text; nothing for what is no id."""
+        """Return an id from its text, or None if it is malformed."""
         return ids.parse(text)
 
     def shown(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
-        """Answer with a row and its ETag, or 404."""
+        """Return a row with its ETag.
+
+        Raises:
+            NotFound: there is no such row.
+
+        """
         row = self.row(pk)
         if row is None:
             raise NotFound(f"{self.thing} not found")
@@ -134,7 +138,7 @@ class TenantViewSet(GenericViewSet[Any]):
         return Response({**self.shape(row), **(secret or {})}, headers=headers)
 
     def validated(self, request: Request, instance: EditableModel | None = None) -> Row:
-        """Return what was sent, checked; a PATCH need not send everything."""
+        """Return the validated fields of the request; with an instance, they may be partial."""
         serializer: BaseSerializer[Any] = self.get_serializer(
             instance, data=request.data, partial=instance is not None
         )
@@ -147,7 +151,7 @@ class ListMixin(TenantViewSet):
     """GET a page of rows, newest first."""
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with a page."""
+        """Return a page of rows."""
         if self.kwargs or self.narrowing():
             return self.page_of(self.filtered(self.rows()))
         return self.page_of(Listed(self._all(), self.rows, self.get_queryset))
@@ -155,27 +159,27 @@ class ListMixin(TenantViewSet):
     @classmethod
     @cache
     def _all(cls) -> Listing:
-        """Return the list that nothing narrows, neither the path nor a filter."""
+        """Return the list without a parent and filters."""
         columns = (*cls.columns, "version")
         return Listing(lambda: cls().rows(), columns, lambda: cls().whole())
 
     def whole(self) -> Any:
-        """Return what says, as a part of a query, how many rows there are where nothing narrows the list."""
+        """Return an expression for the number of all rows, without a parent and filters."""
         return HowMany(self.get_queryset())
 
 
 class ReadViewSet(ListMixin):
-    """GET a page, GET one."""
+    """GET a page of rows, GET one row."""
 
     tagged = frozenset({"retrieve"})
 
     def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with one row."""
+        """Return one row."""
         return self.shown(self.pk())
 
 
 class CrudViewSet(ReadViewSet):
-    """The five things that are done to rows, each atomic and audited."""
+    """List, read, create, change and delete rows; each change is atomic and audited."""
 
     tagged = frozenset({"create", "retrieve", "partial_update"})
     guarded = frozenset({"partial_update", "destroy"})
@@ -197,19 +201,19 @@ class CrudViewSet(ReadViewSet):
         return Response(None)
 
     def perform_create(self, fields: Row) -> Any:
-        """Create a row of checked fields and return its id. Services stand in for it."""
+        """Create a row and return its id. Subclasses may override it to call a service."""
         row = self.model(**fields)
         records.create(row, event=self.event("Create"), name=fields.get("name", ""))
         return row.pk
 
     def perform_update(self, row: Any, fields: Row, expected: frozenset[int] | None) -> None:
-        """Change a row by checked fields. Services stand in for it."""
+        """Change a row. Subclasses may override it to call a service."""
         records.change(row, fields, event=self.event("Update"), expected=expected)
 
     def perform_destroy(self, row: Any, expected: frozenset[int] | None) -> None:
-        """Delete a row. Services stand in for it."""
+        """Delete a row. Subclasses may override it to call a service."""
         records.remove(row, event=self.event("Delete"), expected=expected)
 
     def event(self, verb: str) -> Event:
-        """Return the audit key of what is done to this kind of row."""
+        """Return the audit key of an action on this kind of row."""
         return Event(f"{self.model.__name__}.{verb}")
