@@ -1,4 +1,4 @@
-"""Administrators, for those among them who manage everything."""
+"""Console pages of administrators, for superusers."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class PasswordForm(forms.Form):
 
 
 class ProofForm(forms.Form):
-    """What proves who acts."""
+    """The acting administrator's own password and code."""
 
     current_password = forms.CharField(
         label="Your own password", strip=False, max_length=256,
@@ -37,7 +37,7 @@ class ProofForm(forms.Form):
 
 
 class NewPasswordForm(PasswordForm, ProofForm):
-    """A new password for somebody, and proof of who sets it."""
+    """A new password, and the acting administrator's own password and code."""
 
     password = forms.CharField(
         label="New password", strip=False, max_length=256,
@@ -47,8 +47,8 @@ class NewPasswordForm(PasswordForm, ProofForm):
     field_order = ("password", "current_password", "current_code")
 
 
-class StandingForm(forms.Form):
-    """What an administrator may manage and how to reach them."""
+class RightsForm(forms.Form):
+    """The rights and contact data of an administrator."""
 
     email = forms.CharField(required=False, max_length=254)
     phone = forms.CharField(required=False, max_length=64)
@@ -62,8 +62,8 @@ class StandingForm(forms.Form):
     )
 
 
-class ChangeForm(StandingForm, ProofForm):
-    """What changes of an administrator, and proof of who changes what one may do."""
+class ChangeForm(RightsForm, ProofForm):
+    """Rights and contact data, and the acting administrator's own password and code."""
 
     current_password = forms.CharField(
         label="Your own password", required=False, strip=False, max_length=256,
@@ -71,20 +71,20 @@ class ChangeForm(StandingForm, ProofForm):
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
     )  # fmt: skip
 
-    field_order = (*StandingForm.base_fields, *ProofForm.base_fields)
+    field_order = (*RightsForm.base_fields, *ProofForm.base_fields)
 
 
-class NewAdministratorForm(StandingForm, PasswordForm, ProofForm):
-    """An administrator to be, and proof of who makes one."""
+class NewAdministratorForm(RightsForm, PasswordForm, ProofForm):
+    """A new administrator, and the acting administrator's own password and code."""
 
     username = forms.CharField(max_length=128)
 
     field_order = ("username", "password", *ChangeForm.field_order)
 
 
-def _standing(order: Order) -> dict[str, Any]:
-    sent = {name: value for name, value in order.fields.items() if name not in ProofForm.base_fields}
-    return {**sent, "tenants": order.fields["tenants"].split()}
+def _rights(order: Order) -> dict[str, Any]:
+    fields = {name: value for name, value in order.fields.items() if name not in ProofForm.base_fields}
+    return {**fields, "tenants": order.fields["tenants"].split()}
 
 
 def _proof(order: Order) -> dict[str, Any]:
@@ -92,13 +92,13 @@ def _proof(order: Order) -> dict[str, Any]:
 
 
 def _create(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, _standing(order))
+    fields = checked(AdministratorWriteSerializer, _rights(order))
     made = services.create(**fields, **_proof(order), by=order.by)
     return f"The administrator {made.username} is created."
 
 
 def _change(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, _standing(order), order.row)
+    fields = checked(AdministratorWriteSerializer, _rights(order), order.row)
     services.change(order.row, {**fields, **_proof(order)}, expected=order.expected, by=order.by)
     return "The administrator is changed."
 
@@ -110,7 +110,7 @@ def _set_password(order: Order) -> str:
 
 
 def _reset(order: Order) -> str:
-    if order.row.pk != order.by.pk:  # which is refused, whatever is proven
+    if order.row.pk != order.by.pk:  # the own second step is refused in any case
         proof.check(order.by, password=order.fields["current_password"], code=order.fields["current_code"])
     second_step.reset(order.row, by=order.by)
     return "The second step is removed; sessions and tokens have ended."
@@ -177,15 +177,15 @@ class AdministratorAdmin(Pages):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return administrators without what proves them."""
+        """Return administrators without their password hashes and encrypted secrets."""
         return super().get_queryset(request).defer("password", "sealed_totp_secret")
 
     def parsed(self, text: str) -> int | None:
-        """Take whole numbers."""
+        """Return the id of a path, or none if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
     def panels(self, request: Any, row: Administrator) -> list[Panel]:
-        """Show the tenants on the list."""
+        """Return the panel of the administrator's tenants."""
         tenants = list(row.tenants.order_by("name")[: SHOWN + 1])
         rows = [(link(tenant), tenant.slug) for tenant in tenants[:SHOWN]]
         empty = "All of them." if row.is_superuser else "None."

@@ -1,9 +1,9 @@
-"""Administrators."""
+"""The app of administrators."""
 
 from django.apps import AppConfig
 
 
 class AdministratorsConfig(AppConfig):
-    """People who manage tenants. They stand above tenants and are never end users."""
+    """The people who manage tenants. They belong to no tenant and are not end users."""
 
     name = "management.administrators"

@@ -1,4 +1,4 @@
-"""What the second step of administrators hangs on: secrets of authenticators, and recovery codes."""
+"""The encrypted columns of administrators: secrets of authenticators, and recovery codes."""
 
 from typing import Final
 
@@ -25,6 +25,6 @@ ENCRYPTED_COLUMNS: Final = [
         "recovery_codes",
         RecoveryCode.objects.all,
         "digest",
-        moves="when their administrator makes new ones",
+        moves="when their administrator creates new ones",
     ),
 ]

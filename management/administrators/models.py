@@ -1,4 +1,4 @@
-"""The administrator: Django's user model here."""
+"""Administrators, which are Django's user model."""
 
 from collections.abc import Collection
 from typing import Any, ClassVar, Final
@@ -13,16 +13,16 @@ from database.statements import Parameter
 from identity.core.models import Versioned
 from identity.tenants.models import Tenant
 from identity.users import identifiers
-from management.administrators import duties
+from management.administrators import support_rights
 
 _FOR_SUPERUSERS: Final = {"administrator", "tenant"}
 
 
 class AdministratorManager(BaseUserManager["Administrator"]):
-    """Administrators, for us and for Django's own commands (``createsuperuser``, ``changepassword``)."""
+    """Also used by Django's commands ``createsuperuser`` and ``changepassword``."""
 
-    def seen_from(self, tenant_id: str | Parameter) -> "QuerySet[Administrator]":
-        """Return administrators, each of whom knows whether the tenant is on the own list."""
+    def with_tenant_access(self, tenant_id: str | Parameter) -> "QuerySet[Administrator]":
+        """Return administrators, each with whether the tenant is one of theirs."""
         listed = Administrator.tenants.through.objects.filter(administrator=OuterRef("pk"), tenant=tenant_id)
         return self.annotate(lists_tenant=Exists(listed))
 
@@ -36,7 +36,7 @@ class AdministratorManager(BaseUserManager["Administrator"]):
 
 
 class Role(models.TextChoices):
-    """What an administrator may do in the tenants that are managed. All of them may read."""
+    """What an administrator may do in the managed tenants. Every role may read."""
 
     ADMINISTRATOR = "administrator"
     SUPPORT = "support"
@@ -44,17 +44,17 @@ class Role(models.TextChoices):
 
 
 class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
-    """Manages every tenant (``is_superuser``) or those in ``tenants``, as far as ``role`` goes."""
+    """Manages every tenant (``is_superuser``) or those in ``tenants``, within the limits of ``role``."""
 
     id = models.BigAutoField(primary_key=True)
     username = models.CharField(max_length=128, unique=True)
-    # As it is compared. Empty for one that looked like another's before there were keys: see the doctor.
+    # The username for comparison. Null if it looked like another's when keys were added: see the doctor.
     username_key = models.CharField(max_length=512, null=True, editable=False)
     email = models.CharField(max_length=254, blank=True)
     phone = models.CharField(max_length=32, blank=True)
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True)
-    # The second step of signing in: since when, its secret, and the last time step that counted.
+    # The second step of signing in: since when, its encrypted secret, and the last time step used.
     second_step_since = models.DateTimeField(null=True, editable=False)
     sealed_totp_secret = models.CharField(max_length=256, blank=True, editable=False)
     totp_step = models.BigIntegerField(default=0, editable=False)
@@ -73,7 +73,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
             )
         ]
 
-    # When the token of this request was given, as seconds since 1970; 0 where there is none.
+    # When the token of this request was issued, in seconds since 1970; 0 without a token.
     signed_in_at: float = 0
 
     is_active = True
@@ -83,20 +83,20 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         return self.username
 
     def get_session_auth_hash(self) -> str:
-        """Return what a browser session is tied to: other proofs end it, and so does another standing."""
-        standing = f"{self.proofs} {self.is_superuser} {self.role}"
-        return salted_hmac("administrator sessions", standing, algorithm="sha256").hexdigest()
+        """Return the hash that a browser session depends on: new credentials or rights end the session."""
+        state = f"{self.proofs} {self.is_superuser} {self.role}"
+        return salted_hmac("administrator sessions", state, algorithm="sha256").hexdigest()
 
     @property
     def proofs(self) -> str:
-        """What sessions and tokens were given for: they end when it changes."""
+        """The credentials that sessions and tokens depend on: they end when it changes."""
         since = self.second_step_since
         return f"{self.password} {since.timestamp()}" if since else self.password
 
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Tell whether the operators' site may show or change a kind of row (``app.verb_model``).
+        """Tell whether the administrator may see or change a model in the console (``app.verb_model``).
 
-        A verb is ``view``, ``do-`` with the name of an operation, or ``change`` for any of them.
+        The verb is ``view``, ``do-`` with the name of an operation, or ``change`` for any operation.
         """
         verb, _, model = perm.partition(".")[2].rpartition("_")
         if model in _FOR_SUPERUSERS and not self.is_superuser:
@@ -104,34 +104,34 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         if verb == "view" or self.role == Role.ADMINISTRATOR:
             return True
         open_to = (
-            duties.SUPPORT_OPERATIONS.get(model, frozenset()) if self.role == Role.SUPPORT else frozenset()
+            support_rights.OPERATIONS.get(model, frozenset()) if self.role == Role.SUPPORT else frozenset()
         )
         return bool(open_to) if verb == "change" else verb.removeprefix("do-") in open_to
 
     def may_write(self, route: str, method: str, fields: Collection[str]) -> bool:
-        """Tell whether the role goes as far as sending these fields to a route of the management API."""
+        """Tell whether the role allows sending these fields to a route of the management API."""
         if self.role == Role.ADMINISTRATOR:
             return True
-        return self.role == Role.SUPPORT and duties.is_open_to_support(route, method, fields)
+        return self.role == Role.SUPPORT and support_rights.may_write(route, method, fields)
 
     @property
     def vouches_for_addresses(self) -> bool:
-        """Whether an email or phone that this administrator gives a user is proven by that."""
+        """Whether an email or phone that this administrator sets for a user counts as verified."""
         return self.role == Role.ADMINISTRATOR
 
     @property
     def manages_everything(self) -> bool:
-        """Whether nothing is kept from this administrator."""
+        """Whether this administrator may do everything in every tenant."""
         return self.is_superuser and self.role == Role.ADMINISTRATOR
 
     @property
     def manages_tenant(self) -> bool:
-        """Whether this administrator may manage the tenant that ``seen_from`` was asked about."""
+        """Whether this administrator may manage the tenant of ``with_tenant_access``."""
         return self.is_superuser or self.lists_tenant  # type: ignore[attr-defined]
 
 
 class RecoveryCode(models.Model):
-    """A code that counts once in place of the authenticator's, as a keyed hash. Used, it is gone."""
+    """A single-use code in place of the authenticator's, stored as a keyed hash. Deleted when used."""
 
     administrator = models.ForeignKey(Administrator, models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=80)

@@ -1,4 +1,4 @@
-"""Routes that concern nobody but the administrator who calls them."""
+"""The permission of routes about the calling administrator."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class IsAdministrator(BasePermission):
-    """Lets every administrator in, for what concerns nobody but that administrator."""
+    """Allows every administrator, whatever the tenant."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Tell whether the caller is an administrator."""

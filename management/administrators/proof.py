@@ -1,16 +1,16 @@
-"""Proof that the administrator who is signed in is the one who acts: for what a stolen token must not do."""
+"""Re-authentication of an administrator, for operations that a stolen token must not allow."""
 
 import time
 
 from django.conf import settings
 
 from identity.core.errors import ServiceError
-from management.administrators import second_step, signing_in
+from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
 
 
 class ProofNeeded(ServiceError):
-    """The sign-in is too long ago for this."""
+    """The operation needs the own password or a recent sign-in."""
 
     status = 403
     reason = "proof_needed"
@@ -18,8 +18,8 @@ class ProofNeeded(ServiceError):
     def __init__(self) -> None:
         self.field = "current_password"
         self.rule = (
-            "send your own password (and current_code, the code of your authenticator, where you have one), "
-            f"or take a token that is not older than {settings.ADMIN_PROOF_SECONDS // 60} minutes"
+            "send your own password, and the code of your authenticator as current_code if you have one, "
+            f"or use a token that is at most {settings.ADMIN_PROOF_SECONDS // 60} minutes old"
         )
         super().__init__(f"{self.field}: {self.rule}")
 
@@ -32,17 +32,17 @@ class NotProven(ServiceError):
 
     def __init__(self, field: str, headers: dict[str, str]) -> None:
         self.field = field
-        self.rule = "is wrong, or too many were wrong before"
+        self.rule = "is wrong, or there were too many wrong attempts"
         super().__init__(f"{field}: {self.rule}", headers=headers)
 
 
 def check(by: Administrator, *, password: str = "", code: str = "") -> None:
-    """Go on if an administrator sends the own password and second step, or has just signed in.
+    """Verify the administrator's own password and second step. A recent sign-in replaces both.
 
     Raises:
-        ProofNeeded: nothing was sent, and the token is not of a recent sign-in.
-        NotProven: password or code is wrong.
-        passwords.Busy: too many sign-ins at this moment.
+        ProofNeeded: no password was sent, and the sign-in is not recent.
+        NotProven: the password or the code is wrong.
+        passwords.Busy: too many sign-ins at once.
 
     """
     if not password:
@@ -50,8 +50,8 @@ def check(by: Administrator, *, password: str = "", code: str = "") -> None:
             raise ProofNeeded
         return
     try:
-        signing_in.prove_again(by, password=password, code=code if by.second_step_since else None)
+        sign_in.reauthenticate(by, password=password, code=code if by.second_step_since else None)
     except second_step.WrongCode as refusal:
         raise NotProven("current_code", refusal.headers) from None
-    except signing_in.WrongCredentials as refusal:
+    except sign_in.WrongCredentials as refusal:
         raise NotProven("current_password", refusal.headers) from None

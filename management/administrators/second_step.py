@@ -1,7 +1,6 @@
-"""The second step of signing in as an administrator: a code of an authenticator, or one written down.
+"""The second step of an administrator's sign-in: a code of an authenticator, or a recovery code.
 
-Whoever has set it up needs it everywhere that a password of an administrator is taken. A
-password alone then opens nothing.
+An administrator who has set it up needs it wherever the password is asked for.
 """
 
 import base64
@@ -29,7 +28,7 @@ _CODE_BYTES: Final = 10
 
 
 class WrongCode(ServiceError):
-    """It is no code of this moment, or was used already: never told which."""
+    """The code is not valid now, or was used before; the message does not say which."""
 
     status = 401
     reason = "invalid_second_step"
@@ -37,7 +36,7 @@ class WrongCode(ServiceError):
 
 
 class CodeLocked(WrongCode):
-    """Too many codes were wrong before. Told in the same words, whatever the code was."""
+    """There were too many wrong codes. The message is the same as for a wrong code."""
 
     reason = "second_step_locked"
 
@@ -46,59 +45,59 @@ class CodeLocked(WrongCode):
 
 
 class CodeNeeded(ServiceError):
-    """The password was right, and is not enough."""
+    """The password is right, but a code is needed too."""
 
     status = 401
     reason = "second_step_needed"
-    message = "send the code of your authenticator, too, as code"
+    message = "a code is required: send the code of your authenticator as code"
 
 
 class SetUpNeeded(ServiceError):
-    """The installation asks for a second step, and this administrator has none."""
+    """The installation requires a second step, and this administrator has none."""
 
     status = 403
     reason = "second_step_not_set_up"
-    message = "this installation asks for a second step: sign in to the operators' site once to set it up"
+    message = "this installation requires a second step: sign in to the console at /admin/ to set it up"
 
 
 class NotOneself(ServiceError):
-    """Who removes the own second step has to prove it."""
+    """An administrator's own second step is removed only with password and code."""
 
     reason = "not_oneself"
-    message = "remove your own second step on the page for it: password and code are asked there"
+    message = "remove your own second step on the page Two-step sign-in, with your password and a code"
 
 
 def is_missing(administrator: Administrator) -> bool:
-    """Tell whether the installation asks for a second step that this administrator has not set up."""
+    """Tell whether the installation requires a second step that this administrator has not set up."""
     return settings.ADMIN_TWO_STEP == "required" and administrator.second_step_since is None
 
 
 def binding(administrator: Administrator) -> str:
-    """Return what the sealed secret of an administrator is bound to."""
+    """Return what the encrypted secret of an administrator is bound to."""
     return f"administrator/{administrator.pk}"
 
 
-def seal(administrator: Administrator, secret: bytes) -> str:
-    """Seal a secret that only this administrator's row, or session, opens."""
+def encrypt_secret(administrator: Administrator, secret: bytes) -> str:
+    """Encrypt a secret, bound to this administrator."""
     return keyring.seal(secret, purpose=PURPOSE, bound_to=binding(administrator))
 
 
-def unseal(administrator: Administrator, sealed: str) -> bytes:
-    """Open what ``seal`` made.
+def decrypt_secret(administrator: Administrator, sealed: str) -> bytes:
+    """Decrypt what ``encrypt_secret`` encrypted.
 
     Raises:
-        keyring.UnknownKey: it was sealed for somebody else, or the key is gone.
+        keyring.UnknownKey: it was encrypted for another administrator, or the key is missing.
 
     """
     return keyring.unseal(sealed, purpose=PURPOSE, bound_to=binding(administrator))
 
 
-def prove(administrator: Administrator, code: str) -> str:
-    """Take a code and say of which kind it was. Each counts once.
+def verify(administrator: Administrator, code: str) -> str:
+    """Use a code and return its kind. Each code can be used once.
 
     Raises:
-        WrongCode: it is wrong, or was used before.
-        CodeLocked: too many were wrong lately, wherever they came from.
+        WrongCode: the code is wrong or was used before.
+        CodeLocked: there were too many wrong codes recently, from all addresses together.
 
     """
     typed = "".join(code.split()).replace("-", "")
@@ -115,11 +114,11 @@ def _is_of_authenticator(administrator: Administrator, code: str) -> bool:
     if len(code) != totp.DIGITS or not administrator.sealed_totp_secret:
         return False
     try:
-        secret = unseal(administrator, administrator.sealed_totp_secret)
+        secret = decrypt_secret(administrator, administrator.sealed_totp_secret)
     except keyring.UnknownKey:
-        return False  # the doctor says so
-    step = totp.step_of(secret, code, after=administrator.totp_step)
-    # Of two that send one code at once, one is first.
+        return False  # the doctor reports it
+    step = totp.find_step(secret, code, after=administrator.totp_step)
+    # The filter lets only one of two concurrent requests use the code.
     rows = Administrator.objects.filter(pk=administrator.pk, totp_step__lt=step or 0)
     return step is not None and bool(rows.update(totp_step=step))
 
@@ -128,7 +127,7 @@ def _is_of_authenticator(administrator: Administrator, code: str) -> bool:
 def _use_recovery_code(administrator: Administrator, code: str) -> None:
     for stored in administrator.recovery_codes.all():
         if keyring.matches(code, stored.digest, purpose=_CODES_PURPOSE):
-            # Of two that send one code at once, one deletes it.
+            # Only one of two concurrent requests deletes the row.
             deleted, _ = RecoveryCode.objects.filter(pk=stored.pk).delete()
             if deleted:
                 log.record(Event.RECOVERY_CODE_USE, id=administrator.pk, username=administrator.username)
@@ -137,32 +136,32 @@ def _use_recovery_code(administrator: Administrator, code: str) -> None:
 
 
 def set_up(administrator: Administrator, *, secret: bytes, code: str) -> list[str]:
-    """Ask for a second step from now on, and return the recovery codes: they are shown this once.
+    """Set up the second step and return the recovery codes, which are shown only this once.
 
     Other sessions and tokens of the administrator end.
 
     Raises:
-        WrongCode: the authenticator does not have the secret, or its clock is off.
+        WrongCode: the authenticator does not have the secret, or its clock is wrong.
 
     """
-    step = totp.step_of(secret, "".join(code.split()), after=0)
+    step = totp.find_step(secret, "".join(code.split()), after=0)
     if step is None:
         raise WrongCode
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
-        _save(administrator, timezone.now(), seal(administrator, secret), step)
+        _save(administrator, timezone.now(), encrypt_secret(administrator, secret), step)
         log.record(Event.SECOND_STEP_CREATE, id=administrator.pk, username=administrator.username)
         return _new_codes(administrator)
 
 
 def renew_codes(administrator: Administrator) -> list[str]:
-    """Put new recovery codes in place of those before, and return them: they are shown this once."""
+    """Replace the recovery codes and return the new ones, which are shown only this once."""
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
         log.record(Event.RECOVERY_CODES_CREATE, id=administrator.pk, username=administrator.username)
         return _new_codes(administrator)
 
 
 def remove(administrator: Administrator) -> None:
-    """Ask for the password alone from now on. Sessions and tokens of the administrator end."""
+    """Remove the second step. Sessions and tokens of the administrator end."""
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
         _save(administrator, None, "", 0)
         administrator.recovery_codes.all().delete()
@@ -170,10 +169,10 @@ def remove(administrator: Administrator) -> None:
 
 
 def reset(administrator: Administrator, *, by: Administrator) -> None:
-    """Remove the second step of somebody else, who has lost it.
+    """Remove the second step of another administrator.
 
     Raises:
-        NotOneself: it is one's own.
+        NotOneself: it is the administrator's own.
 
     """
     if administrator.pk == by.pk:

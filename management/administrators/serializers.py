@@ -1,4 +1,4 @@
-"""Administrators as the API shows them."""
+"""Serializers of administrators."""
 
 from rest_framework import serializers
 
@@ -10,7 +10,7 @@ from management.administrators.models import Administrator, Role
 
 
 class AdministratorSignInSerializer(serializers.Serializer[None]):
-    """What an administrator signs in with."""
+    """The credentials of an administrator."""
 
     username = Text(max_length=128)
     password = Text(max_length=256, trim_whitespace=False)
@@ -18,19 +18,19 @@ class AdministratorSignInSerializer(serializers.Serializer[None]):
         max_length=64,
         required=False,
         allow_blank=True,
-        help_text="Of the authenticator, or a recovery code: from administrators with a second step",
+        help_text="A code of the authenticator or a recovery code, if the administrator has a second step",
     )
 
 
 class AdministratorTokenSerializer(serializers.Serializer[None]):
-    """A token and how many seconds it lives."""
+    """A token, and its lifetime in seconds."""
 
     access_token = serializers.CharField()
     expires_in = serializers.IntegerField()
 
 
 class AdministratorSerializer(serializers.ModelSerializer[Administrator]):
-    """An administrator, with the slugs of the tenants that are managed."""
+    """An administrator, with the slugs of the administrator's tenants."""
 
     tenants: serializers.SlugRelatedField[Tenant] = serializers.SlugRelatedField(
         "slug", many=True, read_only=True
@@ -44,7 +44,7 @@ class AdministratorSerializer(serializers.ModelSerializer[Administrator]):
 
 
 class AdministratorWriteSerializer(Record):
-    """An administrator as superusers write one; ``tenants`` are slugs."""
+    """An administrator as superusers create and change one; ``tenants`` are slugs."""
 
     id = serializers.IntegerField(read_only=True)  # type: ignore[assignment]
     username = Line(max_length=128)
@@ -56,14 +56,14 @@ class AdministratorWriteSerializer(Record):
     tenants = serializers.ListField(child=Line(max_length=63), required=False, max_length=10_000)
     current_password = Password(
         required=False,
-        help_text="Your own: needed to make an administrator, and with a new password or another standing, "
-        "unless you have just signed in",
+        help_text="Your own password. Required to create an administrator, to set a password, or to change "
+        "`role`, `is_superuser` or `tenants`, unless you signed in recently",
     )
     current_code = Line(
         required=False,
         write_only=True,
         max_length=64,
-        help_text="Of your own authenticator, where you have one",
+        help_text="The code of your own authenticator, if you have one",
     )
 
     create_only = ("username",)

@@ -1,4 +1,4 @@
-"""What is done to administrators."""
+"""Creating, changing and deleting administrators."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from management.administrators.models import Administrator, Role
 
 
 class LastSuperuser(ServiceError):
-    """Somebody has to be able to manage everything."""
+    """The change would leave no administrator of every tenant."""
 
     reason = "last_superuser"
     message = "the last administrator of every tenant can be neither deleted nor demoted"
@@ -38,11 +38,11 @@ def create(  # noqa: PLR0913 - one parameter a field
 ) -> Administrator:
     """Create an administrator; ``tenants`` are slugs.
 
-    Who makes one, ``by``, proves who they are: ``current_password`` and ``current_code`` are the own ones.
+    ``current_password`` and ``current_code`` are those of ``by``, the administrator who creates it.
 
     Raises:
         Invalid: the username is taken, a slug is unknown, or a field breaks a rule.
-        proof.ProofNeeded, proof.NotProven: who makes an administrator has to prove who they are.
+        proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
 
     """
     if by is not None:
@@ -78,21 +78,21 @@ def change(
     expected: frozenset[int] | None = None,
     by: Administrator | None = None,
 ) -> None:
-    """Change an administrator. A new password ends the tokens issued so far.
+    """Change an administrator. A new password ends earlier tokens.
 
-    Who sets a password for somebody or changes what they may do, ``by``, proves who they are:
-    ``current_password`` and ``current_code`` are the own ones.
+    In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
+    the change. They are needed to set a password or to change what the administrator may do.
 
     Raises:
         Invalid: a slug is unknown, or a field breaks a rule.
-        LastSuperuser: it would leave nobody who manages everything.
+        LastSuperuser: the change would leave no administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
-        proof.ProofNeeded, proof.NotProven: who sets password or standing has to prove who they are.
+        proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
 
     """
     proven = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
     fields = {name: value for name, value in fields.items() if name not in proven}
-    if by is not None and ("password" in fields or _changes_standing(administrator, fields)):
+    if by is not None and ("password" in fields or _changes_rights(administrator, fields)):
         proof.check(by, password=proven.get("current_password", ""), code=proven.get("current_code", ""))
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
@@ -122,10 +122,10 @@ def change(
             administrator.tenants.set(managed)
 
 
-def _changes_standing(administrator: Administrator, fields: dict[str, Any]) -> bool:
-    """Tell whether these fields let somebody do more or less than so far."""
-    standing = {"is_superuser": administrator.is_superuser, "role": administrator.role}
-    if any(fields.get(name, now) != now for name, now in standing.items()):
+def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:
+    """Tell whether these fields change what the administrator may do."""
+    rights = {"is_superuser": administrator.is_superuser, "role": administrator.role}
+    if any(fields.get(name, now) != now for name, now in rights.items()):
         return True
     slugs = administrator.tenants.values_list("slug", flat=True)
     return "tenants" in fields and set(fields["tenants"]) != set(slugs)
@@ -137,7 +137,7 @@ def _change_facts(
     columns: dict[str, Any],
     managed: list[Tenant] | None,
 ) -> dict[str, Any]:
-    """Return whose standing changes, from what to what."""
+    """Return the audit facts of a change: the username, and the old and new values."""
     if managed is not None:
         slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
         before = before | {"tenants": list(slugs)}
@@ -147,10 +147,10 @@ def _change_facts(
 
 @transaction.atomic
 def remove(administrator: Administrator, *, expected: frozenset[int] | None = None) -> None:
-    """Delete an administrator, whose tokens are refused at once.
+    """Delete an administrator. Tokens and sessions of the administrator end at once.
 
     Raises:
-        LastSuperuser: nobody else manages everything.
+        LastSuperuser: there is no other administrator of every tenant.
         records.Stale: the administrator was changed since the caller read it.
 
     """
@@ -165,14 +165,19 @@ def remove(administrator: Administrator, *, expected: frozenset[int] | None = No
 
 
 def _check_another_superuser(administrator: Administrator) -> None:
-    """Lock all superusers, so that of two who demote each other one is refused."""
+    """Lock all superusers and check that another one remains, so that two cannot demote each other.
+
+    Raises:
+        LastSuperuser: there is no other.
+
+    """
     superusers = list(Administrator.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
     if not [other for other in superusers if other.manages_everything and other.pk != administrator.pk]:
         raise LastSuperuser
 
 
 def with_tenants(chosen: QuerySet[Administrator], *columns: str) -> list[dict[str, Any]]:
-    """Return these columns of administrators, newest first, and the slugs of their tenants, in one query."""
+    """Return columns of administrators with the slugs of their tenants, newest first, in one query."""
     rows = Administrator.objects.filter(pk__in=chosen.values("pk"))
     found: dict[int, dict[str, Any]] = {}
     for row in rows.order_by("-created_at", "-pk", "tenants__slug").values(*columns, "tenants__slug"):

@@ -1,4 +1,4 @@
-"""Administrator tokens: HS256, of no use anywhere but in the management API."""
+"""Administrator tokens: HS256, valid for the management API only."""
 
 import time
 from collections.abc import Mapping
@@ -20,19 +20,19 @@ from management.administrators.models import Administrator
 
 _PURPOSE: Final = "administrator tokens"
 _TYPE: Final = "admin+jwt"
-_LONGEST: Final = 2048
-_GREATEST_ID: Final = 2**63 - 1  # what a column of ids holds
+_MAX_LENGTH: Final = 2048
+_MAX_ID: Final = 2**63 - 1  # of the id column
 _ADMINISTRATOR: Final = Select(
-    lambda: Administrator.objects.seen_from(text("tenant_id")).filter(pk=number("pk"))[:1]
+    lambda: Administrator.objects.with_tenant_access(text("tenant_id")).filter(pk=number("pk"))[:1]
 )
 
 
 class InvalidToken(Exception):
-    """The text is no administrator token, or its administrator is gone."""
+    """The text is not a valid administrator token, or its administrator was deleted."""
 
 
 def issue(administrator: Administrator) -> str:
-    """Return a token that is good for ``ADMINISTRATOR_TOKEN_SECONDS``."""
+    """Return a token that is valid for ``ADMINISTRATOR_TOKEN_SECONDS``."""
     now = int(time.time())
     kid = keyring.current()
     claims = {
@@ -40,7 +40,7 @@ def issue(administrator: Administrator) -> str:
         "sub": str(administrator.pk),
         "iat": now,
         "exp": now + settings.ADMINISTRATOR_TOKEN_SECONDS,
-        # Another password or second step ends the tokens that were issued before.
+        # A new password or second step ends earlier tokens.
         "pwd": _fingerprint(administrator, kid),
     }
     token = JWS(orjson.dumps(claims))
@@ -49,7 +49,7 @@ def issue(administrator: Administrator) -> str:
 
 
 def is_of_administrator(token: str) -> bool:
-    """Tell by its header, unproven, whether a token means to be an administrator's."""
+    """Tell by its unverified header whether a token claims to be an administrator's."""
     header = token.partition(".")[0]
     try:
         return bool(json_decode(base64url_decode(header)).get("alg") == "HS256")
@@ -58,22 +58,22 @@ def is_of_administrator(token: str) -> bool:
 
 
 def administrator_of(token: str) -> Administrator:
-    """Return the administrator of a token as seen from the active tenant, now and in one query.
+    """Return the administrator of a token, with access to the active tenant, in one query.
 
     Raises:
-        InvalidToken: it is forged, expired or outlived, or of another kind.
+        InvalidToken: the token is forged, expired or of another kind, or ended early.
 
     """
     try:
         kid, claims = _verified(token, tuple(settings.ENCRYPTION_KEYS.items()))
         subject, fingerprint = int(claims["sub"]), claims["pwd"]
-        outlived = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
+        expired = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
     except (JWException, keyring.UnknownKey, KeyError, TypeError, ValueError):
         raise InvalidToken from None
-    if not 0 < subject <= _GREATEST_ID:
+    if not 0 < subject <= _MAX_ID:
         raise InvalidToken
     administrator = _ADMINISTRATOR.first(pk=subject, tenant_id=tenancy.active_id())
-    if outlived or administrator is None or fingerprint != _fingerprint(administrator, kid):
+    if expired or administrator is None or fingerprint != _fingerprint(administrator, kid):
         raise InvalidToken
     if second_step.is_missing(administrator):
         raise InvalidToken
@@ -83,17 +83,17 @@ def administrator_of(token: str) -> Administrator:
 
 @lru_cache(maxsize=1024)
 def _verified(token: str, ring: tuple[tuple[str, bytes], ...]) -> tuple[str, Mapping[str, Any]]:
-    """Return key id and claims of a token that we signed; anything may be wrong with them.
+    """Return the key id and the claims of a token with a valid signature. The claims are not checked.
 
-    It is verified once: the same bytes under the same ring stay proven. Refusals are not kept.
+    A signature is verified once per token and key ring. Failures are not cached.
     """
-    if len(token) > _LONGEST or token.count(".") != 2:  # noqa: PLR2004 - RFC 7515 section 3.1
+    if len(token) > _MAX_LENGTH or token.count(".") != 2:  # noqa: PLR2004 - RFC 7515 section 3.1
         raise InvalidToken
     parsed = JWS()
     parsed.allowed_algs = ["HS256"]
     parsed.deserialize(token)
     header = parsed.jose_header
-    # RFC 7515 section 4.1.11: we understand no extension, so whatever names one is refused.
+    # RFC 7515 section 4.1.11: a token that names an unknown extension is refused, and we know none.
     if header.get("typ") != _TYPE or "crit" in header:
         raise InvalidToken
     kid = str(header.get("kid"))

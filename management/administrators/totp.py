@@ -1,4 +1,4 @@
-"""Codes of authenticator applications: TOTP (RFC 6238) as they all have it, six digits every 30 seconds."""
+"""TOTP (RFC 6238) with the parameters that all authenticators support: six digits, 30 seconds, SHA-1."""
 
 import base64
 import hmac
@@ -12,28 +12,28 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 DIGITS: Final = 6
 _STEP_SECONDS: Final = 30
 _SECRET_BYTES: Final = 20  # RFC 4226 section 4
-# A clock that is off by a step is forgiven (RFC 6238 section 5.2).
+# Steps by which a clock may be off (RFC 6238 section 5.2).
 _DRIFT: Final = 1
 
 
 def new_secret() -> bytes:
-    """Return a secret to share with an application."""
+    """Return a secret to share with an authenticator."""
     return os.urandom(_SECRET_BYTES)
 
 
-def spelled(secret: bytes) -> str:
-    """Return a secret as people type it: base32, in groups of four."""
+def format_secret(secret: bytes) -> str:
+    """Return a secret for typing: base32, in groups of four."""
     text = base64.b32encode(secret).decode()
     return " ".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
-def address(secret: bytes, *, account: str, issuer: str) -> str:
-    """Return the ``otpauth:`` address that applications read from a picture."""
+def provisioning_uri(secret: bytes, *, account: str, issuer: str) -> str:
+    """Return the ``otpauth:`` URI that authenticators read from a QR code."""
     return _totp(secret).get_provisioning_uri(account, issuer)
 
 
-def step_of(secret: bytes, code: str, *, after: int) -> int | None:
-    """Return the time step that a code is of, near now and later than ``after``; none for a wrong code."""
+def find_step(secret: bytes, code: str, *, after: int) -> int | None:
+    """Return the time step of a code, near now and later than ``after``; none for a wrong code."""
     totp, now = _totp(secret), int(time.time()) // _STEP_SECONDS
     steps = [step for step in range(now - _DRIFT, now + _DRIFT + 1) if step > after]
     found = [
@@ -45,5 +45,5 @@ def step_of(secret: bytes, code: str, *, after: int) -> int | None:
 
 
 def _totp(secret: bytes) -> TOTP:
-    # RFC 6238 names SHA-1 as the default, and few applications know another: as an HMAC it is sound.
+    # RFC 6238's default, and the only hash that most authenticators support. SHA-1 is secure in an HMAC.
     return TOTP(secret, DIGITS, SHA1(), _STEP_SECONDS)  # noqa: S303

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from identity.users.hashing_views import hashes_password
-from management.administrators import signing_in, tokens
+from management.administrators import sign_in, tokens
 from management.administrators.models import Administrator
 from management.administrators.permissions import IsAdministrator
 from management.administrators.serializers import (
@@ -32,7 +32,7 @@ class SignIn(APIView):
         """Issue an administrator token."""
         credentials = AdministratorSignInSerializer(data=request.data)
         credentials.is_valid(raise_exception=True)
-        administrator = signing_in.authenticate(**credentials.validated_data)
+        administrator = sign_in.authenticate(**credentials.validated_data)
         return Response(
             {
                 "access_token": tokens.issue(administrator),

@@ -21,17 +21,17 @@ class AdministratorViewSet(CrudViewSet):
     columns = ("id", "username", "email", "phone", "is_superuser", "role", "created_at", "updated_at")
 
     def parsed(self, text: str) -> int | None:
-        """Take whole numbers."""
+        """Return the id of a path, or none if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Answer with a page."""
+        """Return a page."""
         pages = cast("EnvelopePagination", self.paginator)
         rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
         return self.get_paginated_response([self.shape(row) for row in rows])
 
     def row(self, pk: int) -> Row | None:
-        """Return an administrator with the slugs of the tenants that are managed."""
+        """Return an administrator with the slugs of the administrator's tenants."""
         found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
         return found[0] if found else None
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.operator_kit.operations import Operation
-from management.administrators import second_step, services, signing_in
+from management.administrators import second_step, services, sign_in
 from management.administrators.models import Administrator
 
 
@@ -64,7 +64,7 @@ def _change(administrator: Administrator, form: PasswordForm) -> int:
     """Return the status of the answer; a refusal is written into the form."""
     given = form.cleaned_data
     try:
-        signing_in.prove_again(administrator, password=given["current"], code=given.get("code"))
+        sign_in.reauthenticate(administrator, password=given["current"], code=given.get("code"))
         with tenancy.using(tenancy.DEFAULT):
             services.change(administrator, {"password": given["password"]})
     except ServiceError as refusal:
@@ -77,4 +77,4 @@ def _field_of(refusal: ServiceError) -> str | None:
     """Return the field that a refusal is about."""
     if isinstance(refusal, second_step.WrongCode):
         return "code"
-    return "current" if isinstance(refusal, signing_in.WrongCredentials) else None
+    return "current" if isinstance(refusal, sign_in.WrongCredentials) else None

@@ -16,10 +16,10 @@ _SECRET: Final = "second_step_secret"  # noqa: S105 - where the session has it, 
 def secret_of(request: HttpRequest, administrator: Administrator) -> bytes:
     """Return the secret that is being set up: the same until it is, however often the page is loaded."""
     try:
-        return second_step.unseal(administrator, request.session[_SECRET])
+        return second_step.decrypt_secret(administrator, request.session[_SECRET])
     except (KeyError, keyring.UnknownKey):
         secret = totp.new_secret()
-        request.session[_SECRET] = second_step.seal(administrator, secret)
+        request.session[_SECRET] = second_step.encrypt_secret(administrator, secret)
         return secret
 
 
@@ -33,7 +33,11 @@ def shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
     import segno  # noqa: PLC0415 - a megabyte of every worker, for a page that is seldom seen
 
     issuer = f"Gatehouse {urlsplit(settings.BASE_URL).hostname}"
-    address = totp.address(secret, account=administrator.username, issuer=issuer)
+    address = totp.provisioning_uri(secret, account=administrator.username, issuer=issuer)
     # On white with its margin in either theme: cameras want it so.
     picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="#fff")
-    return {"picture": picture, "key": totp.spelled(secret), "account": f"{issuer}: {administrator.username}"}
+    return {
+        "picture": picture,
+        "key": totp.format_secret(secret),
+        "account": f"{issuer}: {administrator.username}",
+    }

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
-from management.administrators import signing_in
+from management.administrators import sign_in
 from management.administrators.models import Administrator
 from management.site import waiting
 
@@ -45,7 +45,7 @@ class SignInForm(forms.Form):
         given = self.cleaned_data
         if {"username", "password"} <= given.keys():
             try:
-                self.administrator = signing_in.begin(**given)
+                self.administrator = sign_in.begin(**given)
             except ServiceError as refusal:
                 self.refusal = refusal
                 raise forms.ValidationError(spoken(refusal)) from None
@@ -110,7 +110,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
         """Begin a session, once the code was proven."""
         assert self.administrator is not None  # noqa: S101 - dispatch saw to it
         try:
-            signing_in.complete(self.administrator, code=form.cleaned_data["code"])
+            sign_in.complete(self.administrator, code=form.cleaned_data["code"])
         except ServiceError as refusal:
             form.add_error(None, spoken(refusal))
             return answered(self.render_to_response(self.get_context_data(form=form)), refusal)

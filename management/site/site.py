@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from identity.users.hashing_views import hashes_password
-from management.administrators import signing_in
+from management.administrators import sign_in
 from management.administrators.models import Administrator
 from management.site import choice, dashboard, drawn_for, own_password, two_step, why
 from management.site.sign_in import SecondStep, SignIn
@@ -88,7 +88,7 @@ class OperatorSite(AdminSite):
         """End the session, here and for every copy of its cookie."""
         if request.method == "POST":
             if isinstance(request.user, Administrator):
-                signing_in.signed_out(request.user)
+                sign_in.record_sign_out(request.user)
             logout(request)
             messages.success(request, "You are signed out.")
         return HttpResponseRedirect(reverse("admin:login"))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 from identity.core.errors import ServiceError
 from identity.operator_kit import shown_once
 from identity.operator_kit.operations import Operation
-from management.administrators import second_step, signing_in
+from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
 from management.site import pairing
 from management.site.sign_in import answered, spoken
@@ -64,7 +64,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            signing_in.prove_again(administrator, password=form.cleaned_data["password"])
+            sign_in.reauthenticate(administrator, password=form.cleaned_data["password"])
             codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
         except ServiceError as refused:
             refusal = refused
@@ -115,7 +115,7 @@ def _proven(
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
-            signing_in.prove_again(administrator, **form.cleaned_data)
+            sign_in.reauthenticate(administrator, **form.cleaned_data)
             return then(administrator)
         except ServiceError as refused:
             refusal = refused

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from identity.users import credentials, passwords
 from identity.users.models import User
 from management.administrators import services as administrators
-from management.administrators import signing_in
+from management.administrators import sign_in
 from tests.support import second
 from tests.support.cast import PASSWORD
 
@@ -138,7 +138,7 @@ class TestRehash:
         administrator = administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
         type(administrator).objects.filter(pk=administrator.pk).update(password=weak(PASSWORD))
 
-        signing_in.authenticate(username=administrator.username, password=PASSWORD)
+        sign_in.authenticate(username=administrator.username, password=PASSWORD)
 
         administrator.refresh_from_db()
         assert STORED.fullmatch(administrator.password)
@@ -152,7 +152,7 @@ class TestRehash:
             return True, "the old password hashed anew"
 
         monkeypatch.setattr(passwords, "verify", changed_meanwhile)
-        signing_in.authenticate(username=administrator.username, password=PASSWORD)
+        sign_in.authenticate(username=administrator.username, password=PASSWORD)
 
         assert rows.get().password == "set meanwhile"
 
@@ -417,7 +417,7 @@ class TestTransactions:
 
     def test_none_for_administrators(self, acme, hashes):
         administrators.create(username=f"a-{acme.tenant.slug}", password=PASSWORD)
-        signing_in.authenticate(username=f"a-{acme.tenant.slug}", password=PASSWORD)
+        sign_in.authenticate(username=f"a-{acme.tenant.slug}", password=PASSWORD)
 
         assert hashes == [False] * 2
 

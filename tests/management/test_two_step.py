@@ -91,9 +91,9 @@ class TestSettingUp:
         row = Administrator.objects.get(pk=operator.who.pk)
         raw = base64.b32decode(key.replace(" ", ""))
 
-        assert second_step.unseal(row, row.sealed_totp_secret) == raw
+        assert second_step.decrypt_secret(row, row.sealed_totp_secret) == raw
         with pytest.raises(keyring.UnknownKey):
-            second_step.unseal(administrator(), row.sealed_totp_secret)
+            second_step.decrypt_secret(administrator(), row.sealed_totp_secret)
         stored = list(RecoveryCode.objects.filter(administrator=row).values_list("digest", flat=True))
         assert len(stored) == 10
         assert not [code for code in codes for digest in stored if code.replace("-", "") in digest]
@@ -316,6 +316,6 @@ def test_secrets_move_to_the_newest_encryption_key(operator, settings):
 
     row = Administrator.objects.get(pk=operator.who.pk)
     assert row.sealed_totp_secret.startswith("11111111.")
-    assert second_step.unseal(row, row.sealed_totp_secret) == base64.b32decode(key.replace(" ", ""))
+    assert second_step.decrypt_secret(row, row.sealed_totp_secret) == base64.b32decode(key.replace(" ", ""))
     assert columns.under_older_keys(kinds["recovery_codes"]) >= 10
     second_step.remove(row)  # nobody else opens what this key sealed

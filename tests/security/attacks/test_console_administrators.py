@@ -17,7 +17,8 @@ from identity.limits.rules import Lock
 from interaction.connectors.models import Connector
 from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
-from management.administrators import duties, proof, signing_in
+from management.administrators import proof, support_rights
+from management.administrators import sign_in as administrator_sign_in
 from management.administrators.models import Administrator
 from management.doctor import administrators as doctor
 from management.site import idleness
@@ -80,7 +81,7 @@ class TestLookAlikes:
 
         assert [second.username in text for text in named] == [True]
         assert [answer.status_code for answer in answers] == [200, 200]
-        assert signing_in.find(second.username.title()) == first
+        assert administrator_sign_in.find(second.username.title()) == first
         assert Administrator.objects.get(pk=second.pk).username_key is None
         second.delete()
 
@@ -271,8 +272,8 @@ class TestDuties:
             != 403
         }
 
-        assert opened == {(kind, name) for kind, names in duties.SUPPORT_OPERATIONS.items() for name in names}
-        assert not {"delete", "password", "change", "roles"} & duties.SUPPORT_OPERATIONS["user"]
+        assert opened == {(kind, name) for kind, names in support_rights.OPERATIONS.items() for name in names}
+        assert not {"delete", "password", "change", "roles"} & support_rights.OPERATIONS["user"]
 
     def test_decision_N18_and_at_every_route(self, acme):
         who = administrator(role="support", tenants=[acme.tenant.slug])

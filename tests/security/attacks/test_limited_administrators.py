@@ -8,7 +8,7 @@ import pytest
 
 from audit.models import Entry
 from identity.users.models import User
-from management.administrators import duties
+from management.administrators import support_rights
 from management.administrators.models import Administrator
 from tests.management.test_admin_site import first_of, furnish
 from tests.security.attacks.test_console_tenants import everything
@@ -40,7 +40,7 @@ def test_attack_no_form_that_the_role_was_not_given_does_anything(acme: Any, rol
     root = operators.at(acme)
     mine = operators.at(acme, administrator(role=role, is_superuser=True))
     proof = {"csrfmiddlewaretoken": token_on(mine.get("/admin/two-step/")), "drawn_for": acme.tenant.pk}
-    given = duties.SUPPORT_OPERATIONS if role == "support" else {}
+    given = support_rights.OPERATIONS if role == "support" else {}
     before, tried = everything(), 0
 
     for kind in pages():

@@ -1,4 +1,4 @@
-"""How administrators prove who they are: a password, and a second step where they set one up."""
+"""Sign-in of administrators: a password, and a second step if they have set one up."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,13 +27,13 @@ class WrongCredentials(ServiceError):
 
 
 class WrongPassword(WrongCredentials):
-    """There is an administrator of this username. Told in the same words; the log keeps the username."""
+    """The username exists. The message is the same as without; the log keeps the username."""
 
     names_somebody = True
 
 
 class Locked(WrongCredentials):
-    """Too many failed before. Told in the same words, whatever the password was."""
+    """Too many attempts failed. The message is the same as for a wrong password."""
 
     reason = "locked"
 
@@ -42,45 +42,45 @@ class Locked(WrongCredentials):
 
 
 def authenticate(*, username: str, password: str, code: str = "") -> Administrator:
-    """Return the administrator whom username, password and second step prove, where there is one.
+    """Verify username, password and, if set up, the second step, and return the administrator.
 
     Raises:
-        WrongCredentials: username or password is wrong: never told which.
-        Locked: too many failed before, with this username from this address, or from everywhere.
+        WrongCredentials: the username or the password is wrong; the message does not say which.
+        Locked: too many attempts failed with this username, from this address or from all addresses.
         limits.TooMany: too many sign-ins from this address.
-        second_step.CodeNeeded: the password is right, and there is a second step.
+        second_step.CodeNeeded: the password is right, and a code is needed.
         second_step.WrongCode: the password is right, and the code is wrong.
-        second_step.SetUpNeeded: the password is right, and there should be a second step.
-        passwords.Busy: too many sign-ins at this moment.
+        second_step.SetUpNeeded: the password is right, and a second step has to be set up first.
+        passwords.Busy: too many sign-ins at once.
 
     """
-    passwords.check_capacity()  # a flood costs no statement, and is not in the log
+    passwords.check_capacity()  # first, so a flood costs no statement and no log entry
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
-        administrator = _proven(username, password)
+        administrator = _verify_password(username, password)
         entry.names_somebody(is_known=True)
         if second_step.is_missing(administrator):
             raise second_step.SetUpNeeded
         if administrator.second_step_since:
             if not code:
                 raise second_step.CodeNeeded
-            entry.facts["second_step"] = second_step.prove(administrator, code)
+            entry.facts["second_step"] = second_step.verify(administrator, code)
         _remember_address(administrator.username)
     return administrator
 
 
 def begin(*, username: str, password: str) -> Administrator:
-    """Return the administrator whom username and password prove. With a second step, that is half of it.
+    """Verify username and password, and return the administrator. A second step may have to follow.
 
     Raises:
-        WrongCredentials: one of them is wrong: never told which.
-        Locked: too many failed before, with this username from this address, or from everywhere.
+        WrongCredentials: the username or the password is wrong; the message does not say which.
+        Locked: too many attempts failed with this username, from this address or from all addresses.
         limits.TooMany: too many sign-ins from this address.
-        passwords.Busy: too many sign-ins at this moment.
+        passwords.Busy: too many sign-ins at once.
 
     """
     passwords.check_capacity()  # as above
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
-        administrator = _proven(username, password)
+        administrator = _verify_password(username, password)
         entry.names_somebody(is_known=True)
         if administrator.second_step_since:
             entry.event = Event.ADMIN_PASSWORD_VERIFY
@@ -90,44 +90,49 @@ def begin(*, username: str, password: str) -> Administrator:
 
 
 def complete(administrator: Administrator, *, code: str) -> None:
-    """Take the second step of signing in.
+    """Verify the second step, and record the sign-in.
 
     Raises:
-        second_step.WrongCode: it is wrong, or was used before, or too many were.
+        second_step.WrongCode: the code is wrong or was used before, or there were too many wrong codes.
 
     """
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as entry:
-        entry.facts["second_step"] = second_step.prove(administrator, code)
+        entry.facts["second_step"] = second_step.verify(administrator, code)
         _remember_address(administrator.username)
 
 
-def prove_again(administrator: Administrator, *, password: str, code: str | None = None) -> None:
-    """Ask somebody who is signed in for the password once more, and for a code where one is given.
+def reauthenticate(administrator: Administrator, *, password: str, code: str | None = None) -> None:
+    """Verify the password of an administrator who is signed in, and the code if one is given.
 
     Raises:
         WrongCredentials: the password is wrong.
-        Locked: too many were, from this address.
-        second_step.WrongCode: the code is.
-        passwords.Busy: too many sign-ins at this moment.
+        Locked: there were too many wrong passwords from this address.
+        second_step.WrongCode: the code is wrong.
+        passwords.Busy: too many sign-ins at once.
 
     """
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_PASSWORD_VERIFY, **facts):
-        _proven(administrator.username, password)
+        _verify_password(administrator.username, password)
         if code is not None:
-            second_step.prove(administrator, code)
+            second_step.verify(administrator, code)
 
 
-def signed_out(administrator: Administrator) -> None:
-    """Write down that somebody left the operators' site."""
+def record_sign_out(administrator: Administrator) -> None:
+    """Record in the audit log that an administrator signed out of the console."""
     with tenancy.using(tenancy.DEFAULT):
         log.record(Event.ADMIN_SIGN_OUT, username=administrator.username)
 
 
-def _proven(username: str, password: str) -> Administrator:
-    """Return the administrator whom username and password prove. Takes the same time for nobody."""
-    with _guarded(username):
+def _verify_password(username: str, password: str) -> Administrator:
+    """Verify username and password. An unknown username takes the same time.
+
+    Raises:
+        WrongCredentials: the username or the password is wrong.
+
+    """
+    with _login_attempt(username):
         administrator = find(username)
         right, renewed = passwords.verify(password, administrator.password if administrator else None)
         if administrator is None:
@@ -135,7 +140,7 @@ def _proven(username: str, password: str) -> Administrator:
         if not right:
             raise WrongPassword
         if renewed is not None:
-            # Unless it was changed meanwhile: the new one stays.
+            # The filter keeps a password that was changed meanwhile.
             Administrator.objects.filter(pk=administrator.pk, password=administrator.password).update(
                 password=renewed
             )
@@ -146,32 +151,32 @@ def _proven(username: str, password: str) -> Administrator:
 
 
 def _give_key(administrator: Administrator) -> None:
-    """Give somebody whom an older release made the key of the username, if nobody else has it."""
+    """Store the username's key for an administrator of an older release, unless another has this key."""
     keyless = Administrator.objects.filter(pk=administrator.pk, username_key=None)
     with suppress(IntegrityError), transaction.atomic():
         keyless.update(username_key=identifiers.fold(administrator.username))
 
 
 def find(username: str) -> Administrator | None:
-    """Return the administrator of a username, however it is spelled. The very spelling comes first."""
+    """Return the administrator with a username, ignoring its spelling. An exact match comes first."""
     key = identifiers.fold(username)
     found = list(Administrator.objects.filter(Q(username_key=key) | Q(username=username))[:2])
-    found.sort(key=lambda one: one.username != username)
+    found.sort(key=lambda administrator: administrator.username != username)
     return found[0] if found else None
 
 
 def _typed(username: str) -> Typed:
-    """Return a username as the log keeps it. Administrators stand above tenants."""
+    """Return a username as the audit log stores it."""
     with tenancy.using(tenancy.DEFAULT):
         return typed.identifier(username)
 
 
 @contextmanager
-def _guarded(username: str) -> Iterator[None]:
-    """Count the tries at an administrator, who stands above tenants, in one place.
+def _login_attempt(username: str) -> Iterator[None]:
+    """Count a login attempt of an administrator, in the default tenant.
 
-    Who guesses from everywhere locks the username, but not at an address from which the administrator
-    signed in lately: nobody can lock an administrator out from outside.
+    Attempts from many addresses lock the username, except at addresses from which the administrator
+    signed in recently. So an attacker cannot lock an administrator out.
     """
     key = identifiers.fold(username)
     here = f"{key} {limits.client_network()}"
