@@ -1,4 +1,4 @@
-"""Which entries speak of administrators and tenants: administrators of every tenant alone read them."""
+"""Entries about administrators and tenants, which only administrators of every tenant may read."""
 
 from typing import Final
 
@@ -10,5 +10,5 @@ ADMINISTRATIVE: Final = frozenset(event.value for event in Event if event.value.
 
 
 def hidden_from(reader: object) -> frozenset[str]:
-    """Return the keys of the entries that a caller of the API or of the operators' site does not see."""
+    """Return the keys of the entries that a reader in the API or the console may not see."""
     return frozenset() if getattr(reader, "is_superuser", False) else ADMINISTRATIVE

@@ -1,4 +1,4 @@
-"""A check that fails while the log could be changed."""
+"""Checks that the triggers of the audit log exist."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: obj
     return [
         Error(
             f"the audit log can be changed: missing triggers {', '.join(sorted(names))}",
-            hint="run manage.py migrate: it creates them again; then look who took them away",
+            hint="run manage.py migrate, which creates them again; then find out who dropped them",
             id="audit.E001",
         )
         for alias in databases or []
@@ -24,11 +24,11 @@ def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: obj
 
 @register("doctor")
 def entries_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Report triggers without which the total of the log may be wrong."""
+    """Report missing triggers without which the total of the log may be wrong."""
     return [
         Warning(
-            f"entries are not counted as they come late or go: missing triggers {', '.join(sorted(names))}",
-            hint="run manage.py migrate: it creates them, and counts anew",
+            f"the total of the audit log may be wrong: missing triggers {', '.join(sorted(names))}",
+            hint="run manage.py migrate, which creates them and counts the entries again",
             id="audit.W002",
         )
         for alias in databases or []

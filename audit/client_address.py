@@ -1,4 +1,4 @@
-"""The address that a request comes from: the peer's, or what trusted proxies say it was."""
+"""The client's address: the peer's, or the one that trusted proxies report."""
 
 import ipaddress
 import re
@@ -7,7 +7,7 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest
 
-# ``ip``, ``ip:port`` and ``[v6]:port``: what proxies write. An IPv6 address without brackets has no port.
+# ``ip``, ``ip:port`` or ``[v6]:port``, as proxies write them. An IPv6 address without brackets has no port.
 _HOP: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]:\d{1,5}|(?P<v4>[0-9.]+):\d{1,5}|(?P<bare>[0-9A-Fa-f:.]+))"
 )
@@ -16,9 +16,9 @@ _HOP: Final = re.compile(
 def client_address(request: HttpRequest) -> str:
     """Return the address of the client.
 
-    ``X-Forwarded-For`` counts only from a trusted proxy, and then up to the right-most address that is
-    not a trusted proxy. A hop that is no address is ignored, and so is all that stands before it: it may
-    be the client's own words. The proxy's address counts instead.
+    ``X-Forwarded-For`` counts only from a trusted proxy: the right-most address that is not a trusted
+    proxy's. A hop that is not an address is ignored together with everything before it, because the client
+    may have sent it. Then the address is that of the last valid proxy.
     """
     address = str(request.META.get("REMOTE_ADDR", ""))
     if address not in settings.TRUSTED_PROXIES:
@@ -35,7 +35,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def parse_hop(hop: str) -> str | None:
-    """Return the address of a hop in canonical form, without its port, or nothing when it is none."""
+    """Return the address of a hop in canonical form without its port, or none if it is not an address."""
     match = _HOP.fullmatch(hop)
     if match is None:
         return None

@@ -1,3 +1,3 @@
-"""Where migrations look for the database's clock."""
+"""The database's clock, under the name that migrations use."""
 
 from database.clock import DatabaseNow  # noqa: F401

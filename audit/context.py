@@ -1,4 +1,4 @@
-"""Where the work of this moment comes from: what every audit entry says besides the facts."""
+"""The origin of the current work, which every audit entry records besides its facts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,14 +6,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Final
 
-_LONGEST_USER_AGENT: Final = 512
+_MAX_USER_AGENT: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Tenant, address, user agent, correlation id, and who acts; empty outside of a request.
+    """Tenant, address, user agent, correlation id and actor; empty outside requests.
 
-    The tenant is that of the work of the moment, ``served_tenant_id`` that of the request.
+    ``tenant_id`` is the tenant of the current work, ``served_tenant_id`` that of the request.
     """
 
     tenant_id: str = "default"
@@ -31,13 +31,13 @@ _current: ContextVar[Origin] = ContextVar("origin", default=_NOWHERE)
 
 
 def current() -> Origin:
-    """Return where the work of this moment comes from."""
+    """Return the origin of the current work."""
     return _current.get()
 
 
 @contextmanager
 def at(origin: Origin) -> Iterator[None]:
-    """File the entries of the block under an origin that was noted before."""
+    """Record the entries of the block under this origin."""
     token = _current.set(origin)
     try:
         yield
@@ -47,7 +47,7 @@ def at(origin: Origin) -> Iterator[None]:
 
 @contextmanager
 def tenant(tenant_id: str) -> Iterator[None]:
-    """File the entries of the block under a tenant."""
+    """Record the entries of the block under this tenant."""
     token = _current.set(replace(_current.get(), tenant_id=tenant_id))
     try:
         yield
@@ -56,14 +56,14 @@ def tenant(tenant_id: str) -> Iterator[None]:
 
 
 def serve(tenant_id: str) -> None:
-    """Note which tenant the request is for; it is forgotten when the request ends."""
+    """Set the tenant of the request, until the request ends."""
     _current.set(replace(_current.get(), served_tenant_id=tenant_id))
 
 
 def act_as(
     *, administrator_id: int | None = None, application_id: str | None = None, user_id: str | None = None
 ) -> None:
-    """Note who does the rest of this request's work; it is forgotten when the request ends."""
+    """Set the actor, until the request ends."""
     _current.set(
         replace(
             _current.get(), administrator_id=administrator_id, application_id=application_id, user_id=user_id
@@ -73,10 +73,8 @@ def act_as(
 
 @contextmanager
 def request(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
-    """File the entries of the block under a client's address and user agent."""
-    origin = Origin(
-        ip=ip, user_agent=user_agent.replace("\0", "")[:_LONGEST_USER_AGENT], request_id=request_id
-    )
+    """Record the entries of the block under a client's address, user agent and correlation id."""
+    origin = Origin(ip=ip, user_agent=user_agent.replace("\0", "")[:_MAX_USER_AGENT], request_id=request_id)
     token = _current.set(origin)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Triggers that note what comes to the log, and goes from it, before the moment up to which it is counted."""
+"""Triggers that correct the stored counts for inserts and deletes before the watermark: `audit.counting`."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -14,10 +14,10 @@ _STRETCH: Final = "audit_stretch"
 _NAMES: Final = frozenset({"audit_entry_stretch_insert", "audit_entry_stretch_delete"})
 _EARLIER: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})  # of 0.1.0
 
-# How old an entry must be for its insert to be noted. See audit.counting.
+# The age from which the insert of an entry fires the trigger. See audit.counting.
 LATE: Final = 30  # seconds
 
-# Whoever moves the moment holds the row meanwhile: it is locked before it is read.
+# A transaction that advances the watermark holds the row's lock, so the row is locked before it is read.
 _SOURCE_POSTGRESQL: Final = f"""
 CREATE OR REPLACE FUNCTION audit_entry_came_late() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -52,7 +52,7 @@ CREATE OR REPLACE TRIGGER audit_entry_stretch_delete AFTER DELETE ON audit_entry
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
 """
 
-# One writer at a time: nothing comes late that was not before the moment when it was moved.
+# SQLite has one writer at a time: no entry becomes visible below the watermark after it was advanced.
 _SQLITE: Final = [
     f"""CREATE TRIGGER IF NOT EXISTS audit_entry_stretch_{verb.lower()} AFTER {verb} ON audit_entry
     WHEN {row}.created_at < (SELECT before FROM {_COUNTED} WHERE tenant_id = {row}.tenant_id)
@@ -74,7 +74,7 @@ class _LateEntries(Triggers):
         return _NAMES
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers. Forget what was counted: what came and went without them is not known."""
+        """Create the triggers and delete the counts, which may have missed changes without the triggers."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             on = " ON audit_entry" if connection.vendor == "postgresql" else ""
             for name in _EARLIER:
@@ -94,7 +94,7 @@ class _LateEntries(Triggers):
 
 
 def _replace_functions(cursor: CursorWrapper) -> None:
-    """Create the functions as this release has them. They write to tables with the rights of their owner."""
+    """Create or replace the functions. They write with the rights of the tables' owner."""
     cursor.execute(_SOURCE_POSTGRESQL)
     for function in _FUNCTIONS_POSTGRESQL:
         fix_search_path(cursor, function, security="DEFINER")

@@ -1,14 +1,15 @@
-"""How many entries a tenant has, exactly, without counting ten million of them or keeping count of each.
+"""The exact number of a tenant's entries, without counting all of them or updating a counter for each.
 
-Entries come at the end, so a row says how many there are from before a moment, and only later ones
-are counted. When these become many the moment is moved on. Whoever writes an entry pays nothing:
-only what comes or goes from before the moment is noted there, by triggers.
+New entries are the latest, so a row (``Counted``) holds the number of entries before a watermark, and only
+later entries are counted. When these are many, the watermark is advanced. Writing an entry costs nothing
+extra: triggers correct the number only for inserts and deletes before the watermark.
 
-What was counted is also kept by stretches, so that a page in the middle is found without skipping
-everything that is newer. Entries of a stretch that was not kept yet count as newer than all that were.
+The counted entries are also divided into segments (``Stretch``), so a page in the middle of the log is found
+without skipping all newer entries.
 
-On PostgreSQL an entry may become visible long after its time. Hence the moment is one after which
-every writer has ended who was at work at it, and triggers heed all that is older than ``LATE``.
+On PostgreSQL, an entry may become visible long after its time. So the watermark is advanced only when every
+transaction that was writing entries at that time has ended, and the triggers handle all entries that are
+older than ``LATE``.
 """
 
 import time
@@ -26,15 +27,15 @@ from audit.count_triggers import LATE
 from audit.models import Counted, Entry, Stretch
 from database.clock import seconds_ahead
 
-MANY: Final = 20_000
+SEGMENT_SIZE: Final = 20_000  # entries
 _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 _MOST: Final = 2**62
 _PATIENCE: Final = timedelta(milliseconds=100)
 _NUMBER: Final = Func(F("pk"), function="COUNT", output_field=BigIntegerField())
-_TICK: Final = timedelta(microseconds=1)  # of the times that entries have
+_TICK: Final = timedelta(microseconds=1)  # the resolution of the entries' times
 
-# Locks on the table of entries that others have who write to it.
+# Locks held by other transactions writing entries.
 _WRITERS: Final = """
 SELECT virtualtransaction FROM pg_locks WHERE relation = 'audit_entry'::regclass AND locktype = 'relation'
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -42,63 +43,67 @@ AND mode = 'RowExclusiveLock' AND pid IS DISTINCT FROM pg_backend_pid()
 """
 
 
-def total_of(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
-    """Return how many entries a tenant has, without those whose keys are hidden."""
+def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
+    """Return the number of entries of a tenant, without those whose keys are hidden."""
     counted = Counted.objects.filter(pk=tenant_id)
     later = Entry.objects.filter(
         tenant_id=tenant_id,
         created_at__gte=Coalesce(Subquery(counted.values("before")), _BEGINNING),
         created_at__lt=_END,
     )
-    # PostgreSQL cannot know that these are few. A time between two, in order: it takes the index.
+    # PostgreSQL cannot know that these are few. Bounds on both sides and the order make it use the index.
     inner = later.order_by("-created_at", "-id")[:_MOST]
     total = Count("pk") + Coalesce(Subquery(counted.values("entries")), 0)
     if hidden:
         total -= Subquery(_hidden(tenant_id, hidden).annotate(number=_NUMBER).values("number"))
     found = inner.aggregate(later=Count("pk"), total=total)
-    if found["later"] >= MANY and not connection.in_atomic_block:
-        move_on(tenant_id)
+    if found["later"] >= SEGMENT_SIZE and not connection.in_atomic_block:
+        advance_watermark(tenant_id)
     return int(found["total"])
 
 
-def nearest(
+def find_page_start(
     tenant_id: str, skipped: int, total: int, *, hidden: Collection[str] = ()
 ) -> tuple[datetime, int] | None:
-    """Return where to look for a page that comes after so many newer entries, of so many in all.
+    """Return where a page begins: a time, and how many entries before that time to skip.
 
-    The page is found among entries from before the moment, after the number of them that comes with it;
-    that is not more than a stretch has. Nothing where no stretch is kept that far.
+    ``skipped`` is the number of newer entries, ``total`` the number of all entries. Never skips more than a
+    segment. None if no segment reaches that far.
     """
     older = total - skipped
     if hidden:
-        return _find_nearest_visible(tenant_id, older, hidden)
-    reaching = Window(Sum("entries"), order_by="before")
-    stretches = Stretch.objects.filter(tenant_id=tenant_id).annotate(reaching=reaching)
-    found = stretches.filter(reaching__gte=older).order_by("before").values_list("before", "reaching").first()
+        return _find_visible_start(tenant_id, older, hidden)
+    running_total = Window(Sum("entries"), order_by="before")
+    segments = Stretch.objects.filter(tenant_id=tenant_id).annotate(running_total=running_total)
+    reaching = segments.filter(running_total__gte=older).order_by("before")
+    found = reaching.values_list("before", "running_total").first()
     return found and (found[0], int(found[1]) - older)
 
 
-def _find_nearest_visible(tenant_id: str, older: int, hidden: Collection[str]) -> tuple[datetime, int] | None:
-    """Find the stretch where so many visible entries are older, by halves: few counts of hidden ones."""
-    kept = Stretch.objects.filter(tenant_id=tenant_id).order_by("before")
-    stretches = list(kept.values_list("before", "entries"))
-    moments = [before for before, _ in stretches]
-    reaching = list(accumulate(entries for _, entries in stretches))
+def _find_visible_start(tenant_id: str, older: int, hidden: Collection[str]) -> tuple[datetime, int] | None:
+    """Find the segment by bisection, so that hidden entries are counted for few segments only."""
+    ordered = Stretch.objects.filter(tenant_id=tenant_id).order_by("before")
+    segments = list(ordered.values_list("before", "entries"))
+    ends = [before for before, _ in segments]
+    running_totals = list(accumulate(entries for _, entries in segments))
 
-    def visible(place: int) -> int:
-        among_them = _hidden(tenant_id, hidden).filter(created_at__lt=moments[place])
-        return reaching[place] - among_them.count()
+    def visible(index: int) -> int:
+        hidden_entries = _hidden(tenant_id, hidden).filter(created_at__lt=ends[index])
+        return running_totals[index] - hidden_entries.count()
 
-    place = bisect_left(range(len(moments)), older, key=visible)
-    return (moments[place], visible(place) - older) if place < len(moments) else None
+    index = bisect_left(range(len(ends)), older, key=visible)
+    return (ends[index], visible(index) - older) if index < len(ends) else None
 
 
 def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
     return Entry.objects.filter(tenant_id=tenant_id, key__in=sorted(keys)).order_by()
 
 
-def move_on(tenant_id: str) -> bool:
-    """Count up to a minute ago, once for all. False if somebody else is at it, or a writer does not end."""
+def advance_watermark(tenant_id: str) -> bool:
+    """Advance the watermark to a minute ago, and store the counts.
+
+    Return false if another process is doing so, or if a transaction that writes entries does not end.
+    """
     Counted.objects.get_or_create(pk=tenant_id, defaults={"before": _BEGINNING, "entries": 0})
     moment = _now() - timedelta(seconds=2 * LATE)
     if connection.vendor == "postgresql" and not _have_ended(_writers()):
@@ -107,20 +112,20 @@ def move_on(tenant_id: str) -> bool:
         row = Counted.objects.select_for_update(skip_locked=True).filter(pk=tenant_id).first()
         if row is None or row.before >= moment:
             return False
-        kept = Stretch.objects.filter(tenant_id=tenant_id)
-        since = kept.aggregate(last=Max("before"))["last"] or _BEGINNING
-        Stretch.objects.bulk_create(_stretches(tenant_id, since, moment))
-        row.entries = int(kept.aggregate(all=Sum("entries"))["all"])
+        segments = Stretch.objects.filter(tenant_id=tenant_id)
+        since = segments.aggregate(last=Max("before"))["last"] or _BEGINNING
+        Stretch.objects.bulk_create(_new_segments(tenant_id, since, moment))
+        row.entries = int(segments.aggregate(all=Sum("entries"))["all"])
         row.before = moment
         row.save()
     return True
 
 
-def _stretches(tenant_id: str, since: datetime, until: datetime) -> Iterator[Stretch]:
+def _new_segments(tenant_id: str, since: datetime, until: datetime) -> Iterator[Stretch]:
     while since < until:
         rest = _between(tenant_id, since, until).order_by("created_at", "id")
-        next_one = rest.values_list("created_at", flat=True)[MANY : MANY + 1].first()
-        end = max(next_one, since + _TICK) if next_one else until
+        following = rest.values_list("created_at", flat=True)[SEGMENT_SIZE : SEGMENT_SIZE + 1].first()
+        end = max(following, since + _TICK) if following else until
         yield Stretch(tenant_id=tenant_id, before=end, entries=_between(tenant_id, since, end).count())
         since = end
 
@@ -130,7 +135,7 @@ def _between(tenant_id: str, since: datetime, until: datetime) -> QuerySet[Entry
 
 
 def _now() -> datetime:
-    """Return the database's time, which entries have."""
+    """Return the database's time, which is the clock of entries."""
     now: datetime = Counted.objects.annotate(now=seconds_ahead(0)).values_list("now", flat=True)[0]
     return now
 
@@ -142,7 +147,7 @@ def _writers() -> set[str]:
 
 
 def _have_ended(writers: set[str]) -> bool:
-    """Wait a little for transactions to end."""
+    """Wait up to ``_PATIENCE`` for transactions to end, and tell whether all have."""
     deadline = time.monotonic() + _PATIENCE.total_seconds()
     while writers and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -1,14 +1,14 @@
 """Every key an audit entry can have.
 
-A key is ``Thing.Verb`` in the past of the thing: what was done to what. Keys are part of
-the interface: they are added, never renamed.
+A key is ``Thing.Verb``: what was done to what. Keys are part of the interface. New keys may be added; none is
+renamed.
 """
 
 from django.db.models import TextChoices
 
 
 class Event(TextChoices):
-    """The kinds of things that are written down."""
+    """The types of audit entries."""
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
     SIGN_IN_CODE = "SignIn.VerificationCode"

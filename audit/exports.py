@@ -1,4 +1,4 @@
-"""Entries as a table for spreadsheets, written while it is read."""
+"""Audit entries as CSV for spreadsheets, streamed."""
 
 import csv
 import re
@@ -15,23 +15,23 @@ COLUMNS: Final = (
     "created_at", "key", "user_id", "application_id", "ip", "user_agent", "request_id", "payload", "id",
 )  # fmt: skip
 _BATCH: Final = 1_000
-# A spreadsheet takes what begins like this for a formula, in some countries after a semicolon, too.
+# Spreadsheets evaluate text with such a beginning as a formula; in some locales also after a semicolon.
 _FORMULA: Final = re.compile(r"(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r])")
 
 
 class _Echo:
-    """A file that hands back what is written to it."""
+    """A file whose ``write`` returns the text."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def lines(entries: QuerySet[Entry]) -> Iterator[str]:
-    """Yield entries as lines of CSV (RFC 4180), newest first and at most 100,000, the names first.
+    """Yield a heading and then entries as lines of CSV (RFC 4180), newest first, at most 100,000.
 
-    They are read in batches, each where the last one ended: no statement stays open meanwhile.
+    Entries are read in batches, so no statement stays open while the client reads.
     """
-    writer: Any = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)  # it returns what write returns
+    writer: Any = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)  # writerow returns what write returns
     yield writer.writerow(COLUMNS)
     rest = entries.order_by("-created_at", "-id")
     for _ in range(MOST // _BATCH):
@@ -56,5 +56,5 @@ def _cell(value: object) -> str:
 
 
 def _escape_formulas(text: str) -> str:
-    """Put an apostrophe before whatever would be a formula: a cell then holds it as text."""
+    """Put an apostrophe before what a spreadsheet would evaluate, so the cell holds it as text."""
     return _FORMULA.sub(r"\1\2'", text)

@@ -1,4 +1,4 @@
-"""Writing down what happened: ``record`` inside a transaction, ``attempt`` around a journey."""
+"""Writing audit entries: ``record`` inside a transaction, ``attempt`` around an operation that may fail."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from audit.models import Entry
 from audit.typed import Typed
 from database.statements import Insert
 
-_LONGEST_TEXT: Final = 256
+_MAX_TEXT: Final = 256
 INSERT: Final = Insert(Entry)
 
 
@@ -23,26 +23,26 @@ def record(
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> None:
-    """Write one entry in the transaction of what it speaks of.
+    """Write an entry in the transaction of what it records.
 
-    Facts are JSON values and never secrets. Text from outside is cut at 256 characters.
+    Facts are JSON values, and never secrets. Strings are cut to 256 characters.
     """
     write(entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
-def write(made: Entry) -> None:
-    """Write an entry that ``entry`` made."""
-    INSERT(made)
-    count(made)
+def write(new: Entry) -> None:
+    """Write an entry that ``entry`` built."""
+    INSERT(new)
+    count(new)
 
 
-def count(made: Entry) -> None:
-    """Count an entry that was written with ``INSERT``, as part of a larger statement."""
-    ENTRIES.labels(made.key, made.payload.get("result", "success")).inc()
+def count(written: Entry) -> None:
+    """Count an entry in the metrics, after a larger statement wrote it with ``INSERT``."""
+    ENTRIES.labels(written.key, written.payload.get("result", "success")).inc()
 
 
 def record_all(event: Event, many: Iterable[Mapping[str, Any]]) -> None:
-    """Write an entry for each of many things that happened at once, as ``record`` does, in one statement."""
+    """Write an entry for each mapping of facts, as ``record`` does, in one statement."""
     entries = [entry(event, **facts) for facts in many]
     Entry.objects.bulk_create(entries)
     ENTRIES.labels(event.value, "success").inc(len(entries))
@@ -55,7 +55,7 @@ def entry(
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> Entry:
-    """Make an entry as ``record`` writes it, for who writes it with something else."""
+    """Build an unsaved entry, as ``record`` writes it."""
     origin = context.current()
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id
@@ -64,7 +64,7 @@ def entry(
     return Entry(
         tenant_id=origin.tenant_id,
         key=event.value,
-        payload={name: _tame(value) for name, value in facts.items()},
+        payload={name: _storable(value) for name, value in facts.items()},
         user_id=None if user_id is None else str(user_id),
         application_id=None if application_id is None else str(application_id),
         ip=origin.ip,
@@ -73,15 +73,15 @@ def entry(
     )
 
 
-def _tame(value: object) -> object:
+def _storable(value: object) -> object:
     if isinstance(value, str):
         # PostgreSQL stores no NUL, and UTF-8 has no lone surrogates.
-        return value.replace("\0", "").encode(errors="replace").decode()[:_LONGEST_TEXT]
+        return value.replace("\0", "").encode(errors="replace").decode()[:_MAX_TEXT]
     return str(value) if isinstance(value, UUID) else value
 
 
 class Attempt:
-    """An attempt under way: ends with exactly one entry."""
+    """A pending attempt, which writes exactly one entry when it ends."""
 
     def __init__(self, event: Event, facts: dict[str, object], typed: Typed | None = None) -> None:
         self.event = event
@@ -91,26 +91,26 @@ class Attempt:
         self.application_id: UUID | str | None = None
         self.recorded = False
 
-    def names_somebody(self, is_known: bool) -> None:  # noqa: FBT001 - what the name says
-        """Say whether the identifier that was typed is somebody's: then the entry keeps its text."""
+    def set_identifier_known(self, is_known: bool) -> None:  # noqa: FBT001 - what the name says
+        """Set whether the typed identifier is a user's; only then does the entry keep its text."""
         if self.typed:
             self.typed.is_known = is_known
 
     def succeeded(self) -> None:
-        """Write the entry of success, inside the transaction that makes it true."""
+        """Write the entry of success, in the transaction of what it records."""
         self._write(result="success")
 
     def success(self, **facts: str) -> Entry:
-        """Make the entry of success, for a statement that writes it; then say so with ``was_written``."""
+        """Build the entry of success for a larger statement; call ``mark_written`` after it ran."""
         return self._entry(**facts, result="success")
 
-    def was_written(self, made: Entry) -> None:
-        """Note that the entry of success was written."""
-        count(made)
+    def mark_written(self, written: Entry) -> None:
+        """Mark the entry of success as written."""
+        count(written)
         self.recorded = True
 
     def failed(self, error: str) -> None:
-        """Write the entry of failure, outside of any transaction that is rolled back."""
+        """Write the entry of failure. Must not run in a transaction that is rolled back."""
         self._write(result="failed", error=error)
 
     def _write(self, **outcome: str) -> None:
@@ -121,25 +121,25 @@ class Attempt:
         typed = self.typed
         if typed and self.user_id is not None:
             typed.is_known = True
-        said = typed.facts() if typed else {}
-        made = entry(
+        identifier = typed.facts() if typed else {}
+        new = entry(
             self.event,
             user_id=self.user_id,
             application_id=self.application_id,
-            **{**said, **self.facts, **outcome},
+            **{**identifier, **self.facts, **outcome},
         )
-        made.identifier_key = typed.key if typed else None
-        return made
+        new.identifier_key = typed.key if typed else None
+        return new
 
 
 @contextmanager
 def attempt(event: Event, typed: Typed | None = None, /, **facts: object) -> Iterator[Attempt]:
-    """Write down how the block ends, also when what it did is rolled back.
+    """Write an entry with the outcome of the block, also if its changes are rolled back.
 
-    The block calls ``succeeded()`` in its own transaction. When it raises, the entry says
-    ``failed`` with the error's ``reason``, and the error goes on. ``typed`` is the identifier that
-    somebody typed: its text is kept when the block sets ``user_id``, calls ``names_somebody``, or
-    raises an error that has ``names_somebody``.
+    The block may call ``succeeded()`` in its own transaction. If it raises, the entry has the result
+    ``failed`` and the error's ``reason``, and the error is raised again. ``typed`` is the identifier that was
+    typed. The entry keeps its text if the block sets ``user_id``, calls ``set_identifier_known``, or raises
+    an error with ``names_somebody``.
     """
     entry = Attempt(event, dict(facts), typed)
     try:

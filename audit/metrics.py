@@ -1,4 +1,4 @@
-"""How often what happened, for Prometheus: without a word about whom."""
+"""The Prometheus counter of audit entries, without labels that identify users or tenants."""
 
 from typing import Final
 

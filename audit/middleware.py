@@ -1,4 +1,4 @@
-"""Says where a request comes from, and gives it the id by which people can ask about it."""
+"""The middleware that sets the origin and the correlation id of a request."""
 
 from collections.abc import Callable
 
@@ -10,15 +10,15 @@ from audit.client_address import client_address
 
 
 class OriginMiddleware:
-    """Notes address, user agent and correlation id; answers carry the id as ``X-Request-Id``."""
+    """Sets address, user agent and correlation id; responses have the id as ``X-Request-Id``."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request inside its own context."""
+        """Serve the request in its own audit context."""
         request_id = str(uuid7())
-        # Django logs the outcome when this context is gone, and hands the request to the log.
+        # Django logs the outcome after this context has ended, and passes the request to the log.
         request.correlation_id = request_id  # type: ignore[attr-defined]
         with context.request(
             ip=client_address(request),

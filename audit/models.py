@@ -1,4 +1,4 @@
-"""The audit entry. Append-only: here, and by triggers in the database. And how long it is kept."""
+"""Audit entries, which are append-only here and by triggers in the database, and their retention."""
 
 from datetime import timedelta
 from typing import Final, NoReturn, Self
@@ -10,35 +10,35 @@ from audit.administrative import hidden_from
 from database import ids
 from database.clock import DatabaseNow
 
-# What keys signed is read from the log, 30 days back (oidc.keys.usage).
+# oidc.keys.usage reads from the log what keys signed in the last 30 days.
 LEAST_DAYS: Final = 31
 
 
-# A reference says when its request came; a request, and what it leaves to do, is over soon after.
+# A request id contains the time of the request. Its entries are written soon after.
 _BEFORE: Final = timedelta(minutes=1)
 _AFTER: Final = timedelta(minutes=10)
 
 
 class AppendOnly(TypeError):
-    """The code tried to change or delete what was written down."""
+    """The code tried to change or delete an entry."""
 
 
 class EntryQuerySet(models.QuerySet["Entry"]):
-    """Reads; every write but an insert is refused."""
+    """Allows reads and inserts only."""
 
     def of_request(self, reference: str) -> Self:
-        """Return what one request left, in a time that the indexes know; nothing for what is no reference."""
+        """Return the entries of a request, found by its time; none if the reference is invalid."""
         pk = ids.parse(reference)
         moment = ids.made_at(pk) if pk else None
         if moment is None:
             return self.none()
         begin, end = moment - _BEFORE, moment + _AFTER
-        # By time within a tenant, by id, which begins with the time, over all of them.
+        # By time for one tenant's index; by id, which begins with the time, for all tenants.
         around = self.filter(created_at__gte=begin, created_at__lte=end)
         return around.filter(pk__gte=ids.first_at(begin), pk__lte=ids.first_at(end), request_id=reference)
 
     def visible_to(self, reader: object) -> Self:
-        """Return what a caller of the API or of the operators' site may read."""
+        """Return the entries that a reader in the API or the console may see."""
         hidden = hidden_from(reader)
         return self.exclude(key__in=sorted(hidden)) if hidden else self
 
@@ -52,11 +52,11 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
 
 class Entry(models.Model):
-    """One thing that happened. Ids are text: an entry outlives what it speaks of."""
+    """An audit entry. Ids are text, because an entry outlives the rows that it names."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     tenant_id = models.CharField(max_length=36)
-    # One of Event. Not as choices: a new key is no change of the schema.
+    # One of Event. Not as choices, so a new key needs no migration.
     key = models.CharField(max_length=64)
     payload = models.JSONField(default=dict)
     user_id = models.CharField(max_length=36, null=True)
@@ -64,7 +64,7 @@ class Entry(models.Model):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
     request_id = models.CharField(max_length=36)
-    # What was typed as an identifier, as a keyed hash: whose failures these are is found by it.
+    # A keyed hash of the identifier that was typed, by which failures of an account are found.
     identifier_key = models.CharField(max_length=80, null=True)
     created_at = models.DateTimeField(db_default=DatabaseNow())
 
@@ -82,7 +82,7 @@ class Entry(models.Model):
             ),
             models.Index(fields=["tenant_id", "key", "-created_at", "-id"], name="audit_of_key"),
             models.Index(
-                # The key: so that events of an application are told apart without looking each up.
+                # With the key, so that events of an application are filtered in the index.
                 fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
                 name="audit_of_application",
                 condition=models.Q(application_id__isnull=False),
@@ -110,11 +110,11 @@ class Entry(models.Model):
 
 
 class Retention(models.Model):
-    """A tenant whose entries are not kept for ever. The triggers read it; see ``audit.retention``."""
+    """How long a tenant's entries are kept, unless forever. Read by the triggers; see ``audit.retention``."""
 
     tenant_id = models.CharField(primary_key=True, max_length=36)
     days = models.PositiveIntegerField()
-    # Set only within the transaction that deletes, never committed.
+    # Set only inside the transaction that deletes entries, never committed.
     at_work = models.BooleanField(default=False)
 
     class Meta:
@@ -128,7 +128,7 @@ class Retention(models.Model):
 
 
 class Counted(models.Model):
-    """How many entries a tenant has from before a moment. See ``audit.counting``."""
+    """The number of a tenant's entries before a watermark. See ``audit.counting``."""
 
     tenant_id = models.CharField(primary_key=True, max_length=36)
     before = models.DateTimeField()
@@ -142,7 +142,7 @@ class Counted(models.Model):
 
 
 class Stretch(models.Model):
-    """How many entries a tenant has from the stretch before up to a moment. See ``audit.counting``."""
+    """The number of a tenant's entries in a segment of time, which ends at ``before``: `audit.counting`."""
 
     pk = models.CompositePrimaryKey("tenant_id", "before")
     tenant_id = models.CharField(max_length=36)

@@ -1,9 +1,9 @@
-"""What a database role that serves requests may do with the tables of the log, and no more."""
+"""The rights that the database role of serving nodes has on the tables of the log."""
 
 from typing import Final
 
-# By table. ``Entry`` is append-only. Only ``audit.retention``, which the owner runs, sets ``at_work``.
-# Triggers write to the two tables of numbers as their owner; ``audit.counting`` needs what is granted here.
+# By table. Entries are append-only. Only ``audit.retention``, which the owner runs, sets ``at_work``.
+# Triggers write to the two count tables as their owner; ``audit.counting`` needs the rights given here.
 SERVING: Final = {
     "audit_entry": "SELECT, INSERT",
     "audit_retention": "SELECT, INSERT, UPDATE (days), DELETE",

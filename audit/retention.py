@@ -1,8 +1,8 @@
-"""How long entries are kept: for ever, unless a tenant says otherwise; and forgetting what is older.
+"""Retention of audit entries: forever by default, or a number of days per tenant.
 
-The triggers let go of an entry only while ``at_work`` is set for its tenant, and only of one that
-is older than the tenant's days. It is set and unset in the transaction that deletes, so that no
-other ever sees it set.
+The triggers allow deleting an entry only while ``at_work`` is set for its tenant, and only if the entry is
+older than the tenant's days. ``at_work`` is set and unset in the transaction that deletes, so no other
+transaction sees it set.
 """
 
 from collections.abc import Iterator
@@ -20,50 +20,51 @@ _DAY: Final = 24 * 3600
 _BATCH: Final = 1000
 
 
-def keep(tenant_id: str, days: int | None) -> None:
-    """Keep a tenant's entries for so many days, ``LEAST_DAYS`` or more; for ever without a number."""
+def set_days(tenant_id: str, days: int | None) -> None:
+    """Set how many days a tenant's entries are kept, at least ``LEAST_DAYS``; None is forever."""
     if days is None:
         Retention.objects.filter(pk=tenant_id).delete()
     else:
         Retention.objects.update_or_create(pk=tenant_id, defaults={"days": days})
 
 
-def days_of(tenant_id: str) -> int | None:
-    """Return for how many days a tenant's entries are kept; nothing for ever."""
+def get_days(tenant_id: str) -> int | None:
+    """Return how many days a tenant's entries are kept; None is forever."""
     return Retention.objects.filter(pk=tenant_id).values_list("days", flat=True).first()
 
 
-def count_over() -> int:
-    """Return how many entries are older than their tenant wants them, of all tenants."""
-    return sum(_over(kept).count() for kept in Retention.objects.all())
+def count_expired() -> int:
+    """Return the number of entries of all tenants that are older than their retention."""
+    return sum(_expired(retention).count() for retention in Retention.objects.all())
 
 
-def forget(*, batch: int = _BATCH) -> Iterator[int]:
-    """Delete entries that are older than their tenant wants them; yield how many each batch was.
+def purge(*, batch: int = _BATCH) -> Iterator[int]:
+    """Delete entries that are older than their tenant's retention, and yield the size of each batch.
 
-    Each batch is a transaction of its own and leaves an entry that says how many it took.
+    Each batch is a transaction, and writes an entry with the number of deleted entries.
     """
-    for kept in Retention.objects.order_by("pk"):
+    for retention in Retention.objects.order_by("pk"):
         deleted = batch
         while deleted == batch:
-            deleted = _forget_some(kept, batch)
+            deleted = _purge_batch(retention, batch)
             yield deleted
 
 
-def _over(kept: Retention) -> QuerySet[Entry]:
-    return Entry.objects.filter(tenant_id=kept.tenant_id, created_at__lt=seconds_ahead(-kept.days * _DAY))
+def _expired(retention: Retention) -> QuerySet[Entry]:
+    oldest_kept = seconds_ahead(-retention.days * _DAY)
+    return Entry.objects.filter(tenant_id=retention.tenant_id, created_at__lt=oldest_kept)
 
 
 @transaction.atomic
-def _forget_some(kept: Retention, batch: int) -> int:
-    # If the tenant wants them kept for longer by now, nothing is taken.
-    this = Retention.objects.filter(pk=kept.pk, days=kept.days)
-    if not this.update(at_work=True):
+def _purge_batch(retention: Retention, batch: int) -> int:
+    # Nothing is deleted if the retention was changed meanwhile.
+    row = Retention.objects.filter(pk=retention.pk, days=retention.days)
+    if not row.update(at_work=True):
         return 0
-    oldest = list(_over(kept).order_by("created_at", "pk").values_list("pk", flat=True)[:batch])
+    oldest = list(_expired(retention).order_by("created_at", "pk").values_list("pk", flat=True)[:batch])
     Entry.objects.filter(pk__in=oldest)._raw_delete(Entry.objects.db)  # noqa: SLF001 - delete() refuses
-    this.update(at_work=False)
+    row.update(at_work=False)
     if oldest:
-        with context.tenant(kept.tenant_id):
-            log.record(Event.AUDIT_LOG_PURGE, count=len(oldest), days=kept.days)
+        with context.tenant(retention.tenant_id):
+            log.record(Event.AUDIT_LOG_PURGE, count=len(oldest), days=retention.days)
     return len(oldest)

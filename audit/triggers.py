@@ -1,4 +1,4 @@
-"""Triggers that refuse to change the log, whoever asks, on both engines."""
+"""Triggers that make the log append-only, on both engines."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -11,8 +11,8 @@ from database.triggers import Triggers, fix_search_path
 
 _TABLE: Final = "audit_entry"
 
-# The one exception: an entry that is older than its tenant wants it, while ``audit.retention`` is at work.
-# The least number of days stands here too, so that no row of the other table can undercut it.
+# The one exception: ``audit.retention`` deletes an entry that is older than its tenant's retention.
+# The minimum is checked here too, so that no row of the other table can undercut it.
 _MAY_GO: Final = f"""EXISTS (
     SELECT 1 FROM audit_retention AS kept WHERE kept.tenant_id = OLD.tenant_id AND kept.at_work
     AND kept.days >= {LEAST_DAYS} AND OLD.created_at < {{long_ago}})"""  # noqa: S608 - no outside value
@@ -67,7 +67,7 @@ class _AppendOnly(Triggers):
         return _EXPECTED[vendor]
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers, as this release has them, in place of those that are there."""
+        """Create or replace the triggers."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             if connection.vendor == "sqlite":
                 for name in _EXPECTED["sqlite"]:
@@ -77,7 +77,7 @@ class _AppendOnly(Triggers):
                 return
             cursor.execute(_FUNCTION)
             fix_search_path(cursor, f"{_TABLE}_append_only")
-            # Whoever changes triggers of a table holds up its writers, and that is everybody.
+            # Creating a trigger blocks all writers of the table, so it is done only if one is missing.
             if self.missing(connection):
                 cursor.execute(_ON_POSTGRESQL)
 

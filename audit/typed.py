@@ -1,7 +1,7 @@
-"""What somebody typed to say who they are: kept as text only where it names somebody who is known.
+"""Identifiers as typed at sign-in: stored as text only if they are a user's.
 
-People type passwords into the field for the username. The log keeps what it holds, so what
-names nobody is kept as a keyed hash. The hash is the same for every spelling of an identifier.
+People type passwords into the username field, and the log cannot be changed. So an unknown identifier is
+stored as a keyed hash, which is the same for every spelling of the identifier.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from django.utils.module_loading import import_string
 
 @dataclass(slots=True)
 class Typed:
-    """An identifier that was typed: its text, its kind, and its keyed hash in this tenant.
+    """A typed identifier: its text, its kind, and its keyed hash in this tenant.
 
-    ``name`` is what the entry calls it, ``is_known`` whether it names somebody.
+    ``name`` is its name in the entry, ``is_known`` whether it is a user's.
     """
 
     text: str
@@ -26,7 +26,7 @@ class Typed:
     is_known: bool = False
 
     def facts(self) -> dict[str, str]:
-        """Return what the entry says of it."""
+        """Return the facts of the entry."""
         if self.is_known:
             return {self.name: self.text}
         return {self.name: f"hash:{self.key}", "identifier_type": self.kind}

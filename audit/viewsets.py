@@ -35,17 +35,17 @@ class EntrySerializer(serializers.Serializer[Entry]):
 
 
 class EntryQuerySerializer(serializers.Serializer[Any]):
-    """What the log can be narrowed by, for the API's documentation."""
+    """The filters of the log, for the OpenAPI document."""
 
     key = serializers.CharField(required=False)
     user_id = serializers.CharField(required=False)
     application_id = serializers.CharField(required=False)
     request_id = serializers.CharField(
-        required=False, help_text="X-Request-Id of an answer, the reference of an error page"
+        required=False, help_text="The `X-Request-Id` of a response, which error pages show as the reference"
     )
     identifier = serializers.CharField(
         required=False,
-        help_text="A username, email or phone that was typed to sign in, whether or not it names somebody",
+        help_text="A username, email or phone as typed at sign-in, also if no user has it",
     )
     start_time = serializers.DateTimeField(required=False)
     end_time = serializers.DateTimeField(required=False)
@@ -59,7 +59,7 @@ class EntryViewSet(GenericViewSet[Entry]):
     queries = {"list": EntryQuerySerializer}
     thing = "log entry"
     exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
-    narrowing: set[str]
+    active_filters: set[str]
 
     def get_queryset(self) -> EntryQuerySet:
         """Return the entries of the tenant of this request."""
@@ -67,13 +67,13 @@ class EntryViewSet(GenericViewSet[Entry]):
         return entries.order_by("-created_at", "-id")
 
     def list(self, request: Request) -> Response:
-        """Answer with a page; ``start_time`` counts in, ``end_time`` does not."""
-        given = request.query_params
-        self.narrowing = {name for name in _FILTERS if given.get(name)}
-        entries = self.get_queryset().filter(**{n: given[n] for n in self.exact if given.get(n)})
-        if reference := given.get("request_id"):
+        """Return a page; ``start_time`` is included, ``end_time`` is not."""
+        query = request.query_params
+        self.active_filters = {name for name in _FILTERS if query.get(name)}
+        entries = self.get_queryset().filter(**{n: query[n] for n in self.exact if query.get(n)})
+        if reference := query.get("request_id"):
             entries = entries.of_request(reference)
-        if identifier := given.get("identifier"):
+        if identifier := query.get("identifier"):
             entries = entries.filter(identifier_key__in=keys_of(identifier))
         if start := self._time("start_time"):
             entries = entries.filter(created_at__gte=start)
@@ -82,21 +82,21 @@ class EntryViewSet(GenericViewSet[Entry]):
         return self.get_paginated_response(self.paginate_queryset(entries.values(*_COLUMNS)))
 
     def total(self, entries: QuerySet[Any]) -> int | None:
-        """Count what a filter leaves; two filters leave few, which are counted as they are found."""
-        if not self.narrowing:
-            return counting.total_of(self._tenant_id(), hidden=hidden_from(self.request.user))
-        return None if self.narrowing >= {"key", "application_id"} else entries.count()
+        """Return the number of entries; None for two filters, which match few: the page counts them."""
+        if not self.active_filters:
+            return counting.count_entries(self._tenant_id(), hidden=hidden_from(self.request.user))
+        return None if self.active_filters >= {"key", "application_id"} else entries.count()
 
     def nearer(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
-        """Return a later part of the list, and how many of it to skip instead, if they are known."""
-        if self.narrowing:
+        """Return the part of the list in which a page begins, and how many rows of it to skip, if known."""
+        if self.active_filters:
             return None
         hidden = hidden_from(self.request.user)
-        found = counting.nearest(self._tenant_id(), skipped, total, hidden=hidden)
+        found = counting.find_page_start(self._tenant_id(), skipped, total, hidden=hidden)
         return found and (entries.filter(created_at__lt=found[0]), found[1])
 
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Answer with one entry."""
+        """Return an entry."""
         row = None
         if (entry := ids.parse(pk)) is not None:
             row = self.get_queryset().filter(pk=entry).values(*_COLUMNS).first()
@@ -105,7 +105,7 @@ class EntryViewSet(GenericViewSet[Entry]):
         return Response(row)
 
     def _tenant_id(self) -> str:
-        """Return whose entries are meant: superusers may name any tenant, deleted ones too."""
+        """Return the tenant of the entries. Superusers may name any tenant, including deleted ones."""
         named = self.request.query_params.get("tenant_id")
         if named and "\0" not in named and getattr(self.request.user, "is_superuser", False):
             return named
@@ -118,7 +118,7 @@ class EntryViewSet(GenericViewSet[Entry]):
         try:
             moment = parse_datetime(text)
             if moment is not None:
-                # PostgreSQL knows no offset of 16 hours and more.
+                # PostgreSQL accepts no offset of 16 hours or more.
                 return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             pass

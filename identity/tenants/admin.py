@@ -71,7 +71,7 @@ class TenantAdmin(Pages):
         Operation(
             "change", "Edit", "The slug, and with it every address, stays.", _change, form=SettingsForm,
             initial=lambda tenant: {
-                "name": tenant.name, "audit_retention_days": retention.days_of(tenant.pk)
+                "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
         ),
         Operation(
@@ -95,5 +95,5 @@ class TenantAdmin(Pages):
 
     @admin.display(description="Audit log")
     def log_kept(self, tenant: Tenant) -> str:
-        days = retention.days_of(tenant.pk)
+        days = retention.get_days(tenant.pk)
         return f"Kept for {days} days" if days else "Kept for ever"

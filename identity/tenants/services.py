@@ -48,7 +48,7 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
     with tenancy.using(tenant.to_active()):
         for path in settings.TENANT_PROVISIONERS:
             import_string(path)()
-        retention.keep(tenant.pk, audit_retention_days)
+        retention.set_days(tenant.pk, audit_retention_days)
         log.record(Event.TENANT_CREATE, slug=slug, name=name)
     return tenant
 
@@ -63,7 +63,7 @@ def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int
     """
     columns = {name: value for name, value in fields.items() if name == "name"}
     if "audit_retention_days" in fields:
-        retention.keep(tenant.pk, fields["audit_retention_days"])
+        retention.set_days(tenant.pk, fields["audit_retention_days"])
     records.change(tenant, columns, event=Event.TENANT_UPDATE, expected=expected, shown=sorted(fields))
 
 

@@ -40,7 +40,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         user = ownership.find_by_proof(kind, proof.identifier_key, address=proof.address) if proof else None
         if proof is None or user is None or proof.is_outdated(user):
             raise verification.NotVerified("identifier")
-        entry.names_somebody(is_known=True)
+        entry.set_identifier_known(is_known=True)
         policy.check(
             new_password,
             experience.current().password_policy,

@@ -234,7 +234,7 @@ def _start_in_new_browser(
         *(attempt.success_statements() if attempt else []),
         (log.INSERT, written),
     )
-    entry.was_written(written)
+    entry.mark_written(written)
     if attempt:
         attempt.succeed()
     return token

@@ -92,7 +92,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
     with log.attempt(Event.CODE_SEND, _typed(to), **facts) as entry:
         sent, code = _new_code(purpose, kind, to, browser)
-        entry.names_somebody(_belongs_to_user(sent))
+        entry.set_identifier_known(_belongs_to_user(sent))
         message = texts.new_code_message(
             pk=str(ids.new()),
             purpose=purpose,
@@ -172,7 +172,7 @@ def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
     sent = codes.live().order_by("-created_at", "-pk").first()
     if sent is None:
         raise WrongCode
-    entry.names_somebody(_belongs_to_user(sent))
+    entry.set_identifier_known(_belongs_to_user(sent))
     wrong = WrongCodeOfUser if _belongs_to_user(sent) else WrongCode
     entered = f"{sent.pk} {code_formats.normalize(code)}"
     is_right = keyring.matches(entered, sent.code_hash, purpose=_PURPOSE) and not sent.silent

@@ -57,7 +57,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
     passwords.check_capacity()  # first, so a flood costs no statement and no log entry
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _verify_password(username, password)
-        entry.names_somebody(is_known=True)
+        entry.set_identifier_known(is_known=True)
         if second_step.is_missing(administrator):
             raise second_step.SetUpNeeded
         if administrator.second_step_since:
@@ -81,7 +81,7 @@ def begin(*, username: str, password: str) -> Administrator:
     passwords.check_capacity()  # as above
     with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
         administrator = _verify_password(username, password)
-        entry.names_somebody(is_known=True)
+        entry.set_identifier_known(is_known=True)
         if administrator.second_step_since:
             entry.event = Event.ADMIN_PASSWORD_VERIFY
         else:

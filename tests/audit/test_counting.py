@@ -34,7 +34,7 @@ def write(world: World, days_ago: float = 0, number: int = 1) -> None:
 
 def total(world: World) -> int:
     """The number that is told, which must be that of the rows."""
-    told = counting.total_of(world.tenant.pk)
+    told = counting.count_entries(world.tenant.pk)
     assert told == Entry.objects.filter(tenant_id=world.tenant.pk).count()
     return told
 
@@ -49,7 +49,7 @@ def counted(acme: World) -> World:
     """A tenant whose entries are counted, save those of the last minute."""
     write(acme, 90, 3)
     write(acme, 2, 4)
-    assert counting.move_on(acme.tenant.pk)
+    assert counting.advance_watermark(acme.tenant.pk)
     assert known(acme) == 7
     return acme
 
@@ -79,13 +79,13 @@ def test_what_comes_late_is_noted(counted, rival):
 
 
 def test_what_the_retention_takes_is_noted(counted):
-    retention.keep(counted.tenant.pk, 31)
+    retention.set_days(counted.tenant.pk, 31)
     before = total(counted)
-    assert sum(retention.forget()) >= 3
+    assert sum(retention.purge()) >= 3
     # The purge writes an entry of its own.
     assert total(counted) == before - 3 + 1
     assert known(counted) == 4
-    retention.keep(counted.tenant.pk, None)
+    retention.set_days(counted.tenant.pk, None)
 
 
 def test_what_was_rolled_back_never_was(counted):
@@ -99,7 +99,7 @@ def test_what_was_rolled_back_never_was(counted):
 
 
 def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
-    monkeypatch.setattr(counting, "MANY", 5)
+    monkeypatch.setattr(counting, "SEGMENT_SIZE", 5)
     write(acme, 3, 6)
     before = total(acme)
     assert known(acme) == 6
@@ -111,12 +111,12 @@ def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
 @pytest.fixture
 def stretched(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A tenant whose entries are counted in stretches of three, save more of one moment."""
-    monkeypatch.setattr(counting, "MANY", 3)
+    monkeypatch.setattr(counting, "SEGMENT_SIZE", 3)
     for days_ago, number in ((400, 1), (90, 5), (60, 2), (41, 1), (40, 3), (9, 2), (2, 4)):
         write(acme, days_ago, number)
         write(rival, days_ago)
-    assert counting.move_on(rival.tenant.pk)
-    assert counting.move_on(acme.tenant.pk)
+    assert counting.advance_watermark(rival.tenant.pk)
+    assert counting.advance_watermark(acme.tenant.pk)
     assert list(stretches(acme).values_list("entries", flat=True)) == [1, 5, 3, 3, 2, 4, 0]
     return acme
 
@@ -145,8 +145,8 @@ def test_pages_in_the_middle_are_parts_of_one_list(stretched, rival, monkeypatch
     write(stretched, 50, 2)
     write(stretched, 500)
     write(rival, 50, 3)
-    retention.keep(stretched.tenant.pk, 89)
-    assert sum(retention.forget()) == 7
+    retention.set_days(stretched.tenant.pk, 89)
+    assert sum(retention.purge()) == 7
     write(stretched, 3)
 
     listed = pages(stretched, size)
@@ -155,7 +155,7 @@ def test_pages_in_the_middle_are_parts_of_one_list(stretched, rival, monkeypatch
     assert listed == [str(pk) for pk in everything.values_list("pk", flat=True)]
     assert len(listed) == total(stretched)
     assert sum(stretches(rival).values_list("entries", flat=True)) == 10
-    retention.keep(stretched.tenant.pk, None)
+    retention.set_days(stretched.tenant.pk, None)
 
 
 def test_no_page_skips_more_than_a_stretch(stretched):
@@ -170,7 +170,7 @@ def test_no_page_skips_more_than_a_stretch(stretched):
     newer = len(every) - kept
 
     for place, (pk, _) in enumerate(every):
-        found = counting.nearest(stretched.tenant.pk, place, len(every))
+        found = counting.find_page_start(stretched.tenant.pk, place, len(every))
         assert (found is None) == (place < newer)
         if found:
             before, skipped = found
@@ -184,8 +184,8 @@ def test_a_stretch_that_was_not_kept_counts_as_newer(stretched):
     Counted.objects.filter(pk=stretched.tenant.pk).update(before=timezone.now(), entries=total(stretched))
     every = total(stretched)
 
-    assert counting.nearest(stretched.tenant.pk, 2, every) is None
-    assert counting.nearest(stretched.tenant.pk, every - 1, every) is not None
+    assert counting.find_page_start(stretched.tenant.pk, 2, every) is None
+    assert counting.find_page_start(stretched.tenant.pk, every - 1, every) is not None
 
 
 def test_the_list_tells_the_total_whatever_is_known(counted):
@@ -233,12 +233,12 @@ class TestAtOnce:
         before = total(counted)
         finish = meanwhile(days_ago)
 
-        assert not counting.move_on(counted.tenant.pk)
+        assert not counting.advance_watermark(counted.tenant.pk)
         assert total(counted) == before
         finish()
 
         assert total(counted) == before + 1
-        assert counting.move_on(counted.tenant.pk)
+        assert counting.advance_watermark(counted.tenant.pk)
         assert total(counted) == before + 1
 
     def test_nobody_who_writes_waits_for_the_moment(self, counted):
@@ -267,7 +267,7 @@ def test_the_triggers_of_an_earlier_release_give_way(counted):
 
     count_triggers.LATE_ENTRIES.install(connection)
 
-    assert counting.move_on(counted.tenant.pk)
+    assert counting.advance_watermark(counted.tenant.pk)
     before = total(counted)
     write(counted, 1, 2)
     assert total(counted) == before + 2

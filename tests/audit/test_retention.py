@@ -53,9 +53,9 @@ def old(acme, rival) -> Iterator[Entry]:
     for world in (acme, rival):
         for days_ago in (500, DAYS + 1, DAYS - 1, 1):
             write(world, days_ago)
-    retention.keep(acme.tenant.pk, DAYS)
+    retention.set_days(acme.tenant.pk, DAYS)
     yield Entry.objects.filter(tenant_id=acme.tenant.pk).earliest("created_at")
-    retention.keep(acme.tenant.pk, None)
+    retention.set_days(acme.tenant.pk, None)
 
 
 class TestPurge:
@@ -147,7 +147,7 @@ class TestAppendOnly:
 
     def test_less_than_31_days_cannot_be_said(self, acme, old):
         with pytest.raises(IntegrityError), transaction.atomic():
-            retention.keep(acme.tenant.pk, 30)
+            retention.set_days(acme.tenant.pk, 30)
 
     def test_the_switch_is_never_left_on(self, acme, old, monkeypatch):
         def broken(*_: object, **__: object) -> None:
@@ -155,7 +155,7 @@ class TestAppendOnly:
 
         monkeypatch.setattr("audit.log.record", broken)
         with pytest.raises(ZeroDivisionError):
-            list(retention.forget())
+            list(retention.purge())
 
         assert not Retention.objects.filter(at_work=True).exists()
         assert len(ages(acme)) == 4
@@ -187,7 +187,7 @@ class TestApi:
         )
 
         assert made["audit_retention_days"] == 365
-        retention.keep(made["id"], None)
+        retention.set_days(made["id"], None)
 
     @pytest.mark.parametrize("days", [30, 0, -1, 36_501, "", "90 days", 1.5, True, [90]])
     def test_refuses_what_is_no_number_of_days(self, root, acme, days):
@@ -202,4 +202,4 @@ class TestApi:
         changed = result_of(root.patch(f"/tenants/{acme.tenant.pk}", name="Another"))
 
         assert changed["audit_retention_days"] == 90
-        retention.keep(acme.tenant.pk, None)
+        retention.set_days(acme.tenant.pk, None)

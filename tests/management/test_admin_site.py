@@ -417,14 +417,14 @@ class TestOperations:
         )
         operate(operator, "tenants/tenant", acme.tenant, "change", name="Acme 2", audit_retention_days="90")
         shown = operator.get(f"/admin/tenants/tenant/{acme.tenant.pk}/change/").text
-        kept = retention.days_of(acme.tenant.pk)
+        kept = retention.get_days(acme.tenant.pk)
         acme.tenant.refresh_from_db()
         operate(operator, "tenants/tenant", acme.tenant, "change", name="Acme 2", audit_retention_days="")
 
         assert refused.status_code == 400
         assert (acme.tenant.name, kept) == ("Acme 2", 90)
         assert "Kept for 90 days" in shown
-        assert retention.days_of(acme.tenant.pk) is None
+        assert retention.get_days(acme.tenant.pk) is None
 
     def test_all_sessions_of_a_person_end(self, acme, operator):
         user = acme.user()

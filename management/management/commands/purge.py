@@ -66,7 +66,7 @@ def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], It
     for kind in expiry.get_kinds():
         yield kind.name, partial(expiry.count, kind), partial(expiry.purge, kind, batch=batch)
     # Audit entries are deleted by this command alone, never by a server.
-    yield "audit_entries", retention.count_over, partial(retention.forget, batch=batch)
+    yield "audit_entries", retention.count_expired, partial(retention.purge, batch=batch)
 
 
 def _until(ends_at: float | None, batches: Iterator[int]) -> Iterator[int]:

@@ -199,7 +199,7 @@ class TestReaders:
         assert "somebody-above-tenants" in everything.get("/admin/audit/entry/export/").text
 
     def test_attack_AP13_a_page_in_the_middle_is_found_without_what_is_hidden(self, acme, monkeypatch):
-        monkeypatch.setattr(counting, "MANY", 5)
+        monkeypatch.setattr(counting, "SEGMENT_SIZE", 5)
         with context.tenant(acme.tenant.pk):
             for number in range(40):
                 event = Event.ADMIN_SIGN_IN if number % 3 else Event.SIGN_IN_PASSWORD
@@ -214,7 +214,7 @@ class TestReaders:
         seen = list(of_tenant.exclude(key__in=hidden).order_by("-created_at", "-id"))
 
         for skipped in range(8, len(seen) - 1):
-            before, rest = counting.nearest(acme.tenant.pk, skipped, len(seen), hidden=hidden)
+            before, rest = counting.find_page_start(acme.tenant.pk, skipped, len(seen), hidden=hidden)
             later = [entry for entry in seen if entry.created_at < before]
             assert later[rest] == seen[skipped]
 
