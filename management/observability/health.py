@@ -1,4 +1,4 @@
-"""Whether this server can serve: what a load balancer asks before it sends somebody here."""
+"""Readiness checks of this server, for load balancers."""
 
 import logging
 from collections.abc import Callable
@@ -17,18 +17,18 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class NotReady(Exception):
-    """Something that every sign-in needs is not there."""
+    """Something that every sign-in needs is missing."""
 
 
 def failures() -> list[str]:
-    """Return the names of what is not ready: ``database``, ``migrations``, ``keys``. Why goes to the log.
+    """Return the name of the first failed check, in a list: ``database``, ``migrations`` or ``keys``.
 
-    The first that fails is the last that is asked: without a database nothing else can be told.
+    The log has the reason. Later checks do not run, because they depend on the earlier ones.
     """
     for name, check in _CHECKS.items():
         try:
             check()
-        except Exception:  # whatever it is, this server is not ready
+        except Exception:  # any failure means that this server is not ready
             _logger.warning("not ready: %s", name, exc_info=True)
             return [name]
     return []
@@ -40,7 +40,7 @@ def _database() -> None:
 
 
 def missing_migrations() -> set[tuple[str, str]]:
-    """Return what this release needs and the database has not seen, by app and name."""
+    """Return the migrations, by app and name, that this release needs and that are not applied."""
     return set(_known_migrations() - MigrationRecorder(connection).applied_migrations().keys())
 
 
@@ -51,12 +51,12 @@ def _migrations() -> None:
 
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
-    """Return what this release needs; the database may know more, of the next release beside this one."""
+    """Return the migrations that this release needs. A newer release may have applied more."""
     return pending.needed_to_serve()
 
 
 def _keys() -> None:
-    """Sign something: the active key is there, and the ring of ENCRYPTION_KEYS opens it."""
+    """Check by a signature that the active key exists and that ENCRYPTION_KEYS decrypts it."""
     with tenancy.using(tenancy.DEFAULT):
         key = SigningKey.objects.active().only("pk").get()
         signing.sign({}, typ="JWT", key_id=key.pk)

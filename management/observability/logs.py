@@ -1,4 +1,4 @@
-"""What every line of the log says besides its message."""
+"""The fields of every log line besides its message."""
 
 import logging
 
@@ -6,13 +6,13 @@ from audit import context
 
 
 class CorrelationFilter(logging.Filter):
-    """Adds the id of the request, as answers, error pages and audit entries have it, and its tenant."""
+    """Adds the tenant and the id of the request, which responses, error pages and audit entries have too."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Add them; nothing is left out."""
+        """Add the fields, and keep every record."""
         origin = context.current()
         request = getattr(record, "request", None)
         record.request_id = origin.request_id or getattr(request, "correlation_id", "")
-        # Django logs the outcome of a request when its context is gone.
+        # Django logs the outcome of a request after its context has ended.
         record.tenant_id = origin.served_tenant_id or getattr(request, "served_tenant_id", "")
         return True

@@ -1,6 +1,6 @@
-"""What is measured for Prometheus, in all workers of this server together.
+"""Prometheus metrics of all workers of this server together.
 
-Labels are bounded: a route by its name, never a path; no tenant and no person.
+Labels have few values: a route's name, never a path, a tenant or a user.
 """
 
 import os
@@ -14,12 +14,12 @@ REQUESTS: Final = Counter(
 )
 SECONDS: Final = Histogram("gatehouse_http_request_seconds", "How long an answer took.", ["route"])
 
-# Where gunicorn's configuration has the workers keep their counts.
+# Set in config.gunicorn: the directory in which the workers store their metrics.
 _SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def exposition() -> bytes:
-    """Return all figures in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     registry = REGISTRY
     if os.environ.get(_SHARED):
         registry = CollectorRegistry()

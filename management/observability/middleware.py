@@ -1,4 +1,4 @@
-"""Measures requests: how many, how long, how they ended."""
+"""Metrics and log lines of requests: route, status and duration."""
 
 import logging
 import time
@@ -16,7 +16,7 @@ _logger: Final = logging.getLogger("gatehouse.requests")
 
 
 class MeasuringMiddleware:
-    """Counts and times each request, and logs it where LOG_REQUESTS says so."""
+    """Counts and times each request, and logs it with LOG_REQUESTS."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         if not (settings.METRICS_TOKEN or settings.LOG_REQUESTS):
@@ -24,7 +24,7 @@ class MeasuringMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request and note how that went."""
+        """Serve the request and measure it."""
         began = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - began
@@ -33,7 +33,7 @@ class MeasuringMiddleware:
         metrics.REQUESTS.labels(method, route, response.status_code).inc()
         metrics.SECONDS.labels(route).observe(seconds)
         if settings.LOG_REQUESTS:
-            # The route and no path: a query may hold a code, a path an identifier.
+            # The route, not the path: a query may hold a code, a path an identifier.
             facts = {"method": method, "route": route, "status": response.status_code}
             _logger.info("request", extra=facts | {"milliseconds": round(1000 * seconds, 1)})
         return response

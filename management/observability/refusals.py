@@ -1,7 +1,7 @@
-"""What known callers were refused (403), in the audit log: at most one entry a caller, minute and worker.
+"""Audit entries of requests by known callers that got 403: about one entry per caller, minute and worker.
 
-The first refusal is written at once. Those that follow within the minute are counted, and written as one
-entry when the minute is over.
+The first refusal is written at once. Further refusals within a minute are counted, and written as one entry
+when the minute has ended.
 """
 
 import logging
@@ -20,9 +20,9 @@ from audit.context import Origin
 from audit.events import Event
 
 _WINDOW: Final = 60.0  # seconds
-_BEAT: Final = 10.0  # seconds
-_MOST_CALLERS: Final = 10_000
-_MOST_REQUESTS: Final = 10  # that one entry names
+_FLUSH_INTERVAL: Final = 10.0  # seconds
+_MAX_CALLERS: Final = 10_000
+_MAX_REQUESTS: Final = 10  # named in one entry
 _FORBIDDEN: Final = 403
 _logger: Final = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ Caller = tuple[str, int | None, str | None]
 
 @dataclass(slots=True)
 class _Window:
-    """A minute of one caller: when it began, and what was refused after its first refusal."""
+    """A minute of one caller: when it began, and the refused requests after the first."""
 
     began: float
     origin: Origin
@@ -43,7 +43,7 @@ _lock: Final = threading.Lock()
 
 
 class RefusalMiddleware:
-    """Notes each answer that refuses a known caller. It comes last: caller and tenant are known here."""
+    """Records each 403 of a known caller. It is the last middleware: caller and tenant are known here."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -52,58 +52,58 @@ class RefusalMiddleware:
         """Serve the request."""
         response = self.get_response(request)
         if response.status_code == _FORBIDDEN:
-            _note(request)
+            _record(request)
         return response
 
 
-def _note(request: HttpRequest) -> None:
+def _record(request: HttpRequest) -> None:
     origin = context.current()
     if origin.administrator_id is None and origin.application_id is None:
         return
     route = request.resolver_match.route if request.resolver_match else request.path_info
-    what = f"{request.method} /{route.lstrip('/')}"[:200]
+    name = f"{request.method} /{route.lstrip('/')}"[:200]
     caller = (origin.tenant_id, origin.administrator_id, origin.application_id)
     now = time.monotonic()
     with _lock:
         window = _windows.get(caller)
         if window is not None and now - window.began < _WINDOW:
-            window.refused[what if len(window.refused) < _MOST_REQUESTS else "other"] += 1
+            window.refused[name if len(window.refused) < _MAX_REQUESTS else "other"] += 1
             return
-        if window is None and len(_windows) >= _MOST_CALLERS:
+        if window is None and len(_windows) >= _MAX_CALLERS:
             del _windows[next(iter(_windows))]
         _windows[caller] = _Window(now, origin)
     if window is not None:
         _write(window.origin, window.refused)
-    _write(origin, Counter({what: 1}))
+    _write(origin, Counter({name: 1}))
 
 
 def flush(*, older_than: float = _WINDOW) -> None:
-    """Write down what was counted in minutes that are over, and forget those minutes."""
+    """Write the counted refusals of windows that are older, and drop these windows."""
     now = time.monotonic()
     with _lock:
-        over = [caller for caller, window in _windows.items() if now - window.began >= older_than]
-        windows = [_windows.pop(caller) for caller in over]
+        expired = [caller for caller, window in _windows.items() if now - window.began >= older_than]
+        windows = [_windows.pop(caller) for caller in expired]
     for window in windows:
         _write(window.origin, window.refused)
 
 
 def start() -> None:
-    """Write down what was counted, now and then, in a thread of the process that calls this."""
-    threading.Thread(target=_go_on, name="refusals", daemon=True).start()
+    """Start the thread that writes counted refusals every few seconds."""
+    threading.Thread(target=_flush_forever, name="refusals", daemon=True).start()
 
 
 def stop() -> None:
-    """Write down all that was counted: the process ends."""
+    """Write all counted refusals, before the process ends."""
     flush(older_than=0)
     connections.close_all()
 
 
-def _go_on() -> None:
-    silence = threading.Event()
+def _flush_forever() -> None:
+    pause = threading.Event()
     while True:
-        silence.wait(_BEAT)
+        pause.wait(_FLUSH_INTERVAL)
         flush()
-        # Idle, it holds none of the connections that requests need.
+        # While idle, this thread must not hold a connection that requests need.
         connections.close_all()
 
 
@@ -115,4 +115,4 @@ def _write(origin: Origin, refused: "Counter[str]") -> None:
         with context.at(origin):
             log.record(Event.ACCESS_REFUSE, **facts)  # type: ignore[arg-type]  # facts name no column
     except DatabaseError:
-        _logger.warning("refused requests could not be written down: the database is away")
+        _logger.warning("refused requests were not recorded: the database is unavailable")

@@ -1,4 +1,4 @@
-"""Spans of requests for OpenTelemetry: the extra ``tracing``, on while OTEL_EXPORTER_OTLP_ENDPOINT is set."""
+"""OpenTelemetry spans of requests: the extra ``tracing``, enabled by OTEL_EXPORTER_OTLP_ENDPOINT."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from audit import context
 
 
 class TracingMiddleware:
-    """Makes a span of each request, named after its route: a path or a query may hold a secret."""
+    """Creates a span for each request, named after its route, because a path or query may hold a secret."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         if not settings.TRACING:
@@ -22,12 +22,12 @@ class TracingMiddleware:
         self._extract = propagate.extract
         self._kind = trace.SpanKind.SERVER
         self._failed = trace.StatusCode.ERROR
-        # Until ``start`` this leads nowhere: exporting takes a thread, and threads do not survive a fork.
+        # Spans are exported only after ``start``: that needs a thread, and threads do not survive a fork.
         self._tracer = trace.get_tracer("gatehouse")
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request within its span."""
-        # Who asks from outside decides neither what is sampled nor whose trace it is.
+        """Serve the request in its span."""
+        # Only a trusted proxy may choose the trace and whether it is sampled.
         trusted = request.META.get("REMOTE_ADDR") in settings.TRUSTED_PROXIES
         parent = self._extract(request.headers) if trusted else None
         with self._tracer.start_as_current_span("request", parent, self._kind) as span:
@@ -48,7 +48,7 @@ class TracingMiddleware:
 
 
 def start() -> None:
-    """Export the spans of this process. OpenTelemetry's own variables (``OTEL_…``) say where and how."""
+    """Start exporting the spans of this process, as OpenTelemetry's variables (``OTEL_…``) configure it."""
     if not settings.TRACING:
         return
     from opentelemetry import trace  # noqa: PLC0415 - as above

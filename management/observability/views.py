@@ -1,4 +1,4 @@
-"""GET /healthz, /readyz and /metrics: what machines ask of this server, at the root alone."""
+"""GET /healthz, /readyz and /metrics, at the root only."""
 
 import secrets
 from collections.abc import Callable
@@ -17,29 +17,29 @@ from management.observability import health, metrics
 View = Callable[[HttpRequest], HttpResponse]
 
 
-def of_the_server(view: View) -> View:
-    """Answer at the root, never below a tenant, and let nobody keep the answer."""
+def root_only(view: View) -> View:
+    """Return 404 below a tenant's prefix, and forbid caching."""
 
     @wraps(view)
-    def answer(request: HttpRequest) -> HttpResponse:
+    def serve(request: HttpRequest) -> HttpResponse:
         if get_script_prefix() != "/":
             raise Http404
         response = view(request)
         response["Cache-Control"] = "no-store"
         return response
 
-    return csrf_exempt(require_safe(answer))
+    return csrf_exempt(require_safe(serve))
 
 
-@of_the_server
+@root_only
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Say that the process answers. Nothing else is asked: a restart would mend nothing else."""
+    """Return 200. It checks nothing but that the process responds, which a restart could fix."""
     return JsonResponse({"status": "ok"})
 
 
-@of_the_server
+@root_only
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Say whether people can be sent here: 503 names what is missing."""
+    """Return 200 if this server is ready, and otherwise 503 with the failed check."""
     failures = health.failures()
     if failures:
         return JsonResponse(
@@ -48,13 +48,13 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"status": "ok"})
 
 
-@of_the_server
+@root_only
 def prometheus(request: HttpRequest) -> HttpResponse:
-    """Show the figures to who has METRICS_TOKEN; without one set there is nothing here."""
+    """Return the metrics for the bearer token METRICS_TOKEN, and 404 if it is not set."""
     if not settings.METRICS_TOKEN:
         raise Http404
-    shown = request.headers.get("Authorization", "")
-    if not secrets.compare_digest(shown.encode(), f"Bearer {settings.METRICS_TOKEN}".encode()):
+    authorization = request.headers.get("Authorization", "")
+    if not secrets.compare_digest(authorization.encode(), f"Bearer {settings.METRICS_TOKEN}".encode()):
         response = HttpResponse(status=HTTPStatus.UNAUTHORIZED, content_type="text/plain")
         response["WWW-Authenticate"] = "Bearer"
         return response

@@ -1,1 +1,1 @@
-"""Moving a database from one release to the next while nodes serve. docs/upgrades.md says how."""
+"""Upgrading a database to the next release while nodes serve, as docs/upgrades.md describes."""

@@ -1,9 +1,9 @@
-"""Upgrades."""
+"""The app of upgrades."""
 
 from django.apps import AppConfig
 
 
 class UpgradesConfig(AppConfig):
-    """Knows which nodes serve, and of which release they are."""
+    """Stores which nodes serve, and their releases."""
 
     name = "management.upgrades"

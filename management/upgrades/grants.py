@@ -1,4 +1,4 @@
-"""The rights of the database role that serves, where it is another than the one that migrates."""
+"""The rights of the database role of serving nodes, if it differs from the role that migrates."""
 
 from typing import Final
 
@@ -13,10 +13,10 @@ _EXCEPTIONS: Final = privileges.SERVING | {"django_migrations": "SELECT"}
 
 
 def grant(connection: BaseDatabaseWrapper, role: str) -> None:
-    """Give a role what serving takes on every table of this release, and take from it what else it had.
+    """Grant a role the rights that serving needs on every table of this release, and revoke all others.
 
     Raises:
-        CommandError: the role does not exist, or has rights that no REVOKE can take away.
+        CommandError: the role does not exist, or has rights that REVOKE cannot remove.
 
     """
     tables = connection.introspection.django_table_names(only_existing=True)
@@ -41,5 +41,5 @@ def _check(connection: BaseDatabaseWrapper, role: str) -> None:
     if any(found):
         raise CommandError(
             f"DATABASE_SERVING_ROLE: {role} is a superuser, or has the rights of the role that migrates: "
-            "serve with a role of its own (docs/deployment.md)"
+            "use a separate role for serving (docs/deployment.md)"
         )

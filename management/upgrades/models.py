@@ -6,25 +6,25 @@ from django.db import models
 
 from database.clock import DatabaseNow, seconds_ahead
 
-# Six times as long as a node is silent at most: one that stumbles is not taken for gone.
+# Six heartbeats, so a node that misses some still counts as serving.
 _PRESENT_SECONDS: Final = 180
-_REMEMBERED_SECONDS: Final = 86_400
+_STALE_SECONDS: Final = 86_400
 
 
 class NodeQuerySet(models.QuerySet["Node"]):
-    """Reads."""
+    """Queries by when nodes were last seen."""
 
     def present(self) -> "NodeQuerySet":
-        """Return those that were seen in the last three minutes."""
+        """Return the nodes that were seen in the last three minutes."""
         return self.filter(seen_at__gt=seconds_ahead(-_PRESENT_SECONDS))
 
-    def forgotten(self) -> "NodeQuerySet":
-        """Return those that were not seen for a day."""
-        return self.filter(seen_at__lt=seconds_ahead(-_REMEMBERED_SECONDS))
+    def stale(self) -> "NodeQuerySet":
+        """Return the nodes that were not seen for a day."""
+        return self.filter(seen_at__lt=seconds_ahead(-_STALE_SECONDS))
 
 
 class Node(models.Model):
-    """A server, which says every half minute that it is there and what it knows."""
+    """A server, which updates this row every 30 seconds while it serves."""
 
     id = models.CharField(primary_key=True, max_length=300)  # host and port
     release = models.CharField(max_length=64)

@@ -1,4 +1,4 @@
-"""What a database lacks of this release: what only adds, and what takes away."""
+"""The migrations of this release that a database lacks: expand and contract migrations."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +15,12 @@ CONTRACT: Final = "contract"
 
 
 def is_contract(migration: Migration) -> bool:
-    """Tell whether a migration takes away what an earlier release needs."""
+    """Tell whether a migration removes what an earlier release needs."""
     return getattr(migration, "kind", None) == CONTRACT
 
 
 def needed_to_serve() -> frozenset[Name]:
-    """Return the migrations that a node of this release needs: all but contracts, which may wait."""
+    """Return the migrations that a node of this release needs: all but contract migrations."""
     return frozenset(_Disk().expanding)
 
 
@@ -40,10 +40,12 @@ class _Disk:
         return self.all.keys() - self.contracts
 
     def behind_a_contract(self, pending: set[Name]) -> set[Name]:
-        """Return what cannot be applied before a contract that is pending."""
-        waiting = self.contracts & pending
+        """Return the migrations that depend on a pending contract migration."""
+        contracts = self.contracts & pending
         return {
-            name for name in pending - waiting if waiting.intersection(self.loader.graph.forwards_plan(name))
+            name
+            for name in pending - contracts
+            if contracts.intersection(self.loader.graph.forwards_plan(name))
         }
 
 
@@ -51,19 +53,19 @@ class _Disk:
 class Pending:
     """How a database differs from this release."""
 
-    fresh: bool  # nothing was ever applied: no node can be running
-    unknown: list[Name]  # applied, but of no migration here: the database is of a newer release
+    fresh: bool  # nothing was ever applied, so no node can be running
+    unknown: list[Name]  # applied, but unknown to this release: a newer release migrated the database
     expand: list[Name]
     contract: list[Name]
-    behind: list[Name]  # only add, but come after a contract that is pending
+    behind: list[Name]  # expand migrations that depend on a pending contract migration
 
     @property
     def last_of_each_app(self) -> dict[str, str]:
-        """Return how far each app can go without a contract."""
+        """The last migration of each app that can be applied without a contract migration."""
         return dict(sorted(self.expand))
 
 
-def of(connection: BaseDatabaseWrapper) -> Pending:
+def find_pending(connection: BaseDatabaseWrapper) -> Pending:
     """Compare a database with this release."""
     disk = _Disk()
     applied = set(MigrationRecorder(connection).applied_migrations())

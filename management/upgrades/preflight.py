@@ -1,4 +1,4 @@
-"""What can be known to go wrong before a migration begins, and what it may take."""
+"""Checks before a migration: what would make it fail, and what it needs."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ from management.upgrades.pending import Name, Pending
 from management.upgrades.serving import Serving
 
 _OLDEST_POSTGRESQL: Final = 14
-_LONG: Final = 60  # seconds that a transaction may be open before it is worth a word
-_BIG: Final = 100 * 1024 * 1024  # bytes of a table
-_MORE: Final = 5  # names that a sentence repeats
+_LONG: Final = 60  # seconds after which an open transaction is reported
+_BIG: Final = 100 * 1024 * 1024  # bytes from which a table is reported
+_MAX_NAMES: Final = 5  # in a sentence
 
 
 @dataclass(slots=True)
 class Findings:
-    """What speaks against migrating now, what to look at first, and what will be done."""
+    """Reasons not to migrate now, warnings, the pending migrations and the serving nodes."""
 
     refusals: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -30,11 +30,11 @@ class Findings:
     nodes: list[Serving] = field(default_factory=list)
 
 
-def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bool = False) -> Findings:
-    """Look at a database.
+def check(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bool = False) -> Findings:
+    """Check whether a database can be migrated.
 
-    ``confirmed`` says that no node of an earlier release runs; ``forced``, that those that were
-    seen a moment ago do not count.
+    With ``confirmed``, the operator says that no node of an earlier release runs. With ``forced``, nodes that
+    were seen recently are ignored.
     """
     findings = Findings()
     try:
@@ -45,13 +45,13 @@ def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bo
     except DatabaseError as error:
         findings.refusals.append(f"the database does not answer: {error}")
         return findings
-    found = findings.pending = pending.of(connection)
+    found = findings.pending = pending.find_pending(connection)
     findings.nodes = serving.nodes(connection, found.contract)
     findings.refusals += _refusals(connection, found, confirmed=confirmed)
     if confirmed and not forced:
-        findings.refusals += _needed_still(findings.nodes)
+        findings.refusals += _nodes_in_need(findings.nodes)
     if found.expand or found.contract:
-        findings.refusals += rights.lacking(connection, _tables(found.expand + found.contract))
+        findings.refusals += rights.find_missing(connection, _tables(found.expand + found.contract))
     if (found.expand or found.contract) and not found.fresh:
         findings.warnings += (_on_postgresql if connection.vendor == "postgresql" else _on_sqlite)(
             connection, found
@@ -60,27 +60,26 @@ def look(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bo
 
 
 def _refusals(connection: BaseDatabaseWrapper, found: Pending, *, confirmed: bool) -> list[str]:
-    said = []
+    refusals = []
     if connection.vendor == "postgresql" and is_too_old(getattr(connection, "pg_version", 0)):
-        said.append(f"PostgreSQL must be {_OLDEST_POSTGRESQL} or newer")
+        refusals.append(f"PostgreSQL must be {_OLDEST_POSTGRESQL} or newer")
     if found.unknown:
-        said.append(
-            f"the database is of a newer release than this one, which does not know "
-            f"{_listed(found.unknown)}: "
-            "use that release, or restore the backup from before it"
+        refusals.append(
+            f"the database was migrated by a newer release: this one does not know {_listed(found.unknown)}. "
+            "Use that release, or restore the backup from before it"
         )
     if found.behind and not confirmed and not found.fresh:
-        said.append(
-            f"{_listed(found.contract)} of the release before was never applied, and {_listed(found.behind)} "
-            "builds on it: when all nodes run the release before this one, repeat with --yes"
+        refusals.append(
+            f"{_listed(found.contract)} of the previous release was never applied, and "
+            f"{_listed(found.behind)} depends on it: when all nodes run that release, repeat with --yes"
         )
-    return said
+    return refusals
 
 
-def _needed_still(nodes: list[Serving]) -> list[str]:
+def _nodes_in_need(nodes: list[Serving]) -> list[str]:
     return [
-        f"{node.name} of release {node.release} was seen {node.seconds} seconds ago and needs what "
-        f"{_listed(node.needs)} takes away: replace it first. If it is gone for good, repeat in three "
+        f"{node.name}, release {node.release}, was seen {node.seconds} seconds ago and needs what "
+        f"{_listed(node.needs)} removes: replace it first. If it is gone for good, repeat in three "
         "minutes, or with --force"
         for node in nodes
         if node.needs
@@ -88,12 +87,12 @@ def _needed_still(nodes: list[Serving]) -> list[str]:
 
 
 def is_too_old(version: int) -> bool:
-    """Tell whether a version of PostgreSQL, as its library numbers them, is too old."""
+    """Tell whether a version of PostgreSQL, in libpq's numbering, is too old."""
     return version // 10_000 < _OLDEST_POSTGRESQL
 
 
 def _on_postgresql(connection: BaseDatabaseWrapper, found: Pending) -> list[str]:
-    said = []
+    warnings = []
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), coalesce(max(extract(epoch FROM now() - xact_start))::int, 0) "
@@ -103,18 +102,18 @@ def _on_postgresql(connection: BaseDatabaseWrapper, found: Pending) -> list[str]
         )
         number, oldest = cursor.fetchone()
         if number:
-            said.append(
-                f"{number} transactions are open, the oldest for {oldest} seconds: "
-                "a migration that needs their tables tries again and again, and gives up after --patience"
+            warnings.append(
+                f"{number} transactions are open, the oldest for {oldest} seconds. "
+                "A migration that needs their tables retries, and gives up after --patience"
             )
         for table in sorted(_tables(found.expand + found.contract)):
             cursor.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table])
             size = cursor.fetchone()[0] or 0
             if size >= _BIG:
-                said.append(
-                    f"{table} has {size // 2**20:,} MiB: have as much free on the disk of the database"
+                warnings.append(
+                    f"{table} has {size // 2**20:,} MiB: the disk of the database needs as much free space"
                 )
-    return said
+    return warnings
 
 
 def _on_sqlite(connection: BaseDatabaseWrapper, found: Pending) -> list[str]:
@@ -122,17 +121,17 @@ def _on_sqlite(connection: BaseDatabaseWrapper, found: Pending) -> list[str]:
     if not path.is_file():
         return []
     size, free = path.stat().st_size, shutil.disk_usage(path.parent).free
-    said = ["SQLite has one writer: stop the node while it migrates, and copy the file before"]
+    warnings = ["SQLite allows one writer: copy the file, and stop the node during the migration"]
     if free < 2 * size:
-        said.append(
+        warnings.append(
             f"{path.parent} has {free // 2**20:,} MiB free, "
-            f"and rebuilding tables may take {2 * size // 2**20:,}"
+            f"but rebuilding tables may need {2 * size // 2**20:,} MiB"
         )
-    return said
+    return warnings
 
 
 def _tables(names: list[Name]) -> set[str]:
-    """Return the tables that migrations speak of, as far as they still exist."""
+    """Return the tables of the models that migrations change, if the models still exist."""
     disk = MigrationLoader(None).disk_migrations
     found = set()
     for name in names:
@@ -146,5 +145,5 @@ def _tables(names: list[Name]) -> set[str]:
 
 
 def _listed(names: list[Name]) -> str:
-    shown = ", ".join(".".join(name) for name in names[:_MORE])
-    return shown + (f" and {len(names) - _MORE} more" if len(names) > _MORE else "")
+    listed = ", ".join(".".join(name) for name in names[:_MAX_NAMES])
+    return listed + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")

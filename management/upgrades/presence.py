@@ -1,4 +1,4 @@
-"""A node says that it is there: by this ``migrate`` knows what it must not take away yet."""
+"""The heartbeat of a node, by which ``migrate`` knows what serving nodes still need."""
 
 import logging
 import socket
@@ -14,7 +14,7 @@ from django.db.migrations.loader import MigrationLoader
 from database.clock import DatabaseNow
 from management.upgrades.models import Node
 
-_BEAT_SECONDS: Final = 30
+_INTERVAL_SECONDS: Final = 30
 _logger: Final = logging.getLogger(__name__)
 
 
@@ -25,7 +25,7 @@ def release() -> str:
 
 
 def announce() -> None:
-    """Say that this node is there; the workers of a node say it of the same row."""
+    """Store that this node serves. All workers of a node write the same row."""
     node = Node(id=_name(), release=release(), knows=_migrations(), seen_at=DatabaseNow())
     Node.objects.bulk_create(
         [node],
@@ -36,32 +36,32 @@ def announce() -> None:
 
 
 def leave() -> None:
-    """Say that this node serves no more. One that cannot is forgotten after a while."""
+    """Delete this node's row. If that fails, other nodes delete it after a day."""
     try:
         Node.objects.filter(pk=_name()).delete()
     except DatabaseError:
-        _logger.warning("this node could not say that it ends: the database is away")
+        _logger.warning("this node could not delete its row: the database is unavailable")
     finally:
         connections.close_all()
 
 
 def start() -> None:
-    """Say it now and every half minute, in a thread of the process that calls this."""
-    threading.Thread(target=_go_on, name="presence", daemon=True).start()
+    """Start the thread that announces this node every 30 seconds."""
+    threading.Thread(target=_announce_forever, name="presence", daemon=True).start()
 
 
-def _go_on() -> None:
-    silence = threading.Event()
+def _announce_forever() -> None:
+    pause = threading.Event()
     while True:
         try:
             announce()
-            Node.objects.forgotten().delete()
+            Node.objects.stale().delete()
         except DatabaseError:
-            _logger.debug("this node could not say that it is there", exc_info=True)
+            _logger.debug("this node could not announce itself", exc_info=True)
         finally:
-            # Idle, it holds none of the connections that requests need.
+            # While idle, this thread must not hold a connection that requests need.
             connections.close_all()
-        silence.wait(_BEAT_SECONDS)
+        pause.wait(_INTERVAL_SECONDS)
 
 
 def _name() -> str:

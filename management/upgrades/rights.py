@@ -1,4 +1,4 @@
-"""Whether the role, or the user, that would migrate may change what has to be changed."""
+"""Checks that the role, or the operating-system user, that migrates has the rights to do so."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 
-def lacking(connection: BaseDatabaseWrapper, tables: set[str]) -> list[str]:
-    """Return what speaks against changing these tables and making new ones, as sentences."""
+def find_missing(connection: BaseDatabaseWrapper, tables: set[str]) -> list[str]:
+    """Return the rights that are missing to change these tables and create new ones, as sentences."""
     if connection.vendor == "postgresql":
         return _on_postgresql(connection, tables)
     return _on_sqlite(Path(str(connection.settings_dict["NAME"])))
@@ -21,9 +21,9 @@ def _on_postgresql(connection: BaseDatabaseWrapper, tables: set[str]) -> list[st
         )
         role, schema, read_only, may_create = cursor.fetchone()
         if read_only:
-            return ["the database takes no writes: it is a standby, or set to read only"]
-        said = (
-            [] if may_create else [f"{role} may not make tables: GRANT CREATE ON SCHEMA {schema} TO {role}"]
+            return ["the database is read-only: it is a standby, or configured so"]
+        missing = (
+            [] if may_create else [f"{role} may not create tables: GRANT CREATE ON SCHEMA {schema} TO {role}"]
         )
         cursor.execute(
             "SELECT relname, pg_get_userbyid(relowner) FROM pg_class "
@@ -31,14 +31,14 @@ def _on_postgresql(connection: BaseDatabaseWrapper, tables: set[str]) -> list[st
             "AND NOT pg_has_role(relowner, 'USAGE') ORDER BY relname",
             [list(tables)],
         )
-        said += [
+        missing += [
             f"{table} belongs to {owner}, and {role} may not change it: migrate as {owner}"
             for table, owner in cursor.fetchall()
         ]
-    return said
+    return missing
 
 
 def _on_sqlite(path: Path) -> list[str]:
     if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return []
-    return [f"{path} or its folder cannot be written by this user: migrate as the user of the server"]
+    return [f"this user cannot write to {path} or its folder: migrate as the user that runs the server"]

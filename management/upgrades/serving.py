@@ -1,4 +1,4 @@
-"""Which nodes serve at this moment, and what they still need."""
+"""The nodes that serve now, and what they still need."""
 
 from dataclasses import dataclass
 
@@ -13,18 +13,19 @@ from management.upgrades.pending import Name
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A node that was seen in the last minutes."""
+    """A node that was seen in the last three minutes."""
 
     name: str
     release: str
     seconds: int  # since it was seen
-    needs: list[Name]  # contracts that would take something away from it
+    needs: list[Name]  # contract migrations that would remove something it needs
 
 
 def nodes(connection: BaseDatabaseWrapper, contracts: list[Name]) -> list[Serving]:
-    """Return the nodes that serve, by name, and which of these contracts come too early for each.
+    """Return the serving nodes, by name, each with the contract migrations that would break it.
 
-    A contract completes expand migrations: code that knows those does without what it takes away.
+    A contract migration names the expand migrations that it completes. A node that knows these does not need
+    what the contract migration removes.
     """
     if Node._meta.db_table not in connection.introspection.table_names():
         return []

@@ -183,8 +183,8 @@ def test_decision_R3_nothing_is_taken_away_from_a_node_that_was_seen_a_moment_ag
     refused = shop.manage("migrate", "--yes")
 
     assert refused.returncode == 1
-    assert f"of release {presence.release()} " in refused.stderr
-    assert "needs what shop.0003_contract takes away" in refused.stderr
+    assert f"release {presence.release()}, " in refused.stderr
+    assert "needs what shop.0003_contract removes" in refused.stderr
     assert shop.applied()["0003_contract"] is False
     assert "Serving:" in shop.manage("preflight").stdout
     [node] = shop.preflight("--yes")[1]["nodes"]
@@ -249,7 +249,7 @@ class TestOnPostgreSQL:
             refused = shop.manage("migrate", "--patience", "1")
 
         assert refused.returncode == 1
-        assert "was not to be had within 1 seconds" in refused.stderr
+        assert "still locked after 1 seconds" in refused.stderr
         assert shop.applied()["0002_next"] is False
         assert shop.manage("migrate").returncode == 0
 
@@ -372,26 +372,26 @@ def test_what_to_look_at_first_is_told(database, monkeypatch):
 
 
 def test_what_the_role_may_not_change_is_told_before_anything_is_changed(database, monkeypatch):
-    assert rights.lacking(connection, {"users_user"}) == []
+    assert rights.find_missing(connection, {"users_user"}) == []
     if connection.vendor == "sqlite":
         monkeypatch.setattr(os, "access", lambda *_: False)
-        assert "cannot be written by this user" in rights.lacking(connection, {"users_user"})[0]
+        assert "this user cannot write to" in rights.find_missing(connection, {"users_user"})[0]
         return
     role = f"gatehouse_{secrets.token_hex(4)}"
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE ROLE {role}")
         try:
             cursor.execute(f"SET ROLE {role}")
-            said = rights.lacking(connection, {"users_user", "is_no_table"})
+            said = rights.find_missing(connection, {"users_user", "is_no_table"})
             cursor.execute("SET default_transaction_read_only = on")
-            standby = rights.lacking(connection, {"users_user"})
+            standby = rights.find_missing(connection, {"users_user"})
         finally:
             cursor.execute("RESET ALL; RESET ROLE")
             cursor.execute(f"DROP ROLE {role}")
-    assert f"{role} may not make tables" in said[0]
+    assert f"{role} may not create tables" in said[0]
     assert "users_user belongs to " in said[1]
     assert len(said) == 2
-    assert "takes no writes" in standby[0]
+    assert "is read-only" in standby[0]
 
 
 def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):
@@ -400,7 +400,7 @@ def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error
         (OperationalError("no"), "does not answer"),
     ):
         monkeypatch.setattr(connections["default"], "ensure_connection", mock.Mock(side_effect=error))
-        assert said in preflight.look(connection).refusals[0]
+        assert said in preflight.check(connection).refusals[0]
 
 
 @pytest.mark.parametrize(("version", "old"), [(130015, True), (140000, False), (170002, False), (0, True)])

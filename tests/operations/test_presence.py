@@ -37,5 +37,5 @@ def test_a_node_that_fell_silent_is_not_counted_and_forgotten_after_a_day(addres
         Node.objects.filter(pk=name).update(seen_at=seconds_ahead(-seconds))
 
     assert set(silent) & set(seen()) == {"there"}
-    assert set(silent) & set(Node.objects.forgotten().values_list("pk", flat=True)) == {"long gone"}
+    assert set(silent) & set(Node.objects.stale().values_list("pk", flat=True)) == {"long gone"}
     Node.objects.filter(pk__in=silent).delete()

@@ -25,7 +25,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from management.upgrades import turn
+from management.upgrades import migration_lock
 from tests.support import cast, customers, next_release, nodes, releases, stage
 from tests.support.customers import Customers
 from tests.support.independent import bearer
@@ -150,7 +150,7 @@ class Locks:
     def _watch(self, url: str) -> None:
         with psycopg.connect(url, autocommit=True) as looking:
             while not self._over.wait(0.02):
-                for (seconds,) in looking.execute(self._QUERY, [turn.KEY]).fetchall():
+                for (seconds,) in looking.execute(self._QUERY, [migration_lock.KEY]).fetchall():
                     self.longest = max(self.longest, seconds or 0)
 
 

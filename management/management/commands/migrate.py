@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import connections
 
-from management.upgrades import grants, preflight, turn
+from management.upgrades import grants, migration_lock, preflight
 from management.upgrades.pending import Pending
 
 # With one of these options the command is Django's own, without checks.
@@ -64,18 +64,18 @@ class Command(migrate.Command):
         if any(options.get(name) for name in _UNCHECKED_OPTIONS):
             super().handle(*args, **options)
             return
-        with turn.taken(connection, patience=options["patience"]):
-            findings = preflight.look(connection, confirmed=options["yes"], forced=options["force"])
+        with migration_lock.hold(connection, patience=options["patience"]):
+            findings = preflight.check(connection, confirmed=options["yes"], forced=options["force"])
             if findings.refusals or findings.pending is None:
                 raise CommandError("\n".join(findings.refusals))
             for warning in findings.warnings if options["verbosity"] else ():
                 self.stderr.write(f"Note: {warning}")
-            turn.insist(
+            migration_lock.retry(
                 connection,
                 partial(self._migrate, findings.pending, *args, **options),
                 lock_timeout=options["lock_timeout"],
                 patience=options["patience"],
-                say=lambda said: self.stderr.write(f"Note: {said}"),
+                say=lambda text: self.stderr.write(f"Note: {text}"),
             )
             if settings.DATABASE_SERVING_ROLE and connection.vendor == "postgresql":
                 grants.grant(connection, settings.DATABASE_SERVING_ROLE)

@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Print the findings, and exit with 1 if there is a refusal."""
-        findings = preflight.look(connection, confirmed=options["yes"])
+        findings = preflight.check(connection, confirmed=options["yes"])
         if options["json"]:
             self.stdout.write(json.dumps(asdict(findings)))
         else:

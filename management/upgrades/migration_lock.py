@@ -1,7 +1,7 @@
-"""One migration at a time, which makes nobody wait for long.
+"""A lock so that one migration runs at a time, and retries so that it blocks requests only briefly.
 
-A statement that waits for a table makes all wait that come after it, readers too. So a table is
-waited for briefly, and again after a pause in which the others go on.
+A statement that waits for a table lock blocks all later statements, including reads. So a migration waits for
+a lock only briefly, and retries after a pause in which other statements continue.
 """
 
 import time
@@ -13,21 +13,21 @@ from django.core.management import CommandError
 from django.db import DatabaseError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-KEY: Final = 0x6761_7465  # of no meaning but that all releases use the same
-_LOOK_SECONDS: Final = 0.2
+KEY: Final = 0x6761_7465  # arbitrary, the same in all releases
+_POLL_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 2
-# lock_not_available, deadlock_detected: what was begun is undone, and may be begun again.
+# lock_not_available, deadlock_detected: the transaction was rolled back and can be retried.
 _HELD: Final = frozenset({"55P03", "40P01"})
 _SESSION: Final = {
-    "statement_timeout": "0",  # a role may have one; an index takes as long as it takes
-    # When this process is killed, its statement ends too, and does not keep the next one out.
+    "statement_timeout": "0",  # the role may have one, and building an index may take longer
+    # If this process is killed, its statement ends too, and its locks are released.
     "client_connection_check_interval": "1s",
 }
 
 
 @contextmanager
-def taken(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]:
-    """Keep other migrations of this database out. SQLite has one writer anyway.
+def hold(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]:
+    """Hold the lock against other migrations of this database. SQLite has one writer anyway.
 
     Raises:
         CommandError: another migration was still running after ``patience`` seconds.
@@ -36,25 +36,25 @@ def taken(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]
     if connection.vendor != "postgresql":
         yield
         return
-    # Tried again and again, never waited for: a statement that waits keeps a snapshot, and whoever
-    # builds an index waits until all older snapshots are gone. The two would wait for each other.
+    # Polled, because a statement that waits for the lock keeps a snapshot, and building an index waits until
+    # all older snapshots are gone. The two would wait for each other.
     deadline = time.monotonic() + patience
-    while not _asked(connection, "SELECT pg_try_advisory_lock(%s)", KEY):
+    while not _query(connection, "SELECT pg_try_advisory_lock(%s)", KEY):
         if time.monotonic() > deadline:
             raise CommandError(f"another migration is still running after {patience:g} seconds")
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
     try:
         for name, value in _SESSION.items():
             _set(connection, name, value)
         yield
     finally:
         if connection.connection is not None and not connection.connection.closed:
-            _asked(connection, "SELECT pg_advisory_unlock(%s)", KEY)
+            _query(connection, "SELECT pg_advisory_unlock(%s)", KEY)
             for name in (*_SESSION, "lock_timeout"):
                 _reset(connection, name)
 
 
-def insist(
+def retry(
     connection: BaseDatabaseWrapper,
     work: Callable[[], None],
     *,
@@ -62,12 +62,12 @@ def insist(
     patience: float,
     say: Callable[[str], Any],
 ) -> None:
-    """Do ``work``, which goes on where it stopped, until no table is held against it.
+    """Run ``work``, which continues where it stopped, until it gets every table lock that it needs.
 
-    Others wait for a table for ``lock_timeout`` seconds at a time at most, and then have a pause.
+    One attempt blocks other statements for at most ``lock_timeout`` seconds; then there is a pause.
 
     Raises:
-        CommandError: a table was not to be had within ``patience`` seconds.
+        CommandError: a table was locked for ``patience`` seconds.
 
     """
     if connection.vendor != "postgresql":
@@ -85,19 +85,18 @@ def insist(
             return
         if time.monotonic() > deadline:
             raise CommandError(
-                f"a table was not to be had within {patience:g} seconds, because something else holds it. "
-                "The migration that was under way is undone, those before it stay: run it again, "
-                "or look for long transactions first"
+                f"a table was still locked after {patience:g} seconds. This migration was rolled back; "
+                "earlier ones stay applied. Look for long transactions (pg_stat_activity) and run it again"
             )
-        say("a table is held by others; trying again in a moment")
+        say("a table is locked; retrying in a moment")
         time.sleep(_PAUSE_SECONDS)
 
 
 def _set(connection: BaseDatabaseWrapper, name: str, value: str) -> None:
     try:
-        _asked(connection, "SELECT set_config(%s, %s, false)", name, value)
+        _query(connection, "SELECT set_config(%s, %s, false)", name, value)
     except DatabaseError:
-        # Not every platform can tell that a client has gone.
+        # client_connection_check_interval is not supported on every platform.
         if name == "lock_timeout":
             raise
 
@@ -107,7 +106,7 @@ def _reset(connection: BaseDatabaseWrapper, name: str) -> None:
         cursor.execute(f"RESET {name}")
 
 
-def _asked(connection: BaseDatabaseWrapper, statement: str, *values: str | int) -> Any:
+def _query(connection: BaseDatabaseWrapper, statement: str, *values: str | int) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone()[0]
