@@ -1,4 +1,4 @@
-"""How large a body may be, before anything reads it."""
+"""Limits on the size of request bodies, applied before anything reads them."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from config import errors
 
-WITHOUT_TOKEN: Final = 64 * 1024  # bytes: anybody may send it, so it must be cheap
+WITHOUT_TOKEN: Final = 64 * 1024  # bytes; anyone can send such a body, so it must be cheap
 _API: Final = "/api/v1/"  # needs a token
 _PROTOCOL: Final = "/oidc/"  # forms of few fields, each of a bounded length
 _SITE: Final = "/admin/"  # needs a session
@@ -16,17 +16,17 @@ _CHECK_THEMSELVES: Final = (_API, _PROTOCOL)
 
 
 class BodyLimitMiddleware:
-    """Refuses large forms where the CSRF check would read all of them first.
+    """Refuses large forms before the CSRF check reads them.
 
-    Files are dropped unread (``FILE_UPLOAD_HANDLERS`` is empty): nothing here takes any, and
-    they would fill the disk.
+    Uploaded files are discarded unread (``FILE_UPLOAD_HANDLERS`` is empty): no view accepts files, and they
+    would fill the disk.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request, or answer 413 in the shape of its path."""
+        """Serve the request, or return 413 in the format of its path."""
         path = request.path_info
         if fits(request, path) or path.startswith(_CHECK_THEMSELVES):
             return self.get_response(request)
@@ -43,6 +43,6 @@ def limit(request: HttpRequest, path: str) -> int:
 
 
 def fits(request: HttpRequest, path: str) -> bool:
-    """Tell whether a body says to be no larger than what a path below the tenant takes."""
+    """Tell whether the Content-Length of a request is within the limit of its path below the tenant."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     return length.isdecimal() and int(length) <= limit(request, path)

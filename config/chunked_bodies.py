@@ -1,4 +1,4 @@
-"""Request bodies without a length: HTTP/1.1 chunked transfer coding, which WSGI has no word for."""
+"""Request bodies without a length: HTTP/1.1 chunked transfer coding, which WSGI does not cover."""
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -9,15 +9,15 @@ from gunicorn.http.errors import ParseException
 
 
 def is_chunked(environ: dict[str, Any]) -> bool:
-    """Tell whether the length of a body is known only when all of it is there."""
+    """Tell whether a request has a body without a Content-Length."""
     return "HTTP_TRANSFER_ENCODING" in environ and not environ.get("CONTENT_LENGTH")
 
 
 def read(environ: dict[str, Any]) -> bool:
-    """Read a chunked body into memory and say how long it is; tell whether that was possible.
+    """Read a chunked body into memory and set its length; return false if it cannot be read.
 
-    Django takes a body without a length for an empty one. Of a body that is too long for every path
-    one byte more than the limit is read, so it is refused as one that says its length.
+    Django treats a body without a length as empty. Of a body that is too long, one byte more than the limit
+    is read, so it is refused like a body with a length.
     """
     try:
         body = environ["wsgi.input"].read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
@@ -28,6 +28,6 @@ def read(environ: dict[str, Any]) -> bool:
 
 
 def refuse(start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer a body that cannot be read."""
+    """Return 400 for a body that cannot be read."""
     start_response("400 Bad Request", [("Content-Length", "0"), ("Cache-Control", "no-store")])
     return ()

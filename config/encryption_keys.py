@@ -1,4 +1,4 @@
-"""Reading ``ENCRYPTION_KEYS``: the ring of installation keys, the first of which encrypts."""
+"""Reading ``ENCRYPTION_KEYS``: the key ring of the installation, whose first key encrypts."""
 
 import base64
 import binascii
@@ -15,8 +15,8 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 def ring(name: str, *, development: bool, kept_in: Path) -> dict[str, bytes]:
     """Return keys of 32 bytes by key id, in the order given.
 
-    Each is base64url of 32 random bytes; several are parted by commas. Development makes one
-    up at the first start and keeps it in the file; production refuses to start without one.
+    Each key is base64url of 32 random bytes; keys are separated by commas. Development generates one at the
+    first start and keeps it in the file. Production does not start without one.
     """
     text = env.secret(name, development=development, kept_in=kept_in)
     keys = [_key(name, part.strip()) for part in text.split(",") if part.strip()]
@@ -27,7 +27,7 @@ def ring(name: str, *, development: bool, kept_in: Path) -> dict[str, bytes]:
 
 def _key(name: str, text: str) -> bytes:
     try:
-        # Strictly: a lenient decoder would take two keys without a comma for the first of them.
+        # Strictly: a lenient decoder would read two keys without a comma as the first one.
         key = base64.b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
         raise env.refuse(name, "holds a key that is not base64url") from None
@@ -37,5 +37,5 @@ def _key(name: str, text: str) -> bytes:
 
 
 def _id(key: bytes) -> str:
-    """Name a key by eight hexadecimal digits that tell nothing about it."""
+    """Return the id of a key: eight hexadecimal digits that reveal nothing about it."""
     return hashlib.sha256(b"gatehouse key id" + key).hexdigest()[:8]

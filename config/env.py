@@ -1,4 +1,4 @@
-"""Readers of environment variables that refuse a bad value and say which one and why."""
+"""Readers of environment variables. An invalid value raises an error that names the variable and the rule."""
 
 import importlib.util
 import ipaddress
@@ -21,17 +21,17 @@ _HOST = re.compile(r"[a-z0-9_.-]+|\[[0-9a-f:.]+\]")
 
 
 def refuse(name: str, rule: str) -> ImproperlyConfigured:
-    """Return the error that names the variable and the rule it breaks."""
+    """Return the error for a variable and the rule that it breaks."""
     return ImproperlyConfigured(f"{name}: {rule}")
 
 
 def text(name: str, default: str = "") -> str:
-    """Read a string; surrounding white space does not count, and an empty one is none."""
+    """Read a string without surrounding white space. An empty one gives the default."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, *, default: bool = False) -> bool:
-    """Read a yes or no."""
+    """Read a boolean."""
     value = text(name).lower()
     if not value:
         return default
@@ -43,7 +43,7 @@ def flag(name: str, *, default: bool = False) -> bool:
 
 
 def choice(name: str, choices: tuple[str, ...], default: str) -> str:
-    """Read one of a few words."""
+    """Read one of a few values, ignoring case."""
     value = text(name, default).lower()
     if value not in choices:
         raise refuse(name, f"must be one of {', '.join(choices)}, not {value!r}")
@@ -68,17 +68,17 @@ def listing(name: str) -> list[str]:
 
 
 def addresses(name: str) -> set[str]:
-    """Read a comma-separated list of IP addresses, each in the spelling that a connection has."""
+    """Read a comma-separated list of IP addresses, in canonical form."""
     try:
         return {str(ipaddress.ip_address(part)) for part in listing(name)}
     except ValueError as error:
-        raise refuse(name, f"must be IP addresses parted by commas: {error}") from None
+        raise refuse(name, f"must be IP addresses separated by commas: {error}") from None
 
 
 def base_url(name: str, default: str, *, development: bool) -> str:
     """Read the public origin: scheme, host and port, nothing else.
 
-    Production asks for https; http is for development and for loopback hosts.
+    Production requires https, except for loopback hosts.
     """
     value = text(name, default).rstrip("/")
     if not value:
@@ -88,9 +88,9 @@ def base_url(name: str, default: str, *, development: bool) -> str:
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         raise refuse(name, f"must look like https://id.example.com, not {value!r}")
     if parts.port == {"http": 80, "https": 443}[parts.scheme]:
-        raise refuse(name, f"must leave out port {parts.port}, as browsers do; got {value!r}")
+        raise refuse(name, f"must leave out the default port {parts.port}, as browsers do; got {value!r}")
     if parts.path or parts.query or parts.fragment:
-        raise refuse(name, f"must not have a path: tenants live below it, at /t/…; got {value!r}")
+        raise refuse(name, f"must not have a path: tenants are served below it, at /t/…; got {value!r}")
     if parts.scheme == "http" and not (development or host in {"localhost", "127.0.0.1", "[::1]"}):
         raise refuse(name, "must be https in production")
     return f"{parts.scheme}://{parts.netloc.lower()}"
@@ -99,17 +99,17 @@ def base_url(name: str, default: str, *, development: bool) -> str:
 def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)
-        _ = parts.port, parts.hostname  # both raise on what is not a port or an address
+        _ = parts.port, parts.hostname  # both raise if they are invalid
     except ValueError:
         raise refuse(name, "is not a URL") from None
     return parts
 
 
 def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> str:
-    """Read a secret of 32 characters or more.
+    """Read a secret of at least 32 characters.
 
-    Development makes one up of ``size`` bytes at the first start and keeps it in the file,
-    readable by its owner alone; production refuses to start without one.
+    Development generates one of ``size`` bytes at the first start and keeps it in the file, which only its
+    owner can read. Production does not start without one.
     """
     value = text(name)
     if not value and development:
@@ -117,20 +117,20 @@ def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> st
     if not value:
         raise refuse(name, "is required in production")
     if not _looks_random(value) or re.search(r"change.?me|insecure|secret.?key", value, re.IGNORECASE):
-        raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more, and not a default")
+        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters, and not a default")
     return value
 
 
 def optional_secret(name: str) -> str:
-    """Read a secret of 32 characters or more, or nothing."""
+    """Read a secret of at least 32 characters, or nothing."""
     value = text(name)
     if value and not _looks_random(value):
-        raise refuse(name, f"must be {_MINIMUM_SECRET} random characters or more")
+        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters")
     return value
 
 
 def tracing(name: str) -> bool:
-    """Tell whether OpenTelemetry is asked for; what it needs is an optional extra."""
+    """Tell whether tracing is configured; it needs the packages of an optional extra."""
     if text(name) and importlib.util.find_spec("opentelemetry") is None:
         raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
     return bool(text(name))
@@ -141,7 +141,7 @@ def _looks_random(value: str) -> bool:
 
 
 def _remembered(name: str, path: Path, size: int) -> str:
-    """Return what the file holds, written whole by whichever process came first."""
+    """Return the secret in the file, which the first process writes atomically."""
     _make_folder(name, path)
     if not path.exists():
         descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
@@ -152,7 +152,7 @@ def _remembered(name: str, path: Path, size: int) -> str:
         Path(draft).unlink()
     value = path.read_text(encoding="ascii", errors="replace").strip()
     if not _looks_random(value):
-        raise refuse(name, f"what is kept in {path} is no secret: delete that file")
+        raise refuse(name, f"{path} does not hold a secret: delete this file")
     return value
 
 
@@ -160,19 +160,19 @@ def _make_folder(name: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise refuse(name, f"{path} cannot be made: {error.strerror}") from None
+        raise refuse(name, f"the folder of {path} cannot be created: {error.strerror}") from None
 
 
 def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -> dict[str, object]:
     """Read ``sqlite:///relative``, ``sqlite:////absolute`` or ``postgres://user:password@host:port/name``.
 
-    What follows a ``?`` goes to libpq: ``postgres://host/name?sslmode=verify-full``. The threads of a
-    process share ``pool`` connections to PostgreSQL at most; with 0 each keeps its own. Statements
-    are ``prepared`` there unless what stands between cannot keep them.
+    The query string is passed to libpq: ``postgres://host/name?sslmode=verify-full``. The threads of a
+    process share at most ``pool`` connections to PostgreSQL; with 0, each thread has its own. Statements are
+    ``prepared``, unless a pooler in between cannot keep them.
     """
     parts = _split(name, text(name, default))
     if parts.fragment:
-        raise refuse(name, "must have # written as %23")
+        raise refuse(name, "must write # as %23")
     if parts.scheme == "sqlite":
         if parts.netloc or parts.query:
             raise refuse(name, "must look like sqlite:///relative/path or sqlite:////absolute/path")
@@ -183,7 +183,7 @@ def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -
 
 
 def redis_url(name: str) -> str:
-    """Read ``redis://host:port/number``, or nothing."""
+    """Read ``redis://host:port/number`` or ``rediss://…``, or nothing."""
     value = text(name)
     if value and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
@@ -203,7 +203,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")
     _make_folder(name, path)
     try:
-        # SQLite would let everybody read it; what it lays beside it gets the rights of the file itself.
+        # SQLite would create it readable by everyone. Its other files get the mode of this file.
         os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
@@ -211,7 +211,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         "ENGINE": "database.sqlite",
         "NAME": path,
         "OPTIONS": {
-            # An acknowledged write survives a power cut, and writers queue instead of failing.
+            # An acknowledged write survives a power failure, and writers queue instead of failing.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -231,12 +231,12 @@ def _postgresql(name: str, parts: SplitResult, pool: int, *, prepared: bool) -> 
         "PORT": parts.port or "",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
-        "CONN_MAX_AGE": 0 if pool else None,  # a pool keeps them open itself
+        "CONN_MAX_AGE": 0 if pool else None,  # a pool keeps its connections open
         "CONN_HEALTH_CHECKS": True,
-        # A pooler between us and the database (PgBouncer) knows no cursor from one transaction to the next.
+        # A pooler such as PgBouncer does not keep a cursor from one transaction to the next.
         "DISABLE_SERVER_SIDE_CURSORS": True,
         "OPTIONS": {"connect_timeout": 5, "server_side_binding": True}
-        # A statement that comes again is planned once a connection.
+        # A repeated statement is planned once per connection.
         | ({"prepare_threshold": 3} if prepared else {})
         | pooled
         | dict(parse_qsl(parts.query)),

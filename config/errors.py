@@ -1,7 +1,7 @@
-"""What is answered where no view answers: unknown paths, malformed requests, failures.
+"""Responses where no view runs: to unknown paths, malformed requests and failures.
 
-The shape follows the path: an envelope below ``/api/``, OAuth's JSON at its endpoints, a
-page for people everywhere else.
+The format follows the path: an envelope below ``/api/``, OAuth's JSON at its endpoints, and an HTML page
+elsewhere.
 """
 
 import errno
@@ -36,7 +36,7 @@ _ANY_TENANT: Final = "/in-place-of-a-tenant/"
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer: its status, OAuth's error code and the texts of the page. Django takes it for a view."""
+    """An error response: its status, OAuth's error code and the page's texts. Django uses it as a view."""
 
     status: int
     error_code: str
@@ -47,7 +47,7 @@ class _Answer:
     def __call__(
         self, request: HttpRequest, exception: object = None, *, reason: str = "", **values: str
     ) -> HttpResponse:
-        """Answer in the shape of the path; ``values`` are put into the message."""
+        """Return the response in the format of the path; ``values`` are put into the message."""
         title = str(self.title)
         if request.path_info.startswith("/api/"):
             return plain_refusal(self.status, title.lower())
@@ -97,7 +97,7 @@ _database_away: Final = _Answer(
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 503 with ``Retry-After`` if the failure passes by itself, and 500 otherwise."""
+    """Return 503 with ``Retry-After`` for a temporary failure, and 500 otherwise."""
     if not _is_temporary(sys.exc_info()[1]):
         return _failure(request)
     response = _database_away(request)
@@ -113,7 +113,7 @@ def _is_temporary(failure: BaseException | None) -> bool:
 
 
 def too_large(request: HttpRequest, limit: int) -> HttpResponse:
-    """Answer a body of more bytes than its path takes."""
+    """Return 413 for a body that is larger than the limit of its path."""
     size = f"{limit // 1024} KiB"
     if request.path_info.startswith("/api/"):
         return plain_refusal(_too_large.status, f"the body is larger than {size}")
@@ -121,10 +121,10 @@ def too_large(request: HttpRequest, limit: int) -> HttpResponse:
 
 
 def overloaded(request: HttpRequest) -> HttpResponse:
-    """Answer somebody for whose password there is no place at this moment.
+    """Return 503 for a request that found no free slot for hashing its password.
 
-    Many are answered so, hence a page is rendered once for each language: nobody has looked yet whether the
-    tenant in the path is one, and whoever floods us may name another each time.
+    The page is rendered once per language, because there may be many such requests, each with another tenant
+    in its path, which has not been looked up yet.
     """
     refusal = passwords.Busy()
     if request.path_info.startswith("/api/"):
@@ -141,7 +141,7 @@ def overloaded(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _overloaded(language: str | None) -> tuple[str, str]:
-    """Return a page of any tenant in a language, and the id of the request that it was rendered for."""
+    """Return the page in a language, for any tenant, and the id of the request it was rendered for."""
     prefix = get_script_prefix()
     set_script_prefix(_ANY_TENANT)
     try:

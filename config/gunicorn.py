@@ -1,4 +1,4 @@
-"""gunicorn's settings, used by every way of starting Gatehouse."""
+"""gunicorn's settings, however Gatehouse is started."""
 
 import gc
 import os
@@ -15,15 +15,15 @@ workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
 worker_class = "config.worker.Worker"
 wsgi_app = "config.wsgi:application"
-# A header must never become SCRIPT_NAME or PATH_INFO: they would pick the tenant.
+# A header must never become SCRIPT_NAME or PATH_INFO, which select the tenant.
 forwarder_headers = ""
-# Nothing is believed of a proxy at this level: BASE_URL says scheme and host.
+# gunicorn trusts no proxy: scheme and host come from BASE_URL.
 forwarded_allow_ips = ""
 secure_scheme_headers: dict[str, str] = {}
 limit_request_line = 8_190
 limit_request_fields = 64
 limit_request_field_size = 8_190
-# What is written is for this user alone: the database, its log, keys, the outbox.
+# Files are for this user only: the database, keys, the outbox.
 umask = 0o077
 keepalive = 15
 graceful_timeout = 30
@@ -34,22 +34,22 @@ worker_tmp_dir = None
 accesslog = None
 errorlog = "-"
 logconfig_dict = settings.LOGGING
-# Its socket would lie in the home directory, one for all gunicorns of a user.
+# Its socket would be in the home directory, shared by all gunicorns of a user.
 control_socket_disable = True
 
 
 class ErrorsOnly(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """Gathers nothing for an access log that nobody writes: with ``logconfig_dict`` each request would."""
+    """Has no access log. With ``logconfig_dict``, gunicorn would prepare one for each request."""
 
     @property
     def access_log_enabled(self) -> bool:
-        """False: proxies write one, and audit entries say what happened."""
+        """False: proxies write access logs, and the audit log has the events."""
         return False
 
 
 logger_class = ErrorsOnly
 
-# Where the workers of this server keep their counts together; the library reads it when it is loaded.
+# The directory of the workers' metrics. prometheus_client reads the variable when it is imported.
 _METRICS = settings.VAR / f"metrics-{settings.PORT}"
 if settings.METRICS_TOKEN:
     shutil.rmtree(_METRICS, ignore_errors=True)
@@ -58,13 +58,13 @@ if settings.METRICS_TOKEN:
 
 
 def when_ready(server: object) -> None:
-    """Set aside what is loaded: it lasts, and looking through it for garbage would stop workers for 0.1 s."""
+    """Exempt loaded objects from garbage collection, where they would pause workers for 0.1 seconds."""
     gc.collect()
     gc.freeze()
 
 
 def child_exit(server: object, worker: Any) -> None:
-    """Drop what only a living worker counts."""
+    """Remove the metrics that count only for live workers."""
     if settings.METRICS_TOKEN:
         from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - as below
 
@@ -72,8 +72,8 @@ def child_exit(server: object, worker: Any) -> None:
 
 
 def post_worker_init(worker: object) -> None:
-    """Let the worker send messages and spans: after the fork, since threads do not survive one."""
-    from interaction.verification import outgoing  # noqa: PLC0415 - apps are not loaded when this file is
+    """Start the worker's threads, after the fork, because threads do not survive one."""
+    from interaction.verification import outgoing  # noqa: PLC0415 - this file is loaded before the apps
     from management.observability import refusals, tracing  # noqa: PLC0415
     from management.upgrades import presence  # noqa: PLC0415
 
@@ -84,10 +84,10 @@ def post_worker_init(worker: object) -> None:
 
 
 def worker_exit(server: object, worker: object) -> None:
-    """Let it finish the messages that it is sending, and write down what it counted."""
+    """Finish the messages that the worker is sending, and record the refusals that it counted."""
     from django.apps import apps  # noqa: PLC0415 - as above
 
-    if not apps.ready:  # the worker could not start, and why is what has to be seen
+    if not apps.ready:  # the worker failed to start, and that error must stay visible
         return
     from interaction.verification import outgoing  # noqa: PLC0415 - as above
     from management.observability import refusals  # noqa: PLC0415
@@ -97,7 +97,7 @@ def worker_exit(server: object, worker: object) -> None:
 
 
 def on_exit(server: object) -> None:
-    """Say that this node is gone, after its last worker."""
+    """Remove this node from the serving nodes, after its last worker has ended."""
     from django.apps import apps  # noqa: PLC0415 - as above
 
     if not apps.ready:

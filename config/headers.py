@@ -1,4 +1,4 @@
-"""Headers that keep browsers from doing what our pages never ask for."""
+"""Security headers of all responses."""
 
 import base64
 import hashlib
@@ -14,20 +14,19 @@ _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb
 
 
 class SecurityHeadersMiddleware:
-    """Adds them to every answer; a page may ask for what it needs besides.
+    """Adds the headers to every response. A page may set attributes of its response to allow more.
 
-    ``response.form_targets`` are where its forms lead beyond us, with ``response.frames`` it may
-    frame pages of ours, and with ``response.framed`` it may be framed by them: such a page is
-    a picture, in which nothing runs and nothing is sent. ``response.style_sheets`` are the
-    texts of sheets that stand in the page itself, which the policy names by their hashes.
-    ``response.widget_sources`` are whose scripts, styles and frames the page shows besides: a CAPTCHA's.
+    ``form_targets``: origins outside this installation to which its forms may lead. ``frames``: it may frame
+    pages of this installation. ``framed``: pages of this installation may frame it; it is then sandboxed, so
+    no script runs and no form is sent. ``style_sheets``: the texts of inline style sheets, which the policy
+    names by their hashes. ``widget_sources``: origins of the scripts, styles and frames of a CAPTCHA.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         headers = {
             "X-Content-Type-Options": "nosniff",
-            # The Origin header of our own forms must survive, which "no-referrer" takes away.
+            # "no-referrer" would remove the Origin header of our own forms.
             "Referrer-Policy": "same-origin",
             "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
         }
@@ -40,13 +39,13 @@ class SecurityHeadersMiddleware:
         response = self.get_response(request)
         if _has_a_body(response) and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))
-        # Django looks at each name and value anew when it is set: a tenth of the work of a small request.
+        # Set directly: Django's checks of each name and value take a tenth of the time of a small request.
         response.headers._store |= self._always  # noqa: SLF001
         if response.get("Content-Type", "").startswith("text/html"):
             framed = getattr(response, "framed", False)
             response["Content-Security-Policy"] = _policy(response)
             response["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
-            if not framed:  # HTML calls it an error together with a sandbox
+            if not framed:  # HTML forbids it together with a sandbox
                 response["Cross-Origin-Opener-Policy"] = "same-origin"
             response["Permissions-Policy"] = _PERMISSIONS
         return response
@@ -63,8 +62,8 @@ def _has_a_body(response: HttpResponse) -> bool:
 def _policy(response: HttpResponse) -> str:
     """Return the policy of a page.
 
-    Chromium holds ``form-action`` against every redirect that follows a form, up to the
-    application and beyond: hence https, and what else the page says its form leads to.
+    Chromium applies ``form-action`` to every redirect after a form, up to the application and beyond. So all
+    of https is allowed, and the page's form targets.
     """
     framed, sheets = getattr(response, "framed", False), getattr(response, "style_sheets", ())
     widget = getattr(response, "widget_sources", ())
@@ -88,5 +87,5 @@ def _policy(response: HttpResponse) -> str:
 
 
 def _hash(sheet: str) -> str:
-    """Return the source expression that lets in one text (Content Security Policy Level 3, section 2.3.1)."""
+    """Return the source expression that allows one text (Content Security Policy Level 3, section 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""Turning away, before anything costly, requests for whose password there is no place."""
+"""Load shedding: refuses requests early if no slot for hashing their password is free."""
 
 import logging
 import time
@@ -20,34 +20,34 @@ from interaction.pages.language import LanguageMiddleware
 
 _JSON: Final = "application/json"
 _FORM: Final = "application/x-www-form-urlencoded"
-_SECONDS: Final = 60  # between two lines of the log
+_LOG_INTERVAL: Final = 60  # seconds
 _logger: Final = logging.getLogger("gatehouse.load_shedding")
 
 
 class LoadSheddingMiddleware:
-    """Gives what is posted to views that hash for strangers a place for it, or refuses it.
+    """Takes a hashing slot for each POST to a view that hashes passwords without authentication, or refuses.
 
-    Who is refused has cost no statement and no look at a tenant. Who is let in keeps the place to the
-    end, so that such requests never hold more threads than there are places.
+    A refused request costs no statement and no look-up of its tenant. An admitted request keeps its slot to
+    the end, so such requests never use more threads than there are slots.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self._shape = LanguageMiddleware(errors.overloaded)
-        self._told = -float(_SECONDS)
+        self._overloaded = LanguageMiddleware(errors.overloaded)
+        self._logged_at = -float(_LOG_INTERVAL)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request, or answer 503 in the shape of its path."""
+        """Serve the request, or return 503 in the format of its path."""
         prefix, path = split_prefix(request.path_info)
-        if request.method != "POST" or not fits(request, path):  # what is too large is told further in
+        if request.method != "POST" or not fits(request, path):  # BodyLimitMiddleware refuses large bodies
             return self.get_response(request)
         route = routes().get(path)
         if route is None:
             return self.get_response(request)
         try:
-            request.body  # noqa: B018 - arrives before a place is taken: whoever sends slowly takes none
+            request.body  # noqa: B018 - read before a slot is taken, so a slow client holds none
         except UnreadablePostError:
-            return HttpResponse(status=HTTPStatus.BAD_REQUEST)  # which nobody is there to read
+            return HttpResponse(status=HTTPStatus.BAD_REQUEST)  # the client has disconnected
         match, field = route
         if field and not _holds(request, field):
             return self.get_response(request)
@@ -55,26 +55,26 @@ class LoadSheddingMiddleware:
             if taken:
                 return self.get_response(request)
         request.path_info, request.resolver_match = path, match
-        return self._refused(request, prefix)
+        return self._refuse(request, prefix)
 
-    def _refused(self, request: HttpRequest, prefix: str) -> HttpResponseBase:
+    def _refuse(self, request: HttpRequest, prefix: str) -> HttpResponseBase:
         now = time.monotonic()
-        if now - self._told >= _SECONDS:
-            self._told = now
-            _logger.warning("more passwords are sent than can be hashed: such requests are answered 503")
+        if now - self._logged_at >= _LOG_INTERVAL:
+            self._logged_at = now
+            _logger.warning("more passwords are sent than can be hashed: some requests get 503")
         set_script_prefix(f"{prefix}/")
         try:
-            response = self._shape(request)
+            response = self._overloaded(request)
         finally:
             set_script_prefix("/")
-        # Django would write a line for each, and whoever floods us would fill the log.
+        # Django would log a line for each refusal, and a flood would fill the log.
         response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001
         return response
 
 
 @cache
 def routes() -> dict[str, tuple[ResolverMatch, str]]:
-    """Return the paths of the marked views, each with its route and the field that it was marked with."""
+    """Return the paths of views marked with ``hashes_password``, each with its match and the marked field."""
     return {path: (resolve(path), field) for path, field in _marked(get_resolver(), "/")}
 
 
@@ -88,7 +88,7 @@ def _marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]:
 
 
 def _holds(request: HttpRequest, field: str) -> bool:
-    """Tell whether a body holds a field; what is neither JSON nor a plain form is left to the view."""
+    """Tell whether a JSON or form body has a field. Other bodies are left to the view."""
     if request.content_type == _JSON:
         try:
             body = orjson.loads(request.body)

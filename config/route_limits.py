@@ -1,15 +1,14 @@
 """The limits of every route that needs no management token, by address, by subject and by caller.
 
-This is what ``docs/security/limits-by-route.md`` is made of: ``python -m config.route_limits`` prints it.
-Tests compare it with the routes that are served, and reach each limit over HTTP. A new route needs a
-row here, or the tests fail.
+``python -m config.route_limits`` prints it as ``docs/security/limits-by-route.md``. Tests compare it with the
+routes that are served, and reach each limit over HTTP. A new route needs a row here, or the tests fail.
 """
 
 import os
 from dataclasses import dataclass
 from typing import Final
 
-if __name__ == "__main__":  # a page of the documentation is made without a server
+if __name__ == "__main__":  # the page is generated without a server
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings_test")
 
 from identity.limits import rules
@@ -20,7 +19,7 @@ Rule = Limit | Lock
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """What limits a route: for the client's address, for whom the request is about, and for who makes it."""
+    """The limits of a route: by the client's address, by the account it is about, and by the caller."""
 
     address: tuple[Rule, ...] = ()
     subject: tuple[Rule, ...] = ()
@@ -29,11 +28,11 @@ class Limited:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """All of them."""
+        """All rules."""
         return self.address + self.subject + self.caller
 
 
-# Each rule in words, and the setting that holds its number.
+# The name of each rule, and its setting.
 RULES: Final = {
     rules.SIGN_INS.kind: ("sign-ins", "LIMIT_ADDRESS_SIGN_INS"),
     rules.REGISTRATIONS.kind: ("registrations", "LIMIT_ADDRESS_REGISTRATIONS"),
@@ -79,7 +78,7 @@ _SOCIAL: Final = Limited((rules.SIGN_INS,))
 
 
 def _free(note: str) -> Limited:
-    """Declare a route without a limit, and say why it needs none."""
+    """Return a route without a limit; the note says why it needs none."""
     return Limited(note=note)
 
 
@@ -200,12 +199,12 @@ def page() -> str:
 
 
 def _row(route: str, limited: Limited) -> str:
-    parts = (_told(part) for part in (limited.address, limited.subject, limited.caller))
+    parts = (_cell(part) for part in (limited.address, limited.subject, limited.caller))
     return f"| `{route}` | {' | '.join(parts)} | {limited.note} |\n"
 
 
-def _told(many: tuple[Rule, ...]) -> str:
-    return "<br>".join(f"{words} (`{setting}`)" for words, setting in (RULES[rule.kind] for rule in many))
+def _cell(limits: tuple[Rule, ...]) -> str:
+    return "<br>".join(f"{name} (`{setting}`)" for name, setting in (RULES[rule.kind] for rule in limits))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Settings: one page, read from the environment, refused loudly when they are wrong.
+"""Django's settings, read from the environment. An invalid value stops the start with an error.
 
-Also the plug board: what plugs into what is named here by dotted path, so that no app has
-to import the app that uses it.
+Apps are connected here by dotted paths, so an app does not import the apps that use it.
 """
 
 import os
@@ -15,14 +14,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
 
 # ── Where and how it runs ─────────────────────────────────────────────────────────────
-# DEVELOPMENT is what DEBUG=true asks for: conveniences for a first start. Django's own
-# DEBUG, which shows traces to visitors, stays off for ever.
+# DEBUG=true sets DEVELOPMENT, which makes a first start easier. Django's own DEBUG, which shows
+# tracebacks to visitors, is always off.
 DEVELOPMENT = env.flag("DEBUG")
 DEBUG = False
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1, most=65535)
 DEMO_PORT = env.integer("DEMO_PORT", min(PORT + 1, 65535), least=1, most=65535)
-# Without DATABASE_POOL each thread holds a connection: by default not more than PostgreSQL lets in.
+# Without DATABASE_POOL, each thread has a connection. The defaults stay below PostgreSQL's limit of 100.
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 5), least=1, most=256)
 THREADS = env.integer("THREADS", 16, least=4, most=256)
 BASE_URL = env.base_url(
@@ -44,7 +43,7 @@ OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
 PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
 BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS")
 
-# ── Apps, from the floor up ───────────────────────────────────────────────────────────
+# ── Apps, lowest layer first ──────────────────────────────────────────────────────────
 INSTALLED_APPS = [
     "audit",
     "identity.tenants",
@@ -99,7 +98,7 @@ USER_DATA = [
     "oidc.grants.user_data.USER_DATA",
     "interaction.social.user_data.USER_DATA",
 ]
-# What sends notices to people: see identity.users.notices.
+# Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"  # for audit.typed
 # What was made with ENCRYPTION_KEYS: see identity.encryption.columns.
@@ -117,7 +116,7 @@ ENCRYPTED_COLUMNS = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
-# The Host header decides nothing here: issuer, links and tenant come from BASE_URL and path.
+# The Host header is not used: issuer, links and tenant come from BASE_URL and the path.
 ALLOWED_HOSTS = ["*"]
 FORCE_SCRIPT_NAME = ""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
@@ -134,7 +133,7 @@ MIDDLEWARE = [
     "config.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
     "identity.http.origin_check.OriginCheckMiddleware",
-    # Of the operators' site: below /admin alone.
+    # For the console, below /admin only.
     "management.site.middleware.SessionMiddleware",
     "management.site.middleware.AuthenticationMiddleware",
     "management.site.middleware.MessageMiddleware",
@@ -151,9 +150,9 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SILENCED_SYSTEM_CHECKS = [
     "security.W001",  # config.headers sets what SecurityMiddleware would, and more
     "security.W002",  # as W001
-    "security.W003",  # identity.http.origin_check extends the middleware that it looks for
-    "models.W040",  # SQLite leaves out of an index what PostgreSQL keeps beside its key
-    *([] if _SECURE else ["security.W016"]),  # a Secure cookie would never come back over http
+    "security.W003",  # identity.http.origin_check extends the CSRF middleware
+    "models.W040",  # SQLite has no INCLUDE columns in indexes, and ignores them
+    *([] if _SECURE else ["security.W016"]),  # browsers do not send a Secure cookie over http
 ]
 HSTS_SECONDS = env.integer("HSTS_SECONDS", 63_072_000 if _SECURE else 0)
 
@@ -196,7 +195,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # ── Database and cache ────────────────────────────────────────────────────────────────
-# Connections that the threads of a worker share, at most; with 0 each has its own.
+# The most connections that the threads of a worker share; with 0, each thread has its own.
 DATABASE_POOL = env.integer("DATABASE_POOL", 0, most=THREADS)
 DATABASES = {
     "default": env.database(
@@ -206,10 +205,10 @@ DATABASES = {
         prepared=env.flag("DATABASE_PREPARED_STATEMENTS", default=True),
     )
 }
-# Who serves where that is another role than the one that migrates; migrate gives it its rights.
+# The database role of serving nodes, if it differs from the role that migrates. migrate grants its rights.
 DATABASE_SERVING_ROLE = env.text("DATABASE_SERVING_ROLE")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# Shared by all nodes, or of each worker alone. Installations that share a Redis keep apart by their names.
+# Shared by all nodes with CACHE_URL, otherwise per worker. The prefix separates installations in one Redis.
 CACHE_URL = env.redis_url("CACHE_URL")
 CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
 CACHES = {
@@ -226,7 +225,7 @@ CACHES = {
 AUTH_USER_MODEL = "administrators.Administrator"
 PASSWORD_HASHERS = [
     "identity.users.passwords.Argon2id",
-    # What passwords that come from elsewhere may be hashed with, until their first sign-in here.
+    # Hashes of imported passwords, until the user's first sign-in here.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
     "identity.users.foreign_hashers.Bcrypt",
@@ -236,8 +235,8 @@ PASSWORD_HASHERS = [
     "identity.users.foreign_hashers.Scrypt",
     "identity.users.foreign_hashers.FirebaseScrypt",
 ]
-# Hashes that run at once in a worker, and sign-ins that wait for one. Together fewer than
-# the threads, so that a flood of sign-ins leaves threads for everything else.
+# Hashes that run at once in a worker, and sign-ins that wait for one. Together they are fewer than
+# the threads, so a flood of sign-ins leaves threads for other requests.
 HASHING_CONCURRENCY = env.integer(
     "HASHING_CONCURRENCY",
     min(max(1, (os.cpu_count() or 1) // WEB_CONCURRENCY), THREADS // 2),
@@ -251,7 +250,7 @@ HASHING_QUEUE = env.integer(
     most=THREADS - HASHING_CONCURRENCY - 1,
 )
 
-# ── The operators' site ───────────────────────────────────────────────────────────────
+# ── The console ───────────────────────────────────────────────────────────────────────
 AUTHENTICATION_BACKENDS = ["management.site.sign_in.SessionBackend"]
 LOGIN_URL = "admin:login"
 SESSION_ENGINE = "management.site.sessions"
@@ -261,40 +260,40 @@ SESSION_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # ── Limits ────────────────────────────────────────────────────────────────────────────
-# By client address: so many in so many seconds.
+# By client address: the number of requests in LIMIT_ADDRESS_SECONDS.
 LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
 LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
-LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # of each client
+LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # per client
 # Failed token and revocation requests without valid client authentication, and how many of them are
 # recorded one by one.
 LIMIT_ADDRESS_TOKEN_FAILURES = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES", 100, least=1)
 LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED", 20, least=0)
-# Authorization requests that wait for a person: of browsers without a cookie, and with one.
+# Pending authorization requests: of browsers without a cookie, and with one.
 LIMIT_ADDRESS_NEW_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_NEW_PARKED_REQUESTS", 300, least=1)
 LIMIT_ADDRESS_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_PARKED_REQUESTS", 1_200, least=1)
-# Codes to an identifier: seconds between two, and in an hour, for a network and for all networks.
+# Codes sent to an identifier: seconds between two, and the number per hour, by network and in total.
 LIMIT_CODE_PAUSE_SECONDS = env.integer("LIMIT_CODE_PAUSE_SECONDS", 60, least=1)
 LIMIT_NETWORK_CODES = env.integer("LIMIT_NETWORK_CODES", 10, least=1)
 LIMIT_IDENTIFIER_CODES = env.integer("LIMIT_IDENTIFIER_CODES", 30, least=1)
-# Wrong codes: from an address in an hour, for an identifier in a day, in a tenant in an hour.
+# Wrong codes: from an address per hour, for an identifier per day, in a tenant per hour.
 LIMIT_ADDRESS_WRONG_CODES = env.integer("LIMIT_ADDRESS_WRONG_CODES", 50, least=1)
 LIMIT_IDENTIFIER_WRONG_CODES = env.integer("LIMIT_IDENTIFIER_WRONG_CODES", 20, least=1)
 LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=1)
-LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # of each connector
-# By tenant, in an hour: each costs money, and a list of numbers is easily had.
+LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # per connector
+# By tenant, per hour: each message costs money, and attackers easily get lists of numbers.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
-# By application of the members API, in an hour: answers that tell or change something of existing users.
+# By application of the members API, per hour: responses that reveal or change data of existing users.
 LIMIT_MEMBER_JOINS = env.integer("LIMIT_MEMBER_JOINS", 60, least=1)
-# Failed sign-ins that lock an identifier for one address, and for all.
+# Failed sign-ins that lock an identifier for one address, and for all addresses.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)
 LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=2)
 LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
-# The same from a browser in which this person signed in before: the lock for all does not hold there.
+# The same in a browser in which the user signed in before, where the lock for all addresses does not apply.
 LOCK_KNOWN_BROWSER_FAILURES = env.integer("LOCK_KNOWN_BROWSER_FAILURES", 20, least=2)
-# For so long the lock for all does not hold at an address from which this administrator signed in.
+# How long the lock for all addresses does not apply at an address from which the administrator signed in.
 ADMIN_KNOWN_ADDRESS_SECONDS = env.integer("ADMIN_KNOWN_ADDRESS_SECONDS", 30 * 24 * 3600, least=60)
 
 # ── Lifetimes, in seconds ─────────────────────────────────────────────────────────────
@@ -302,19 +301,18 @@ ACCESS_TOKEN_SECONDS = 3600
 ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
-ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the operators' site
-ADMIN_PROOF_SECONDS = env.integer(
-    "ADMIN_PROOF_SECONDS", 3_600, least=60
-)  # how long a sign-in counts as proof
-SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # a sign-in lasts as long by browser as by the API
+ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the console
+# How long a sign-in replaces re-authentication.
+ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 3_600, least=60)
+SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # sessions of the console last as long as tokens
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
 REFRESH_TOKEN_IDLE_SECONDS = env.integer("REFRESH_TOKEN_IDLE_SECONDS", 14 * 24 * 3600, least=60)
 REFRESH_TOKEN_ABSOLUTE_SECONDS = env.integer("REFRESH_TOKEN_ABSOLUTE_SECONDS", 180 * 24 * 3600, least=60)
 REFRESH_TOKEN_GRACE_SECONDS = 10
 
-# ── The toolkit ───────────────────────────────────────────────────────────────────────
-# Its models are swapped from the first migration on. It has none of its own left.
+# ── django-oauth-toolkit ──────────────────────────────────────────────────────────────
+# All of its models are swapped, from the first migration on.
 OAUTH2_PROVIDER_APPLICATION_MODEL = "applications.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "grants.AuthorizationCode"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "grants.RefreshFamily"  # noqa: S105 - a model
@@ -353,7 +351,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.api.negotiation.StrictNegotiation",
     "EXCEPTION_HANDLER": "management.api.errors.handle",
     "DEFAULT_AUTHENTICATION_CLASSES": ["management.api.authentication.ManagementAuthentication"],
-    # The default is to deny: a view that forgets to say who may come in lets nobody in.
+    # The default denies: a view without permissions is not public.
     "DEFAULT_PERMISSION_CLASSES": ["management.api.permissions.ManagesTenant"],
     "DEFAULT_PAGINATION_CLASS": "identity.rest.pagination.EnvelopePagination",
     "DEFAULT_METADATA_CLASS": "management.api.metadata.NoMetadata",
@@ -389,7 +387,7 @@ LOGGING = {
             "format": "%(levelname)s %(name)s %(message)s",
             "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
             "timestamp": "time",
-            # Django hands the log the whole request, whose query may hold a code.
+            # Django adds the request to log records, and its query may hold a code.
             "reserved_attrs": [*RESERVED_ATTRS, "request"],
         },
     },
@@ -398,7 +396,7 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
-        # At DEBUG these write codes, secrets and grants into the log.
+        # At DEBUG level these log codes, secrets and grants.
         "oauthlib": {"level": "INFO"},
         "oauth2_provider": {"level": "INFO"},
         "gunicorn.error": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},

@@ -1,6 +1,6 @@
-"""Settings of the tests: those of production, with a throw-away place for everything.
+"""Settings of the tests: those of production, with temporary directories.
 
-The test server is a process of its own; it finds the same values in its environment.
+The test server is a separate process; it reads the same values from its environment.
 """
 
 import atexit
@@ -19,7 +19,7 @@ def _free_port() -> int:
 
 
 if "TEST_VAR_DIR" not in os.environ:
-    # In memory where there is such a place: no test asks whether a disk keeps what was written.
+    # In memory if possible: no test checks that a disk keeps what was written.
     _memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a folder of ours in it
     os.environ["TEST_VAR_DIR"] = tempfile.mkdtemp(prefix="gatehouse-test-", dir=_memory)
     atexit.register(shutil.rmtree, os.environ["TEST_VAR_DIR"], ignore_errors=True)
@@ -40,7 +40,7 @@ os.environ |= {
     "ADMIN_PASSWORD": "correct horse battery staple",
     "WEB_CONCURRENCY": "2",
     "HASHING_CONCURRENCY": "1",
-    # All tests come from one address; those of the limits set their own.
+    # All tests use one address; tests of limits set their own.
     "LIMIT_ADDRESS_SIGN_INS": "1000000",
     "LIMIT_ADDRESS_REGISTRATIONS": "1000000",
     "LIMIT_ADDRESS_CODE_SENDS": "1000000",
@@ -64,9 +64,9 @@ os.environ |= {
 for _name in ("TRUSTED_PROXIES", "CACHE_URL", "PHONE_DEFAULT_REGION", "BREACHED_PASSWORDS"):
     os.environ.pop(_name, None)
 
-from config.settings import *  # noqa: E402, F403 - they read the environment that stands above
+from config.settings import *  # noqa: E402, F403 - it reads the environment set above
 
-INSTALLED_APPS = [*INSTALLED_APPS, "zeal"]  # noqa: F405 - finds queries that are asked row by row
+INSTALLED_APPS = [*INSTALLED_APPS, "zeal"]  # noqa: F405 - detects N+1 queries
 
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)

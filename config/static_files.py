@@ -1,4 +1,4 @@
-"""Which static files are served: those that a page loads, and nothing else that an installed app brings."""
+"""Serves only the static files that a page loads, and no other files of installed apps."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 _OURS: Final = "gatehouse/"
 _ADMIN: Final = "admin/"
 _VENDORED: Final = "/vendor/"
-# Scripts of Django's admin that need no jQuery. An injected element must find no other to lean on.
+# Scripts of Django's admin that need no jQuery. Injected HTML must not find other scripts to use.
 _SCRIPTS: Final = {f"admin/js/{name}.js" for name in ("actions", "filters", "nav_sidebar", "theme")}
 _HASH_OR_COMPRESSION: Final = re.compile(r"\.[0-9a-f]{12}(?=\.)|\.(?:gz|br)$")
 
@@ -24,21 +24,21 @@ def is_served(path: str) -> bool:
 
 
 class ServedFinder(AppDirectoriesFinder):
-    """Finds in the folders of apps what pages load: ``collectstatic`` copies no more."""
+    """Finds the files that pages load in the folders of apps; ``collectstatic`` copies no others."""
 
     def list(self, ignore_patterns: Any) -> Iterator[Any]:
-        """Return the files of all apps that are served."""
+        """Return the served files of all apps."""
         return (found for found in super().list(ignore_patterns) if is_served(found[0]))
 
     def find(self, path: str, *args: Any, **options: Any) -> Any:
-        """Return the place of a file, or nothing for one that is not served."""
+        """Return the location of a file, or nothing if it is not served."""
         return super().find(path, *args, **options) if is_served(path) else []
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
-    """Serves what pages load from ``STATIC_ROOT``, where an earlier release may have left more."""
+    """Serves the files that pages load from ``STATIC_ROOT``, which may hold others of earlier releases."""
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
-        """Have a file served, if pages load it."""
+        """Add a file if pages load it."""
         if is_served(url.removeprefix(self.static_prefix)):
             super().add_file_to_dictionary(url, path, stat_cache)

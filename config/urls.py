@@ -1,4 +1,4 @@
-"""The whole HTTP surface on one page. Tenants have the same below ``/t/{slug}``."""
+"""All routes. Tenants have the same below ``/t/{slug}``."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ oidc = [
     path(".well-known/openid-configuration", discovery, name="discovery"),
     path(".well-known/oauth-authorization-server", discovery, name="metadata"),
     path(".well-known/jwks.json", jwks, name="jwks"),
-    # Clients that were told the provider is at …/oidc look for it there; the issuer is the same.
+    # For clients that are configured with …/oidc as the provider. The issuer is the same.
     path("oidc/.well-known/openid-configuration", discovery, name="discovery-below"),
     path("oidc/authorize", authorize, name="authorize"),
     path("oidc/authorize/<uuid:request_id>", resume, name="resume"),
@@ -75,11 +75,11 @@ oidc = [
 
 
 def crud(prefix: str, viewset: type[CrudViewSet], name: str, **options: Any) -> list[URLPattern]:
-    """Return the two addresses of a kind of row: all of them, and one."""
-    many = viewset.as_view({"get": "list", "post": "create"}, **options)
+    """Return the two routes of a resource: the collection, and an item."""
+    collection = viewset.as_view({"get": "list", "post": "create"}, **options)
     methods: dict[str, Any] = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
     return [
-        path(prefix, many, name=f"{name}-list"),
+        path(prefix, collection, name=f"{name}-list"),
         path(f"{prefix}/<str:pk>", viewset.as_view(methods, **options), name=name),
     ]
 
@@ -258,7 +258,7 @@ machines = [
     path("metrics", observability.prometheus, name="metrics"),
 ]
 
-# At the root alone; management.site.middleware refuses it below tenants.
+# Only at the root: management.site.middleware returns 404 below tenants.
 operators = [
     path("admin", entrance, name="site"),
     path("admin/", admin.site.urls),

@@ -1,4 +1,4 @@
-"""What is answered to a method that an address does not know, in the shape of its path."""
+"""The response to a method that a path does not support, in the format of the path."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from config import errors
 
 
 class WrongMethodMiddleware:
-    """Gives the empty 405 of Django's decorators a body; what has one already stays as it is."""
+    """Adds a body to the empty 405 of Django's decorators."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -18,6 +18,6 @@ class WrongMethodMiddleware:
         response = self.get_response(request)
         if not isinstance(response, HttpResponseNotAllowed):
             return response
-        answer = errors.wrong_method(request)
-        answer["Allow"] = response["Allow"]
-        return answer
+        error = errors.wrong_method(request)
+        error["Allow"] = response["Allow"]
+        return error

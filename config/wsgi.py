@@ -16,14 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class Handler(WSGIHandler):
-    """Django's, which remembers where fixed paths lead instead of trying one route after another."""
+    """Django's handler with a cache of resolved paths that have no parameters."""
 
     def __init__(self) -> None:
         super().__init__()
         self._fixed: dict[str, ResolverMatch] = {}
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        """Return the view of a path. Those without parameters are as many as there are routes."""
+        """Return the match of a path. The cache is bounded: it has at most one entry per route."""
         match = self._fixed.get(request.path_info)
         if match is None:
             match = super().resolve_request(request)
@@ -35,22 +35,22 @@ class Handler(WSGIHandler):
 
 django.setup(set_prefix=False)
 _django = Handler()
-get_resolver().url_patterns  # noqa: B018 - loads all views now: workers share what is there before they part
+get_resolver().url_patterns  # noqa: B018 - loads all views before the fork, so workers share their memory
 hashing_process.use()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Serve a request, whose content type loses its parameters first.
+    """Serve a request, after removing the parameters of its content type.
 
-    We read UTF-8 alone. Django would decode with whatever ``charset`` a client names, and
-    fails before any code of ours on codecs that are none for text.
+    Only UTF-8 is supported. Django would use any ``charset`` that a client names, and fails on codecs that
+    are not for text.
     """
     environ["CONTENT_TYPE"] = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
     if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):
         return chunked_bodies.refuse(start_response)
-    answer = _django(environ, start_response)
+    response = _django(environ, start_response)
     if environ["REQUEST_METHOD"] == "HEAD":
         # RFC 9110 section 9.3.2: the server MUST NOT send content in the response.
-        answer.close()
+        response.close()
         return ()
-    return answer
+    return response
