@@ -198,7 +198,7 @@ def _change_the_sign_in_page(day: Day) -> None:
     day.open("experience/signinexperience/")
     day.follow("Edit the look")
     day.page.get_by_label("Colour", exact=True).fill("#0b6b53")
-    day.page.get_by_label("Colour on dark ground").fill("#5fd0ae")
+    day.page.get_by_label("Colour on a dark background").fill("#5fd0ae")
     day.press("Preview")
     drawn = day.page.frame_locator("iframe")
     button = drawn.get_by_role("button", name="Sign in", exact=True)
