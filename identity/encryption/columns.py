@@ -1,4 +1,4 @@
-"""What the ring of ``ENCRYPTION_KEYS`` protects: how much of it hangs on which key, and making it anew.
+"""The columns that ``ENCRYPTION_KEYS`` protects: how many values use which key, and reencrypting them.
 
 ``settings.ENCRYPTED_COLUMNS`` names the declarations by dotted path. Every such value begins with the
 id of the key that it was made with.
@@ -32,9 +32,9 @@ def _tenant_and_row(row: Any) -> str:
 class EncryptedColumn:
     """A column of protected values, by a name for operators.
 
-    With a ``purpose`` it holds what ``keyring.seal`` made, bound to tenant and row unless
-    ``bound_to`` says otherwise, and can be sealed anew. What has none is made anew when it is
-    next used: ``moves`` says when.
+    With a ``purpose`` it holds what ``keyring.encrypt`` returned, bound to tenant and row unless
+    ``bound_to`` says otherwise, and can be reencrypted. A value without a purpose is replaced when it
+    is next used: ``moves`` says when.
     """
 
     name: str
@@ -47,33 +47,33 @@ class EncryptedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Reencrypted:
-    """How many values of a batch were sealed anew, and how many no key of the ring opens."""
+    """How many values of a batch were reencrypted, and how many no key of the ring decrypts."""
 
     done: int
     closed: int
 
 
 def declared() -> list[EncryptedColumn]:
-    """Return all kinds there are."""
+    """Return all encrypted columns."""
     return [kind for path in settings.ENCRYPTED_COLUMNS for kind in import_string(path)]
 
 
 def by_key(kind: EncryptedColumn) -> dict[str, int]:
-    """Return how many values of a kind were made with which key, by key id; of all tenants."""
+    """Return how many values of a column were made with which key, by key id, in all tenants."""
     with tenancy.using(tenancy.EVERYWHERE):
         rows = kind.rows().order_by().annotate(ring_key=Substr(kind.column, 1, _ID_LENGTH))
         return dict(rows.values_list("ring_key").annotate(Count("pk")))
 
 
 def under_older_keys(kind: EncryptedColumn) -> int:
-    """Return how many values of a kind were made with another key than the first of the ring."""
+    """Return how many values of a column were made with another key than the first of the ring."""
     return sum(number for key, number in by_key(kind).items() if key != keyring.current())
 
 
 def reencrypt(kind: EncryptedColumn) -> Iterator[Reencrypted]:
-    """Seal anew, with the first key of the ring, what another one sealed; yield batch by batch.
+    """Reencrypt the values of older keys with the first key of the ring, and yield each batch's result.
 
-    Each batch is a transaction of its own, with its audit entry. Done again, it does nothing.
+    Each batch is a transaction of its own, with its audit entry. A second run changes nothing.
     """
     after: UUID | None = None
     while True:
@@ -90,7 +90,7 @@ def _under_older_keys(kind: EncryptedColumn, after: UUID | None) -> list[Any]:
     rows = kind.rows().exclude(**{f"{kind.column}__startswith": f"{keyring.current()}."})
     if after is not None:
         rows = rows.filter(pk__gt=after)
-    # Whoever changes one of them meanwhile waits, and then changes what is new.
+    # A concurrent change of one of them waits, and then changes the new value.
     return list(rows.select_for_update(no_key=True).order_by("pk")[:_BATCH])
 
 
@@ -99,11 +99,11 @@ def _reencrypt_each(kind: EncryptedColumn, rows: list[Any]) -> Reencrypted:
     for row in rows:
         bound_to = kind.bound_to(row)
         try:
-            opened = keyring.unseal(getattr(row, kind.column), purpose=kind.purpose, bound_to=bound_to)
+            opened = keyring.decrypt(getattr(row, kind.column), purpose=kind.purpose, bound_to=bound_to)
         except keyring.UnknownKey:
             continue
-        anew = keyring.seal(opened, purpose=kind.purpose, bound_to=bound_to)
-        done += kind.rows().filter(pk=row.pk).update(**{kind.column: anew})
+        encrypted = keyring.encrypt(opened, purpose=kind.purpose, bound_to=bound_to)
+        done += kind.rows().filter(pk=row.pk).update(**{kind.column: encrypted})
     if done:
         log.record(Event.SECRET_RESEAL, kind=kind.name, count=done, key_id=keyring.current())
     return Reencrypted(done, len(rows) - done)

@@ -1,4 +1,4 @@
-"""The ring of installation keys (``ENCRYPTION_KEYS``): sealing at rest, MACs and keyed hashes.
+"""The ring of installation keys (``ENCRYPTION_KEYS``): encryption at rest, MACs and keyed hashes.
 
 The first key of the ring is used for new values, all of them for old ones, so that an
 operator adds a key in front and later drops the last. Every value names its key by id.
@@ -54,16 +54,16 @@ def _derive(master: bytes, purpose: str) -> bytes:
     return HKDF(SHA256(), KEY_BYTES, salt=None, info=f"gatehouse {purpose}".encode()).derive(master)
 
 
-def seal(plaintext: bytes, *, purpose: str, bound_to: str) -> str:
-    """Encrypt and authenticate (AES-256-GCM). It opens only for the same purpose and binding."""
+def encrypt(plaintext: bytes, *, purpose: str, bound_to: str) -> str:
+    """Encrypt and authenticate (AES-256-GCM). It decrypts only with the same purpose and binding."""
     kid = current()
     nonce = os.urandom(_NONCE_BYTES)
     sealed = AESGCM(subkey(purpose, kid)).encrypt(nonce, plaintext, bound_to.encode())
     return f"{kid}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
 
-def unseal(sealed: str, *, purpose: str, bound_to: str) -> bytes:
-    """Open what ``seal`` made.
+def decrypt(sealed: str, *, purpose: str, bound_to: str) -> bytes:
+    """Decrypt what ``encrypt`` returned.
 
     Raises:
         UnknownKey: the key is gone, or the value belongs elsewhere or was altered.
@@ -88,18 +88,18 @@ def mac(message: str, *, purpose: str, key: str) -> bytes:
 
 
 def digest(secret: str, *, purpose: str) -> str:
-    """Hash a random secret for storage. Fast on purpose: it is no password, it cannot be guessed."""
+    """Hash a random secret for storage. The hash is fast: a random secret cannot be guessed."""
     kid = current()
     return f"{kid}.{mac(secret, purpose=purpose, key=kid).hex()}"
 
 
 def is_current(stored: str) -> bool:
-    """Tell whether a stored value was made with the key that new values are made with."""
+    """Return whether a stored value was made with the key that new values are made with."""
     return stored.partition(".")[0] == current()
 
 
 def matches(secret: str, stored: str, *, purpose: str) -> bool:
-    """Tell in constant time whether a secret is the one that was stored by ``digest``."""
+    """Return in constant time whether a secret is the one that was stored by ``digest``."""
     kid, _, expected = stored.partition(".")
     try:
         found = mac(secret, purpose=purpose, key=kid).hex()

@@ -25,7 +25,7 @@ def redirect(location: str) -> HttpResponse:
 
 
 def gone(request: HttpRequest) -> HttpResponse:
-    """Tell that a sign-in is over or belongs to another browser."""
+    """Return the page for a sign-in that has expired or belongs to another browser."""
     return error_page(
         request,
         400,

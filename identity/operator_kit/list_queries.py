@@ -1,7 +1,7 @@
 """Which query strings lists of the operators' site take: those of their own filters, and no others.
 
-Django lets any look-up on a model's own columns through. Whoever may see a list could then ask
-about what it does not show: whether a password's hash begins with these letters.
+Django lets any look-up on a model's own columns through. An administrator who may see a list could then
+ask about columns that it does not show: whether a password's hash begins with certain letters.
 """
 
 from datetime import datetime

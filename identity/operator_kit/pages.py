@@ -80,17 +80,17 @@ class Pages(Operating, DeclaredQueries, ModelAdmin):  # type: ignore[type-arg]  
         return {one.name: bulk.action(one) for one in many}
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
-        """Return what can be chosen to be done to those that are ticked."""
+        """Return the bulk actions."""
         found = [(name, label) for name, (_, _, label) in self.get_actions(request).items()]
         return [("", "With those that are ticked…"), *found]
 
     def response_action(  # type: ignore[override]  # Django 6 adds a parameter
         self, request: HttpRequest, queryset: QuerySet[Any]
     ) -> HttpResponse | None:
-        """Do to many rows what was chosen.
+        """Run the chosen bulk action on the selected rows.
 
         Raises:
-            SuspiciousOperation: something was ticked that no list of ours has.
+            SuspiciousOperation: a selected row is in no list of this site.
 
         """
         if any(self.parsed(text) is None for text in request.POST.getlist(ACTION_CHECKBOX_NAME)):

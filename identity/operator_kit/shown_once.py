@@ -18,7 +18,9 @@ _MOST: Final = 5  # pages of one session that wait to be shown
 def keep(request: HttpRequest, page: str, content: Any) -> None:
     """Keep content for the next time that this session opens a page."""
     waiting = dict(list(request.session.get(_KEY, {}).items())[-_MOST + 1 :])
-    waiting[page] = keyring.seal(orjson.dumps(content), purpose=_PURPOSE, bound_to=_bound_to(request, page))
+    waiting[page] = keyring.encrypt(
+        orjson.dumps(content), purpose=_PURPOSE, bound_to=_bound_to(request, page)
+    )
     request.session[_KEY] = waiting
 
 
@@ -30,7 +32,7 @@ def take(request: HttpRequest, page: str) -> Any:
     sealed = waiting.pop(page)
     request.session[_KEY] = waiting
     try:
-        return orjson.loads(keyring.unseal(sealed, purpose=_PURPOSE, bound_to=_bound_to(request, page)))
+        return orjson.loads(keyring.decrypt(sealed, purpose=_PURPOSE, bound_to=_bound_to(request, page)))
     except keyring.UnknownKey:
         return None
 

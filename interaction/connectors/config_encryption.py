@@ -12,7 +12,7 @@ PURPOSE: Final = "connector configurations"
 
 def encrypt(config: dict[str, Any], *, tenant_id: str, pk: UUID) -> str:
     """Return the configuration of one row, encrypted."""
-    return keyring.seal(orjson.dumps(config), purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
+    return keyring.encrypt(orjson.dumps(config), purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
 
 
 def decrypt(encrypted: str, *, tenant_id: str, pk: UUID) -> dict[str, Any]:
@@ -23,6 +23,6 @@ def decrypt(encrypted: str, *, tenant_id: str, pk: UUID) -> dict[str, Any]:
 
     """
     config: dict[str, Any] = orjson.loads(
-        keyring.unseal(encrypted, purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
+        keyring.decrypt(encrypted, purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
     )
     return config

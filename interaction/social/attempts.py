@@ -44,7 +44,7 @@ def create(
         expires_at=timezone.now() + _LIFETIME,
     )
     plaintext = orjson.dumps([secrets.nonce, secrets.verifier])
-    attempt.sealed_secrets = keyring.seal(plaintext, purpose=PURPOSE, bound_to=_binding(attempt))
+    attempt.sealed_secrets = keyring.encrypt(plaintext, purpose=PURPOSE, bound_to=_binding(attempt))
     attempt.save(force_insert=True)
 
 
@@ -70,7 +70,7 @@ def get_secrets(attempt: SocialAttempt, state: str) -> Secrets:
 
     """
     nonce, verifier = orjson.loads(
-        keyring.unseal(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
+        keyring.decrypt(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
     )
     return Secrets(state, nonce, verifier)
 

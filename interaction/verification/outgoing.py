@@ -49,7 +49,7 @@ def enqueue(message: Message, *, silent: bool = False) -> None:
         pk=message.id,
         silent=silent,
         due_at=DatabaseNow(),
-        sealed=keyring.seal(
+        sealed=keyring.encrypt(
             orjson.dumps(asdict(message)), purpose=PURPOSE, bound_to=f"{tenant_id}/{message.id}"
         ),
     )
@@ -136,7 +136,7 @@ def _send(row: OutgoingMessage) -> str | None:
 
 def _decrypt(row: OutgoingMessage) -> Message:
     return Message(
-        **orjson.loads(keyring.unseal(row.sealed, purpose=PURPOSE, bound_to=f"{row.tenant_id}/{row.pk}"))
+        **orjson.loads(keyring.decrypt(row.sealed, purpose=PURPOSE, bound_to=f"{row.tenant_id}/{row.pk}"))
     )
 
 

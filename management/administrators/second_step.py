@@ -79,7 +79,7 @@ def binding(administrator: Administrator) -> str:
 
 def encrypt_secret(administrator: Administrator, secret: bytes) -> str:
     """Encrypt a secret, bound to this administrator."""
-    return keyring.seal(secret, purpose=PURPOSE, bound_to=binding(administrator))
+    return keyring.encrypt(secret, purpose=PURPOSE, bound_to=binding(administrator))
 
 
 def decrypt_secret(administrator: Administrator, sealed: str) -> bytes:
@@ -89,7 +89,7 @@ def decrypt_secret(administrator: Administrator, sealed: str) -> bytes:
         keyring.UnknownKey: it was encrypted for another administrator, or the key is missing.
 
     """
-    return keyring.unseal(sealed, purpose=PURPOSE, bound_to=binding(administrator))
+    return keyring.decrypt(sealed, purpose=PURPOSE, bound_to=binding(administrator))
 
 
 def verify(administrator: Administrator, code: str) -> str:

@@ -34,7 +34,7 @@ def generate() -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    key.sealed_private_key = keyring.seal(
+    key.sealed_private_key = keyring.encrypt(
         der, purpose=PURPOSE, bound_to=_binding(tenancy.active_id(), key.pk)
     )
     return key
@@ -116,7 +116,7 @@ def _private_key(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
 
 def _decrypt(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
     binding = _binding(tenant_id, row.pk)
-    der = keyring.unseal(row.sealed_private_key, purpose=PURPOSE, bound_to=binding)
+    der = keyring.decrypt(row.sealed_private_key, purpose=PURPOSE, bound_to=binding)
     key = load_der_private_key(der, password=None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)  # noqa: S101 - generate() makes no other
     return key

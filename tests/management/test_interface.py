@@ -13,6 +13,7 @@ import orjson
 import pytest
 from django.test import Client
 
+from identity.organizations import enrolment
 from identity.organizations import services as organizations
 from management.members import viewsets as members
 from tests.support import cast, management
@@ -357,9 +358,9 @@ class TestWhatNobodyForesaw:
         ("call", "broken", "code"),
         [
             (("GET", "", None), (members.MemberViewSet, "paginate_queryset"), 41300),
-            (("POST", "", {"phone": "+4930123456"}), (organizations, "enroll"), 41302),
+            (("POST", "", {"phone": "+4930123456"}), (enrolment, "enroll"), 41302),
             (("DELETE", "/{user}", None), (organizations, "remove_member"), 41303),
-            (("GET", "/{user}/roles", None), (organizations, "membership"), 41304),
+            (("GET", "/{user}/roles", None), (organizations, "get_membership"), 41304),
             (("PUT", "/{user}/roles", {"role_ids": []}), (organizations, "set_member_roles"), 41304),
         ],
     )

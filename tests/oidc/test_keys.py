@@ -386,12 +386,12 @@ class TestAtRest:
             assert spelling not in stored
 
     def test_case_K07_two_keys_of_one_value_would_not_look_alike(self):
-        one = keyring.seal(b"the same", purpose="a test", bound_to="here")
-        other = keyring.seal(b"the same", purpose="a test", bound_to="here")
+        one = keyring.encrypt(b"the same", purpose="a test", bound_to="here")
+        other = keyring.encrypt(b"the same", purpose="a test", bound_to="here")
 
         assert one != other
-        assert keyring.unseal(one, purpose="a test", bound_to="here") == b"the same"
-        assert keyring.unseal(other, purpose="a test", bound_to="here") == b"the same"
+        assert keyring.decrypt(one, purpose="a test", bound_to="here") == b"the same"
+        assert keyring.decrypt(other, purpose="a test", bound_to="here") == b"the same"
 
     def test_case_K09_a_private_key_copied_to_another_row_does_not_open(self, acme):
         with acme.active():
@@ -414,19 +414,19 @@ class TestAtRest:
 
     @pytest.mark.parametrize("purpose", ["refresh tokens", "client secrets", "administrator tokens"])
     def test_case_K09_a_key_of_one_purpose_opens_nothing_of_another(self, purpose):
-        sealed = keyring.seal(b"signing", purpose="signing keys", bound_to="here")
+        sealed = keyring.encrypt(b"signing", purpose="signing keys", bound_to="here")
 
         with pytest.raises(keyring.UnknownKey):
-            keyring.unseal(sealed, purpose=purpose, bound_to="here")
+            keyring.decrypt(sealed, purpose=purpose, bound_to="here")
 
     @pytest.mark.parametrize("position", [9, 20, 40, -3])
     def test_case_K09_one_altered_character_is_noticed(self, position):
-        sealed = keyring.seal(b"0" * 40, purpose="a test", bound_to="here")
+        sealed = keyring.encrypt(b"0" * 40, purpose="a test", bound_to="here")
         other = "A" if sealed[position] != "A" else "B"
         altered = sealed[:position] + other + sealed[position:][1:]
 
         with pytest.raises(keyring.UnknownKey):
-            keyring.unseal(altered, purpose="a test", bound_to="here")
+            keyring.decrypt(altered, purpose="a test", bound_to="here")
 
     def test_case_K08_a_key_put_in_front_opens_what_the_old_one_sealed(self, acme, settings):
         ring = configured.ENCRYPTION_KEYS

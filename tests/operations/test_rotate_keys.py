@@ -143,7 +143,7 @@ def stored(acme, undone) -> dict[str, Any]:
         attempt = SocialAttempt(
             state_hash="x", browser="x", connector=connector, expires_at="2030-01-01T00:00Z"
         )
-        attempt.sealed_secrets = keyring.seal(
+        attempt.sealed_secrets = keyring.encrypt(
             b'["n","v"]', purpose="social attempts", bound_to=f"{acme.tenant.pk}/{attempt.pk}"
         )
         attempt.save(force_insert=True)

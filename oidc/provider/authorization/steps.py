@@ -84,8 +84,8 @@ def _step_for_somebody_else(
 def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_stored: bool) -> Step | None:
     """Return what a hint at another person asks for; nothing when it is the one who is here.
 
-    OpenID Connect Core 3.1.2.1: when somebody else signs in, the answer is an error. A text
-    that is no ID token of ours names nobody: then the person is asked once, and believed.
+    OpenID Connect Core 3.1.2.1: when another user signs in, the answer is an error. A text that
+    is not one of our ID tokens names no user: then the user is asked to sign in once.
     """
     try:
         hinted = id_token_hint.get_subject(hint, is_stored=is_stored)

@@ -26,7 +26,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
 
 
 def handle(client: AuthenticatedClient) -> Granted:
-    """Grant an application what its roles give it at this moment.
+    """Grant an application the scopes that its roles give it now.
 
     Raises:
         errors.InvalidRequest: the resource is unknown, or the scopes belong to several.

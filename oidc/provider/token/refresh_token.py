@@ -23,7 +23,7 @@ EVENT: Final = Event.TOKEN_REFRESH
 
 @dataclass(frozen=True, slots=True)
 class FoundToken:
-    """A refresh token of ours: its family as it is now, and the generation that was presented."""
+    """A refresh token that we issued: its family as it is now, and the generation that was presented."""
 
     family: FoundFamily
     generation: int

@@ -335,4 +335,4 @@ def test_attack_what_is_sealed_opens_in_its_own_row_alone(
     assert len(set(bindings)) == len(rows)
     for row, other in itertools.permutations(rows, 2):
         with pytest.raises(keyring.UnknownKey):
-            keyring.unseal(getattr(row, kind.column), purpose=kind.purpose, bound_to=kind.bound_to(other))
+            keyring.decrypt(getattr(row, kind.column), purpose=kind.purpose, bound_to=kind.bound_to(other))
