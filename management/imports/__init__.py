@@ -1,1 +1,1 @@
-"""Reading the users of other systems out of the files that those systems export."""
+"""Importing users from the export files of other systems."""

@@ -1,4 +1,4 @@
-"""Auth0: a bulk export of users, and the password hashes that its support hands out apart from it."""
+"""Auth0: a bulk export of users, and the password hashes, which its support sends separately."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,24 +11,24 @@ from management.imports.records import Foreign, Raw, Unreadable
 
 
 def read(path: Path) -> Iterator[Raw]:
-    """Return the users of an export: JSON lines, or a list."""
+    """Return the users of an export, which is JSON lines or a list."""
     if files.begins_with(path) == "[":
         return files.items(path, files.document(path))
     return files.json_lines(path)
 
 
 def passwords(path: Path) -> dict[str, str]:
-    """Return the hashes of the file that support hands out, by the ids of their users.
+    """Return the password hashes of the file from Auth0's support, by user id.
 
     Raises:
-        Unreadable: a line of it holds something else.
+        Unreadable: a record has no id or hash.
 
     """
     found: dict[str, str] = {}
     for raw in read(path):
         password = raw.value.get("passwordHash") or raw.value.get("password_hash")
         if raw.refusal or not isinstance(password, str) or not _id(raw.value):
-            raise Unreadable(f"{path.name} holds no id and passwordHash in record {raw.place.row}")
+            raise Unreadable(f"{path.name}: record {raw.place.row} has no id or no passwordHash")
         found[_id(raw.value)] = password
     return found
 
@@ -41,15 +41,17 @@ def person(raw: dict[str, Any], hashes: dict[str, str]) -> Foreign:
 
     """
     email = values.text(raw.get("email"))
-    known_by = values.known_by(values.text(raw.get("username")), email, values.text(raw.get("phone_number")))
+    identifiers = values.identifiers_of(
+        values.text(raw.get("username")), email, values.text(raw.get("phone_number"))
+    )
     name = values.text(raw.get("name"))
     if not name or name in {email, raw.get("username"), raw.get("phone_number")}:
-        # Auth0 calls people by their address when it knows no name.
+        # Without a name, Auth0 uses the address as the name.
         name = values.full_name(raw.get("given_name"), raw.get("family_name"))
     kept = {
         key: data for key in ("user_metadata", "app_metadata") if (data := values.data(key, raw.get(key)))
     }
-    fields: dict[str, Any] = known_by | {
+    fields: dict[str, Any] = identifiers | {
         "name": name,
         "email_verified": bool(email) and values.flag("email_verified", raw.get("email_verified")),
         "phone_verified": values.flag(
@@ -67,17 +69,17 @@ def person(raw: dict[str, Any], hashes: dict[str, str]) -> Foreign:
 
 
 def _id(raw: dict[str, Any]) -> str:
-    """Return the id of a user: an export puts the connection in front of it, the file of hashes does not."""
+    """Return the id of a user. An export has the connection's name before it, the file of hashes not."""
     of_database = raw.get("_id")
     given = raw.get("user_id") or (of_database.get("$oid") if isinstance(of_database, dict) else of_database)
     return values.text(given).removeprefix("auth0|")
 
 
 def _encoded(given: Any) -> str:
-    """Return what is stored of a hash, or of what was imported into Auth0 and not used there yet."""
+    """Return the hash in our format: one of Auth0's, or one that was imported there and not used yet."""
     if isinstance(given, dict):
         hashed = given.get("hash")
         if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in given:
-            raise Invalid("password_hash", "must be in PHC form, without an encoding of its own")
+            raise Invalid("password_hash", "must be in PHC format, with the encoding utf8")
         given = hashed.get("value")
     return imported_hashes.normalize(values.text(given), imported_hashes.IMPORT_BOUNDS)

@@ -1,4 +1,4 @@
-"""Django: the table ``auth_user`` as CSV, or what ``manage.py dumpdata auth.user`` writes."""
+"""Django: the table ``auth_user`` as CSV, or the output of ``manage.py dumpdata auth.user``."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,17 +9,17 @@ from management.imports.records import Foreign, LeftOut, Raw
 
 
 def read(path: Path) -> Iterator[Raw]:
-    """Return the rows of an export."""
+    """Return the users of an export."""
     if files.begins_with(path) == "[":
         return files.items(path, files.document(path))
     return files.csv_rows(path)
 
 
 def person(raw: dict[str, Any]) -> Foreign:
-    """Return a user. Staff and superusers become people like all others.
+    """Return a user. Staff and superusers become ordinary users.
 
     Raises:
-        LeftOut: a dump holds something else here.
+        LeftOut: the object of a dump is not a user.
         Invalid: a value cannot be read.
 
     """
@@ -27,12 +27,12 @@ def person(raw: dict[str, Any]) -> Foreign:
     if "model" in raw and isinstance(raw.get("fields"), dict):
         row = raw["fields"] | {"id": raw.get("pk")}
         if "password" not in row:
-            raise LeftOut("no user")
+            raise LeftOut("not a user")
     email, hashed = values.text(row.get("email")), values.text(row.get("password"))
-    fields = values.known_by(values.text(row.get("username")), email, values.text(row.get("phone"))) | {
+    fields = values.identifiers_of(values.text(row.get("username")), email, values.text(row.get("phone"))) | {
         "name": values.full_name(row.get("first_name"), row.get("last_name")),
         "is_suspended": not values.flag("is_active", row.get("is_active", True)),
-        # Django begins what is no hash, and lets nobody in, with an exclamation mark.
+        # Django marks an unusable password with an exclamation mark.
         "password_hash": "" if hashed.startswith("!") else hashed,
     }
     if moment := values.moment(row.get("date_joined")):

@@ -1,4 +1,4 @@
-"""Records out of files: CSV and JSON lines one by one, a JSON document as a whole."""
+"""Reading records from files: CSV and JSON lines one by one, a JSON document as a whole."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,19 @@ import orjson
 from identity.core.errors import Invalid
 from management.imports.records import Place, Raw, Unreadable
 
-LARGEST_DOCUMENT: Final = 256 * 1024 * 1024  # bytes
-_LONGEST_LINE: Final = 1024 * 1024  # bytes
-_MARK: Final = b"\xef\xbb\xbf"
+MAX_DOCUMENT: Final = 256 * 1024 * 1024  # bytes
+_MAX_LINE: Final = 1024 * 1024  # bytes
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def begins_with(path: Path) -> str:
-    """Return the first character that is no white space: ``[`` and ``{`` begin JSON."""
+    """Return the first character that is not white space; ``[`` and ``{`` begin JSON."""
     with path.open("rb") as file:
-        return file.read(1024).removeprefix(_MARK).lstrip()[:1].decode(errors="replace")
+        return file.read(1024).removeprefix(_BYTE_ORDER_MARK).lstrip()[:1].decode(errors="replace")
 
 
 def json_lines(path: Path) -> Iterator[Raw]:
-    """Read an object a line; empty lines count as lines alone."""
+    """Yield the object of each line. Empty lines are skipped, but count in line numbers."""
     row = 0
     with path.open("rb") as file:
         for number, line in enumerate(_lines(file), 1):
@@ -33,19 +33,19 @@ def json_lines(path: Path) -> Iterator[Raw]:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Return lines; none for one that is longer than a person can be."""
-    while line := file.readline(_LONGEST_LINE):
-        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
-            yield line.removeprefix(_MARK)
+    """Yield lines, and None for a line that is too long."""
+    while line := file.readline(_MAX_LINE):
+        if line.endswith(b"\n") or len(line) < _MAX_LINE:
+            yield line.removeprefix(_BYTE_ORDER_MARK)
             continue
-        while (rest := file.readline(_LONGEST_LINE)) and not rest.endswith(b"\n"):
+        while (rest := file.readline(_MAX_LINE)) and not rest.endswith(b"\n"):
             pass
         yield None
 
 
 def _object(place: Place, line: bytes | None) -> Raw:
     if line is None:
-        return Raw(place, refusal=Invalid("line", "must have at most 1 MiB"))
+        return Raw(place, refusal=Invalid("line", "must be at most 1 MiB"))
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -60,38 +60,38 @@ def _checked(place: Place, value: Any) -> Raw:
 
 
 def document(path: Path) -> Any:
-    """Read a JSON document, which takes about six times its size of memory.
+    """Read a JSON document, which takes memory of about six times its size.
 
     Raises:
-        Unreadable: it has more than 256 MiB, or is no JSON.
+        Unreadable: the file is larger than 256 MiB, or is not JSON.
 
     """
-    if path.stat().st_size > LARGEST_DOCUMENT:
-        raise Unreadable(f"{path.name} has more than 256 MiB: export fewer users a file")
+    if path.stat().st_size > MAX_DOCUMENT:
+        raise Unreadable(f"{path.name} is larger than 256 MiB: export fewer users per file")
     try:
-        return orjson.loads(path.read_bytes().removeprefix(_MARK))
+        return orjson.loads(path.read_bytes().removeprefix(_BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
-        raise Unreadable(f"{path.name} is no JSON: line {error.lineno}, column {error.colno}") from None
+        raise Unreadable(f"{path.name} is not JSON: line {error.lineno}, column {error.colno}") from None
 
 
 def items(path: Path, values: Any) -> Iterator[Raw]:
-    """Return what a list in a document holds.
+    """Yield the items of a list in a document.
 
     Raises:
-        Unreadable: it is no list.
+        Unreadable: the value is not a list.
 
     """
     if not isinstance(values, list):
-        raise Unreadable(f"{path.name} holds no list of users where one was expected")
+        raise Unreadable(f"{path.name} has no list of users where the format has one")
     for number, value in enumerate(values, 1):
         yield _checked(Place(path.name, number), value)
 
 
 def csv_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Raw]:
-    """Read rows of CSV by the names of ``columns``, or of the first row. Empty cells are left out.
+    """Yield rows of CSV, named by ``columns`` or by the heading. Empty cells are left out.
 
     Raises:
-        Unreadable: there is no first row.
+        Unreadable: the heading is missing.
 
     """
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
@@ -115,7 +115,7 @@ def csv_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Raw]:
 
 def _named(place: Place, names: list[str], cells: list[str], *, exact: bool) -> Raw:
     if exact and len(cells) != len(names):
-        return Raw(place, refusal=Invalid("line", f"must have {len(names)} columns, as the heading has"))
+        return Raw(place, refusal=Invalid("line", f"must have {len(names)} columns, like the heading"))
     value = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
     if any("\udc80" <= sign <= "\udcff" for cell in cells for sign in cell):
         return Raw(place, value, refusal=Invalid("line", "must be UTF-8"))

@@ -1,4 +1,4 @@
-"""Firebase: what ``firebase auth:export`` writes, as JSON or CSV, and the project's hash parameters."""
+"""Firebase: the output of ``firebase auth:export`` as JSON or CSV, and the project's hash parameters."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ from identity.users import imported_hashes
 from management.imports import files, values
 from management.imports.records import Foreign, LeftOut, Raw, Unreadable
 
-# By position: the CSV has no heading. What stands between are accounts elsewhere, four columns each.
+# By position: the CSV has no heading. The columns in the middle are linked accounts, four columns each.
 _COLUMNS: Final = (
     *("localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"),
     *(
@@ -28,7 +28,7 @@ _PARAMETER: Final = re.compile(r'"?(\w+)"?\s*:\s*"?([A-Za-z0-9+/=_-]+)')
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How a project hashes passwords; the signer key is a secret."""
+    """The password hash parameters of a project. The signer key is a secret."""
 
     signer_key: bytes
     separator: bytes
@@ -45,21 +45,21 @@ def read(path: Path) -> Iterator[Raw]:
 
 
 def parameters(path: Path) -> Parameters:
-    """Read the parameters of a project as its console shows them, or as JSON.
+    """Read the parameters of a project, as the Firebase console shows them or as JSON.
 
     Raises:
-        Unreadable: one is missing or is none, or the algorithm is not SCRYPT.
+        Unreadable: a parameter is missing or invalid, or the algorithm is not SCRYPT.
 
     """
-    said = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
+    found = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
     try:
-        if said.get("algorithm", "SCRYPT") != "SCRYPT":
-            raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, which is what Firebase exports")
+        if found.get("algorithm", "SCRYPT") != "SCRYPT":
+            raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, as in Firebase's exports")
         return Parameters(
-            signer_key=_bytes(said["base64_signer_key"]),
-            separator=_bytes(said.get("base64_salt_separator", "")),
-            rounds=int(said["rounds"]),
-            cost=int(said["mem_cost"]),
+            signer_key=_bytes(found["base64_signer_key"]),
+            separator=_bytes(found.get("base64_salt_separator", "")),
+            rounds=int(found["rounds"]),
+            cost=int(found["mem_cost"]),
         )
     except (KeyError, ValueError):
         raise Unreadable(
@@ -77,12 +77,12 @@ def person(raw: dict[str, Any], project: Parameters | None) -> Foreign:
     """
     email, phone = values.text(raw.get("email")), values.text(raw.get("phoneNumber"))
     if not email and not phone:
-        raise LeftOut("an account without an email or phone, which is anonymous or signs in elsewhere only")
+        raise LeftOut("an account without an email or phone: anonymous, or with linked accounts only")
     fields: dict[str, Any] = {
         "email": email,
         "email_verified": values.flag("emailVerified", raw.get("emailVerified")),
         "phone": phone,
-        # Firebase takes no phone that was not proven by a message, unless its owner's programs vouch for it.
+        # Firebase stores only verified phones, by a message or by a program of the project's owner.
         "phone_verified": bool(phone),
         "name": values.text(raw.get("displayName")),
         "avatar": values.picture(raw.get("photoUrl")),
@@ -99,7 +99,7 @@ def person(raw: dict[str, Any], project: Parameters | None) -> Foreign:
 
 def _encoded(raw: dict[str, Any], project: Parameters | None) -> str:
     if project is None:
-        raise Invalid("password_hash", "needs the project's parameters: --firebase-parameters")
+        raise Invalid("password_hash", "needs the project's hash parameters: --firebase-parameters")
     try:
         salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
     except ValueError:
@@ -115,9 +115,9 @@ def _encoded(raw: dict[str, Any], project: Parameters | None) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """Read base64 of either alphabet, with padding or without."""
+    """Decode base64 in either alphabet, with padding or without."""
     standard = text.translate(str.maketrans("-_", "+/")).rstrip("=")
     try:
         return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
     except binascii.Error as error:
-        raise ValueError("no base64") from error
+        raise ValueError("not base64") from error

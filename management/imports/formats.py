@@ -1,4 +1,4 @@
-"""The formats that there are: how a file is read, and whom a record means."""
+"""The import formats: how a file is read, and how a record becomes a user."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,30 +15,32 @@ _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How the files of a system are read."""
+    """How the files of a system are read, and how their records become users."""
 
     read: Callable[[Path], Iterator[Raw]]
     person: Callable[[dict[str, Any]], Foreign]
 
 
-def guessed(path: Path) -> str:
-    """Return the format that a file's name ends in: one of our own two.
+def guess_format(path: Path) -> str:
+    """Return the format of a file by its name: ``csv`` or ``jsonl``.
 
     Raises:
-        Unreadable: it says none.
+        Unreadable: the name has another ending.
 
     """
     found = _BY_ENDING.get(path.suffix.lower())
     if found is None:
-        raise Unreadable(f"{path.name}: say which format it has with --format")
+        raise Unreadable(f"{path.name}: give the format with --format")
     return found
 
 
-def of(name: str, *, firebase_parameters: Path | None = None, auth0_passwords: Path | None = None) -> Format:
+def get_format(
+    name: str, *, firebase_parameters: Path | None = None, auth0_passwords: Path | None = None
+) -> Format:
     """Return a format by its name.
 
     Raises:
-        Unreadable: a file that goes with it cannot be read.
+        Unreadable: one of the format's own files is invalid.
 
     """
     if name == "firebase":

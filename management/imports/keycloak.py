@@ -1,4 +1,4 @@
-"""Keycloak: a realm as ``kc.sh export`` writes it, in one file or with its users in several."""
+"""Keycloak: the output of ``kc.sh export``, in one file or with the users in several."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ _ARGON2_VERSIONS: Final = {"1.3": "19", "1.0": "16"}
 
 
 def read(path: Path) -> Iterator[Raw]:
-    """Return the users of a realm, or of each realm of an export of several."""
+    """Return the users of all realms of an export."""
     found = files.document(path)
     realms = found if isinstance(found, list) else [found]
     for realm in realms:
@@ -27,20 +27,20 @@ def person(raw: dict[str, Any]) -> Foreign:
     """Return a user of a realm.
 
     Raises:
-        LeftOut: it is the account of a service.
+        LeftOut: the account is a service's.
         Invalid: a value cannot be read.
 
     """
     if raw.get("serviceAccountClientId"):
-        raise LeftOut("the account of a service, not of a person")
+        raise LeftOut("a service account, not a user")
     attributes = {
         name: _plain(value) for name, value in values.data("attributes", raw.get("attributes")).items()
     }
     given = values.text(raw.get("email"))
-    known_by = values.known_by(
+    identifiers = values.identifiers_of(
         values.text(raw.get("username")), given, values.text(attributes.get("phoneNumber"))
     )
-    fields: dict[str, Any] = known_by | {
+    fields: dict[str, Any] = identifiers | {
         "name": values.full_name(raw.get("firstName"), raw.get("lastName")),
         "email_verified": bool(given) and values.flag("emailVerified", raw.get("emailVerified")),
         "phone_verified": values.text(attributes.get("phoneNumberVerified")).lower() == "true",
@@ -59,13 +59,13 @@ def person(raw: dict[str, Any]) -> Foreign:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of an attribute that has one; Keycloak keeps a list of each."""
+    """Return the only value of an attribute. Keycloak stores a list for each attribute."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _password(credentials: Any) -> dict[str, Any]:
     found = credentials if isinstance(credentials, list) else []
-    return next((one for one in found if isinstance(one, dict) and one.get("type") == "password"), {})
+    return next((item for item in found if isinstance(item, dict) and item.get("type") == "password"), {})
 
 
 def _encoded(credential: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Logto: its table of users, as JSON or CSV, or what its API says of them; hashes are in the table alone."""
+"""Logto: its table of users as JSON or CSV, or its API's list of users, which has no password hashes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ def read(path: Path) -> Iterator[Raw]:
 
 
 def person(raw: dict[str, Any]) -> Foreign:
-    """Return a user, under the names of the table or of the API.
+    """Return a user, whose fields are named as in the table or as in the API.
 
     Raises:
         Invalid: a value cannot be read.
@@ -30,9 +30,9 @@ def person(raw: dict[str, Any]) -> Foreign:
     fields: dict[str, Any] = {
         "username": values.text(raw.get("username")),
         "email": email,
-        # Logto has proven the primary email and phone of everybody, or its administrators vouched for them.
+        # In Logto, every primary email and phone is verified or was set by an administrator.
         "email_verified": bool(email),
-        # It keeps the digits, country code first.
+        # Logto stores the digits only, country code first.
         "phone": f"+{phone}" if phone.isdecimal() else phone,
         "phone_verified": bool(phone),
         "name": values.text(raw.get("name"))

@@ -1,4 +1,4 @@
-"""Our own columns, in CSV and JSON lines: those of the management API, and what an operator may vouch for."""
+"""Our own format, CSV or JSON lines: the fields of the management API, and whether addresses are verified."""
 
 from typing import Any, Final
 
@@ -14,14 +14,14 @@ _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
 
 def person(raw: dict[str, Any]) -> Foreign:
-    """Return the person of a row. Without an ``id`` they are known by their first identifier.
+    """Return the user of a row. Without an ``id``, the first identifier is the id.
 
     Raises:
         Invalid: a column is unknown, or a value cannot be read.
 
     """
     if unknown := sorted(raw.keys() - set(COLUMNS)):
-        raise Invalid(str(unknown[0])[:64], f"is no column; there are {', '.join(COLUMNS)}")
+        raise Invalid(str(unknown[0])[:64], f"is not a column; the columns are {', '.join(COLUMNS)}")
     fields = {name: value for name, value in raw.items() if name != "id" and value is not None}
     for name in _FLAGS:
         if name in fields:

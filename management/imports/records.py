@@ -1,4 +1,4 @@
-"""What a file holds of one person, whichever system wrote it."""
+"""Records of import files, and the users that they describe."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -8,28 +8,28 @@ from identity.core.errors import Invalid, ServiceError
 
 
 class Unreadable(ServiceError):
-    """The file cannot be read at all."""
+    """The file cannot be read."""
 
     reason = "unreadable"
 
 
 class LeftOut(Exception):
-    """What the file holds is no person: nothing to import, and nothing wrong."""
+    """The record is valid, but not a user, so it is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A person: the id they have there, our fields, and the hash where it comes in parts."""
+    """A user of another system: the id there, our fields, and the hash if it has to be assembled."""
 
     id: str
     fields: dict[str, Any]
-    # Called when the hash is needed: raises Invalid when it cannot be taken.
+    # Returns the hash, or raises Invalid if it is not supported.
     encoded: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: the file, the how many-eth record, and the line where files have lines."""
+    """The place of a record: the file, the number of the record, and the line if the format has lines."""
 
     file: str
     row: int
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A record as it was read, or why it could not be."""
+    """A record as read, or why it could not be read."""
 
     place: Place
     value: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What several systems write alike: flags, moments, names, and usernames that are addresses."""
+"""Readers of values that several systems have: flags, times, names, and usernames that are addresses."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,19 +11,19 @@ from identity.users.identifiers import Kind
 
 _TRUE: Final = {"true", "t", "1", "yes"}
 _FALSE: Final = {"false", "f", "0", "no", ""}
-_MILLISECONDS: Final = 10**11  # what is greater cannot be seconds
+_MILLISECONDS: Final = 10**11  # a greater number is in milliseconds, not seconds
 
 
 def text(value: Any) -> str:
-    """Return a text as it is, and nothing for what is none."""
+    """Return a string unchanged, and an empty one for any other value."""
     return value if isinstance(value, str) else ""
 
 
 def flag(name: str, value: Any) -> bool:
-    """Read a flag, as JSON or as databases write it into CSV.
+    """Read a boolean, from JSON or as databases write it to CSV.
 
     Raises:
-        Invalid: it is none.
+        Invalid: the value is not a boolean.
 
     """
     if value is None or isinstance(value, bool):
@@ -35,10 +35,10 @@ def flag(name: str, value: Any) -> bool:
 
 
 def moment(value: Any) -> datetime | None:
-    """Read a moment: ISO 8601, or seconds or milliseconds since 1970. Without a zone it is UTC.
+    """Read a time: ISO 8601, or seconds or milliseconds since 1970. Without a time zone it is UTC.
 
     Raises:
-        Invalid: it is none, or lies ahead.
+        Invalid: the value is not a time, or is in the future.
 
     """
     if value in (None, ""):
@@ -46,10 +46,10 @@ def moment(value: Any) -> datetime | None:
     try:
         read = _moment(value)
     except (ValueError, OverflowError, OSError):
-        raise Invalid("created_at", "must be a moment, in ISO 8601 or in seconds since 1970") from None
+        raise Invalid("created_at", "must be a time, in ISO 8601 or in seconds since 1970") from None
     read = read if read.tzinfo else read.replace(tzinfo=UTC)
     if read > datetime.now(UTC) + timedelta(days=1):
-        raise Invalid("created_at", "must not lie ahead")
+        raise Invalid("created_at", "must not be in the future")
     return read.astimezone(UTC)
 
 
@@ -61,10 +61,10 @@ def _moment(value: Any) -> datetime:
 
 
 def data(name: str, value: Any) -> dict[str, Any]:
-    """Read a JSON object, or the text of one.
+    """Read a JSON object, or a string with one.
 
     Raises:
-        Invalid: it is neither.
+        Invalid: the value is neither.
 
     """
     if isinstance(value, str) and value:
@@ -80,20 +80,20 @@ def data(name: str, value: Any) -> dict[str, Any]:
 
 
 def full_name(*parts: Any) -> str:
-    """Put first and last name together."""
+    """Join first and last name."""
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 
 
 def picture(value: Any) -> str | None:
-    """Return the address of a picture if pages of ours may show it; none is not worth a refusal."""
+    """Return the URL of a picture if pages may show it, which needs https. Others are left out."""
     return value if isinstance(value, str) and value.startswith("https://") else None
 
 
-def known_by(username: str, email: str, phone: str) -> dict[str, str]:
-    """Return the identifiers of a person, each in the place that its shape has here.
+def identifiers_of(username: str, email: str, phone: str) -> dict[str, str]:
+    """Return the identifiers of a user, each in the field of its kind.
 
-    Elsewhere a username may be an address or a phone number. It becomes the email or the
-    phone of who has none, and says nothing when it repeats it.
+    In other systems, a username may be an email address or a phone number. It becomes the user's email or
+    phone if there is none, and is dropped if it is the same.
     """
     if not username:
         return {"username": "", "email": email, "phone": phone}

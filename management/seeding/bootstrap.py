@@ -1,4 +1,4 @@
-"""What a start needs to find: the default tenant and one administrator."""
+"""The default tenant and the first administrator, which every start needs."""
 
 import os
 import secrets
@@ -20,37 +20,37 @@ DEFAULT_NAME = "Gatehouse"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What was made, if it was not there before."""
+    """Whether the tenant and the administrator were created now."""
 
     tenant: bool
     administrator: bool
 
 
 def prepare() -> Prepared:
-    """Make the default tenant and the first administrator unless they exist. Safe to repeat."""
+    """Create the default tenant and the first administrator, unless they exist."""
     with transaction.atomic():
         tenant = not Tenant.objects.filter(pk=tenancy.DEFAULT_ID).exists()
         if tenant:
             tenants.provision(slug=tenancy.DEFAULT_ID, name=DEFAULT_NAME)
     administrator = not Administrator.objects.exists()
     if administrator:
-        _first_administrator()
+        _create_administrator()
     return Prepared(tenant=tenant, administrator=administrator)
 
 
-def _first_administrator() -> None:
+def _create_administrator() -> None:
     try:
         administrators.create(
             username=settings.ADMIN_USERNAME,
-            password=settings.ADMIN_PASSWORD or _generated(),
+            password=settings.ADMIN_PASSWORD or _generate_password(),
             is_superuser=True,
         )
     except Invalid as error:
         raise ImproperlyConfigured(f"ADMIN_{error.field.upper()}: {error.rule}") from None
 
 
-def _generated() -> str:
-    """Make up a password and leave it in a file that only its owner can read."""
+def _generate_password() -> str:
+    """Generate a password and write it to a file that only its owner can read."""
     password = secrets.token_urlsafe(12)
     path = settings.ADMIN_PASSWORD_FILE
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The demo of a first start: one application and one person who can sign in to it."""
+"""The demo of a first start: an application, and a user who can sign in to it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from oidc.applications.models import Application
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """How the demo application and its person sign in."""
+    """The credentials of the demo application and its user."""
 
     client_id: str
     client_secret: str
@@ -27,17 +27,17 @@ class Demo:
 
 
 class OnlyInDevelopment(ServiceError):
-    """The demo makes an account with a password that is printed."""
+    """The demo is refused in production: it creates an account whose password is printed."""
 
     reason = "only_in_development"
-    message = "the demo belongs to a development start (DEBUG=true)"
+    message = "the demo is only for development (DEBUG=true)"
 
 
 def prepare(base_url: str) -> Demo:
-    """Return the demo as an earlier start left it, or set it up. Kept in a file of its owner's.
+    """Return the demo of an earlier start from its file, or set up a new one.
 
     Raises:
-        OnlyInDevelopment: this is a production start.
+        OnlyInDevelopment: this is production.
 
     """
     if not settings.DEVELOPMENT:
@@ -45,7 +45,7 @@ def prepare(base_url: str) -> Demo:
     path = settings.VAR / "demo.json"
     kept = Demo(**json.loads(path.read_text())) if path.exists() else None
     with tenancy.using(tenancy.DEFAULT):
-        if kept and kept.base_url == base_url and _is_whole(kept):
+        if kept and kept.base_url == base_url and _exists(kept):
             return kept
         demo = _set_up(base_url)
     path.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def prepare(base_url: str) -> Demo:
     return demo
 
 
-def _is_whole(demo: Demo) -> bool:
+def _exists(demo: Demo) -> bool:
     return (
         Application.objects.filter(client_id=demo.client_id).exists()
         and User.objects.find_by_identifier(demo.username).exists()
@@ -69,7 +69,7 @@ def _set_up(base_url: str) -> Demo:
         redirect_uris=[f"{base_url}/callback"],
         post_logout_redirect_uris=[f"{base_url}/"],
     )
-    # Never somebody who was here before: their password is theirs.
+    # Never an existing user, whose password must not change.
     known = User.objects.filter(username_key="alice") | User.objects.find_by_identifier("alice@example.com")
     username = f"alice-{secrets.token_hex(2)}" if known.exists() else "alice"
     password = secrets.token_urlsafe(9)

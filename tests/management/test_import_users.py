@@ -249,7 +249,7 @@ def test_csv_that_is_broken_names_the_line(acme, tmp_path):
 
     assert [(one["line"], one["rule"]) for one in ran.report] == [
         (3, "must be UTF-8"),
-        (4, "must have 2 columns, as the heading has"),
+        (4, "must have 2 columns, like the heading"),
     ]
     assert ran.summary["imported"] == 2
 
@@ -454,7 +454,7 @@ NAMES = [
     ),
 )
 def test_whatever_a_record_holds_is_a_person_or_refused(name, raw, credential):
-    form = formats.of(name, firebase_parameters=Path(FIREBASE[1]))
+    form = formats.get_format(name, firebase_parameters=Path(FIREBASE[1]))
     try:
         found = form.person(raw | {"credentials": [credential | {"type": "password"}]})
         assert isinstance(found, Foreign)

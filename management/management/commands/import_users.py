@@ -18,7 +18,7 @@ from identity.core.errors import ServiceError
 from identity.core.tenancy import ActiveTenant
 from identity.tenants.models import Tenant
 from management.imports import formats
-from management.imports.running import Import, Options, Summary
+from management.imports.importer import Importer, Options, Summary
 
 _HELP: Final = (
     "Import users from CSV or JSON lines, or from an export of Keycloak, Auth0, Firebase, Logto or Django. "
@@ -102,8 +102,8 @@ class Command(BaseCommand):
 
     def _run(self, report: Report, options: dict[str, Any]) -> Iterator[Summary]:
         paths: list[Path] = options["files"]
-        name = options["format"] or formats.guessed(paths[0])
-        form = formats.of(
+        name = options["format"] or formats.guess_format(paths[0])
+        form = formats.get_format(
             name,
             firebase_parameters=options["firebase_parameters"],
             auth0_passwords=options["auth0_passwords"],
@@ -114,9 +114,9 @@ class Command(BaseCommand):
             dry_run=options["dry_run"],
             drop_unknown_hashes=options["drop_unknown_hashes"],
         )
-        running = Import(form, chosen, report)
-        yield running.summary
-        yield from running.run(chain.from_iterable(form.read(path) for path in paths))
+        importer = Importer(form, chosen, report)
+        yield importer.summary
+        yield from importer.run(chain.from_iterable(form.read(path) for path in paths))
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)

@@ -1,1 +1,1 @@
-"""What the OpenID Foundation's conformance suite needs to find here, and what it needs to be told."""
+"""The data and the configuration for the OpenID Foundation's conformance suite."""

@@ -1,4 +1,4 @@
-"""The JSON that is pasted into the suite: the provider, its clients, and how its pages are worked."""
+"""The suite's configuration in JSON: the provider, its clients, and how to use its pages."""
 
 from typing import Any, Final
 
@@ -7,11 +7,11 @@ from management.seeding.conformance.seeding import Client, Seeded
 Command = list[str | int]
 Task = dict[str, Any]
 
-# What stands for a secret that is not known here any more.
-KEPT: Final = "as it was shown when it was made; --rotate makes a new one"
+# Stands for a secret that is stored only as a hash.
+KEPT: Final = "use the value shown at creation; --rotate creates a new one"
 _SUBMIT: Final = "main form button[type='submit']"
 _SECONDS: Final = 10
-# The suite wants a picture of these pages, to be looked at by a person.
+# The suite stores a screenshot of these pages for review by a person.
 _PICTURE: Final[Command] = ["wait", "css", "main h1", _SECONDS, ".*", "update-image-placeholder"]
 _PICTURE_IF_ASKED: Final[Command] = [*_PICTURE[:-1], "update-image-placeholder-optional"]
 _SIGN_IN_AGAIN: Final = ("oidcc-prompt-login", "oidcc-max-age-1")
@@ -73,7 +73,7 @@ def _sign_in(seeded: Seeded, *first: Command) -> Task:
                 ["text", "name", "password", seeded.password or KEPT],
                 ["click", "css", _SUBMIT],
             ),
-            # Asked for prompt=consent alone: these applications are first-party.
+            # Shown for prompt=consent only, because these applications are first-party.
             _task("Consent", f"{seeded.issuer}/consent*", ["click", "css", "button[value='allow']"]),
             _arrival(seeded, "callback"),
         ],
@@ -85,7 +85,7 @@ def _sign_out(seeded: Seeded, *last: Command) -> Task:
     return {
         "match": address,
         "tasks": [
-            # A hint that names the session asks nothing, and an error page has no button.
+            # Optional: a valid hint signs out without a page, and an error page has no button.
             _task("Sign out", address, ["click", "css", _SUBMIT, "optional"], *last),
             _arrival(seeded, "post_logout_redirect"),
         ],

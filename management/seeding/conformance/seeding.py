@@ -1,4 +1,4 @@
-"""The clients and the person that a conformance suite tests with. Safe to repeat."""
+"""Creates the clients and the user that the conformance suite tests with. Safe to repeat."""
 
 import re
 import secrets
@@ -28,7 +28,7 @@ _MARK: Final = {"made_by": "seed_conformance"}
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of the suite; its secret only if it was made just now."""
+    """A client of the suite, with its secret only if it was created now."""
 
     client_id: str
     secret: str | None
@@ -36,7 +36,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What the suite tests with; the password only if it was made just now."""
+    """The data for the suite, with the password only if it was created now."""
 
     issuer: str
     alias: str
@@ -47,42 +47,42 @@ class Seeded:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every secret is known here, so that the suite can be told all it needs."""
+        """Whether all secrets were created now, so that the configuration is complete."""
         return None not in (self.password, *(client.secret for client in self.clients))
 
 
 class NotHttps(ServiceError):
-    """The suite accepts https alone, for issuer and endpoints alike."""
+    """The suite accepts only https, for issuer and endpoints."""
 
     reason = "not_https"
     message = (
-        "BASE_URL is not https, and the suite accepts nothing else: "
-        "put a server in front that terminates TLS, and set BASE_URL to its public address"
+        "BASE_URL is not https, which the suite requires: "
+        "put a server that terminates TLS in front, and set BASE_URL to its public address"
     )
 
 
 class TenantInUse(ServiceError):
-    """The tenant holds people or applications that this command did not make."""
+    """The tenant has users or applications that this command did not create."""
 
     reason = "tenant_in_use"
 
     def __init__(self, slug: str) -> None:
         super().__init__(
-            f"the tenant {slug} has users or applications of its own, and everybody who sees the results of "
-            "the suite learns how to sign in here: name a tenant for it alone, or say --in-use"
+            f"the tenant {slug} has other users or applications, and everyone who sees the suite's results "
+            "learns how to sign in to it: choose a tenant for the suite only, or use --in-use"
         )
 
 
 def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: bool = False) -> Seeded:
-    """Make or mend the two clients and the person of an alias; make the tenant where it is missing.
+    """Create or correct the two clients and the user of an alias, and create the tenant if it is missing.
 
-    Secrets are made with what they belong to, or all of them anew with ``rotate``. ``in_use`` allows
-    a tenant that holds something else.
+    Secrets are created with their rows, or replaced with ``rotate``. ``in_use`` allows a tenant with other
+    users or applications.
 
     Raises:
-        NotHttps: this installation is not reached by https.
-        TenantInUse: the tenant holds something else.
-        Invalid: the address of the suite, the alias or the slug breaks a rule.
+        NotHttps: BASE_URL is not https.
+        TenantInUse: the tenant has other users or applications.
+        Invalid: the suite's URL, the alias or the slug breaks a rule.
 
     """
     if not settings.BASE_URL.startswith("https:"):
@@ -146,20 +146,20 @@ def _username(alias: str) -> str:
 
 
 def _person(alias: str, *, rotate: bool) -> str | None:
-    """Return the password, if it was made just now."""
+    """Create or correct the user, and return the password if it was created now."""
     username = _username(alias)
-    # Every claim that there is has a value: the suite warns of what it does not see.
+    # Every claim has a value, because the suite warns of missing claims.
     fields: dict[str, Any] = {
         "name": "Ada Conformance",
         "email": f"{username}@example.com",
-        # Numbers that begin with 555 are nobody's in North America; the rest differs by alias.
+        # Numbers with 555 are fictional in North America; the rest is derived from the alias.
         "phone": f"+1555{zlib.crc32(username.encode()) % 10_000_000:07d}",
         "avatar": f"{settings.BASE_URL}{settings.STATIC_URL}gatehouse/mark.svg",
         "custom_data": _MARK | {"gender": "female"},
     }
     known = User.objects.filter(username_key=username).first()
     if known is not None and known.custom_data.get("made_by") != _MARK["made_by"]:
-        raise Invalid("alias", f"somebody else is called {username} here: choose another")
+        raise Invalid("alias", f"another user has the username {username}: choose another alias")
     password = secrets.token_urlsafe(18) if known is None or rotate else None
     if known is None:
         known = users.create(username=username, password=password or "", **fields)

@@ -1,1 +1,1 @@
-"""People, organizations and a past for a tenant that is shown or tried out: the same for the same seed."""
+"""Made-up users, organizations and audit entries. The same seed gives the same data."""

@@ -1,4 +1,4 @@
-"""What is made up, from short lists and a seed. Pure: the same seed and number give the same."""
+"""Made-up values, from short lists and a seed. The same seed and number give the same values."""
 
 import random
 import unicodedata
@@ -47,7 +47,7 @@ _FAILED: Final = 0.15
 
 
 def person(seed: int, number: int) -> dict[str, Any]:
-    """Return the fields of a person. Addresses are of example.com, numbers nobody's (555)."""
+    """Return the fields of a user. Addresses are of example.com, phone numbers fictional (555)."""
     chance = _chance(seed, "person", number)
     given, family = chance.choice(_GIVEN), chance.choice(_FAMILY)
     username = f"{_plain(given)}.{_plain(family)}.{number}"
@@ -66,7 +66,7 @@ def person(seed: int, number: int) -> dict[str, Any]:
 
 
 def organization(seed: int, number: int) -> dict[str, str]:
-    """Return what an organization is called."""
+    """Return the name and description of an organization."""
     chance = _chance(seed, "organization", number)
     trade = chance.choice(_TRADES)
     return {
@@ -76,13 +76,13 @@ def organization(seed: int, number: int) -> dict[str, str]:
 
 
 def members(seed: int, number: int, people: int) -> list[int]:
-    """Return who belongs to an organization, by their numbers; the first is its administrator."""
+    """Return the members of an organization by their numbers; the first is its administrator."""
     chance = _chance(seed, "members", number)
     return chance.sample(range(people), min(people, chance.randint(3, 12)))
 
 
 def sign_in(seed: int, number: int, people: int) -> dict[str, Any]:
-    """Return a sign-in that never was: whose, how it ended, and how many seconds ago."""
+    """Return a made-up sign-in: the user's number, the result, and how many seconds ago it was."""
     chance = _chance(seed, "sign_in", number)
     failed = chance.random() < _FAILED
     return {
@@ -90,7 +90,7 @@ def sign_in(seed: int, number: int, people: int) -> dict[str, Any]:
         "result": "failed" if failed else "success",
         "error": "invalid_credentials" if failed else None,
         "seconds_ago": chance.randrange(30 * 86_400),
-        # RFC 5737 keeps these addresses for examples.
+        # RFC 5737 reserves these addresses for examples.
         "ip": f"192.0.2.{chance.randrange(1, 255)}",
     }
 
@@ -100,6 +100,6 @@ def _chance(seed: int, what: str, number: int) -> random.Random:
 
 
 def _plain(name: str) -> str:
-    """Return a name as usernames have it."""
+    """Return a name in lower-case ASCII, for a username."""
     letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return letters.lower()

@@ -1,4 +1,4 @@
-"""Filling a tenant with what is made up. Safe to repeat: what is there is left as it is."""
+"""Fills a tenant with made-up data. Safe to repeat: existing rows are not changed."""
 
 import secrets
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ from identity.tenants.models import Tenant
 from identity.users import passwords
 from identity.users.models import User
 from management.imports.formats import Format
+from management.imports.importer import Importer, Options
 from management.imports.records import Foreign, Place, Raw
-from management.imports.running import Import, Options
 from management.seeding.demo_data import made_up
 
 SOURCE: Final = "seed_demo"
@@ -34,27 +34,27 @@ _BATCH: Final = 500
 
 
 class NotInProduction(ServiceError):
-    """Made-up people with one password are no good where real ones sign in."""
+    """Made-up users, who share one password, need a confirmation in production."""
 
     reason = "not_in_production"
     message = (
-        "this is production (DEBUG is not set), and whoever knows the password signs in as any of them: "
-        "say --yes"
+        "this is production (DEBUG is not set), and all made-up users share one password: "
+        "use --yes to create them anyway"
     )
 
 
 class TenantInUse(ServiceError):
-    """The tenant has people of its own."""
+    """The tenant has other users."""
 
     reason = "tenant_in_use"
 
     def __init__(self, slug: str) -> None:
-        super().__init__(f"the tenant {slug} has other users: name another, or say --in-use")
+        super().__init__(f"the tenant {slug} has other users: choose another tenant, or use --in-use")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How much of what there is to be in the end."""
+    """The seed, and the numbers of rows that the tenant should have in the end."""
 
     seed: int
     users: int
@@ -64,7 +64,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Made:
-    """What was made just now; the password only if somebody was, and it is everybody's."""
+    """The numbers of new rows, and the password of the new users, if there are any."""
 
     issuer: str = ""
     users: int = 0
@@ -77,11 +77,11 @@ class Made:
 def prepare(
     wanted: Wanted, *, slug: str, in_use: bool = False, confirmed: bool = False, dry_run: bool = False
 ) -> Made:
-    """Make what is missing, and the tenant too. With ``dry_run`` only say how much that is.
+    """Create what is missing, including the tenant. With ``dry_run``, only count it.
 
     Raises:
-        NotInProduction: this is production, and nobody ``confirmed`` it.
-        TenantInUse: the tenant has other users, and ``in_use`` was not said.
+        NotInProduction: this is production, without ``confirmed``.
+        TenantInUse: the tenant has other users, without ``in_use``.
         Invalid: the slug breaks a rule.
 
     """
@@ -105,7 +105,7 @@ def _fill(tenant: ActiveTenant, wanted: Wanted, *, dry_run: bool) -> Made:
     made.users = _people(wanted, passwords.hash_password(password), dry_run=dry_run)
     people = _by_number(wanted)
     missing = [n for n in range(wanted.organizations) if n not in _organizations(wanted.seed)]
-    # An entry is told by the user agent: the log has no other room for whose it is.
+    # The user agent marks the made-up entries, because the log has no other field for it.
     there = Entry.objects.filter(tenant_id=tenant.id, user_agent=_agent(wanted.seed)).count()
     entries = range(there, wanted.logs)
     made.organizations, made.logs = len(missing), len(entries)
@@ -120,7 +120,7 @@ def _fill(tenant: ActiveTenant, wanted: Wanted, *, dry_run: bool) -> Made:
 
 
 def _people(wanted: Wanted, encoded: str, *, dry_run: bool) -> int:
-    """Let them in by the door of imports, whose rules hold for them too."""
+    """Create the users through an import, so its rules apply, and return their number."""
 
     def person(raw: dict[str, Any]) -> Foreign:
         number = raw["number"]
@@ -128,14 +128,14 @@ def _people(wanted: Wanted, encoded: str, *, dry_run: bool) -> int:
         return Foreign(f"{wanted.seed}:{number}", fields, lambda: encoded)
 
     form = Format(read=lambda _: iter(()), person=person)
-    running = Import(form, Options(SOURCE, dry_run=dry_run), lambda _: None)
-    for _ in running.run(Raw(Place("", n), {"number": n}) for n in range(wanted.users)):
+    importer = Importer(form, Options(SOURCE, dry_run=dry_run), lambda _: None)
+    for _ in importer.run(Raw(Place("", n), {"number": n}) for n in range(wanted.users)):
         pass
-    return running.summary.imported
+    return importer.summary.imported
 
 
 def _by_number(wanted: Wanted) -> dict[int, UUID]:
-    """Return who of the people that are wanted is there, by their numbers."""
+    """Return the ids of the users that exist, by their numbers."""
     ours = User.objects.filter(custom_data__imported__from=SOURCE)
     found = {}
     for pk, foreign_id in ours.values_list("pk", KT("custom_data__imported__id")).iterator():
@@ -173,7 +173,7 @@ def _agent(seed: int) -> str:
 
 
 def _past(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> None:
-    """Write sign-ins that never were; each entry says so by its user agent."""
+    """Write made-up sign-ins to the log; each entry is marked by its user agent."""
     rows = _sign_ins(tenant, seed, numbers, people)
     while batch := list(islice(rows, _BATCH)):
         Entry.objects.bulk_create(batch)
@@ -182,15 +182,15 @@ def _past(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUI
 def _sign_ins(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> Iterator[Entry]:
     now = timezone.now()
     for number in numbers:
-        said = made_up.sign_in(seed, number, len(people))
-        who = people.get(said["person"])
-        payload = {name: said[name] for name in ("result", "error") if said[name]} | {"demo": True}
+        sign_in = made_up.sign_in(seed, number, len(people))
+        user_id = people.get(sign_in["person"])
+        payload = {name: sign_in[name] for name in ("result", "error") if sign_in[name]} | {"demo": True}
         yield Entry(
             tenant_id=tenant.id,
             key=Event.SIGN_IN_PASSWORD.value,
             payload=payload,
-            user_id=str(who) if who and said["result"] == "success" else None,
-            ip=said["ip"],
+            user_id=str(user_id) if user_id and sign_in["result"] == "success" else None,
+            ip=sign_in["ip"],
             user_agent=_agent(seed),
-            created_at=now - timedelta(seconds=said["seconds_ago"]),
+            created_at=now - timedelta(seconds=sign_in["seconds_ago"]),
         )

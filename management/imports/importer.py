@@ -1,4 +1,4 @@
-"""An import: records become people, batch by batch, and what is wrong with one is told."""
+"""Running an import: records become users in batches, and problems are reported."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -16,23 +16,23 @@ from management.api import parsers
 from management.imports.formats import Format
 from management.imports.records import Foreign, LeftOut, Place, Raw
 
-_SHOWN: Final = 128  # characters of a foreign id that a report repeats
+_QUOTED: Final = 128  # characters of a foreign id that a report repeats
 
 
 @dataclass(slots=True)
 class Summary:
-    """How an import went, in users."""
+    """The result of an import, in numbers of users."""
 
     imported: int = 0
     present: int = 0  # imported earlier
     refused: int = 0
-    left_out: int = 0  # no people: accounts of services and the like
-    without_password: int = 0  # imported, but a hash could not be taken
+    left_out: int = 0  # not users, but accounts of services and the like
+    without_password: int = 0  # imported, but with an unsupported hash
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
-    """What is wrong with a record, for the report. Never a value, least of all a hash."""
+class Problem:
+    """What is wrong with a record, for the report. It has no values, because they may be secret."""
 
     file: str
     row: int
@@ -45,7 +45,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an operator chose."""
+    """The options of an import."""
 
     source: str
     batch: int = 500
@@ -53,46 +53,46 @@ class Options:
     drop_unknown_hashes: bool = False
 
 
-class Import:
-    """One run over files of one format, in the active tenant."""
+class Importer:
+    """Imports files of one format into the active tenant."""
 
     def __init__(self, form: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
         self.summary = Summary()
         self._form, self._options, self._report = form, options, report
         self._known = importing.get_imported_ids(options.source)
         self._checker = ImportedUserSerializer()
-        # Nothing is stored in a dry run, so the database does not tell who came before in the files.
+        # A dry run stores nothing, so identifiers used earlier in the files are collected here.
         self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
 
     def run(self, raws: Iterable[Raw]) -> Iterator[Summary]:
-        """Import the records, and yield after each batch, which is stored by then.
+        """Import the records, and yield the summary after each batch is stored.
 
         Raises:
-            Unreadable: a file cannot be read on; what came before stays imported.
+            Unreadable: the rest of a file cannot be read. Earlier batches stay imported.
 
         """
-        waiting = iter(raws)
-        while batch := list(islice(waiting, self._options.batch)):
-            self._take(batch)
+        remaining = iter(raws)
+        while batch := list(islice(remaining, self._options.batch)):
+            self._import(batch)
             yield self.summary
 
-    def _take(self, batch: list[Raw]) -> None:
+    def _import(self, batch: list[Raw]) -> None:
         places: dict[Any, Raw] = {}
         people: list[User] = []
         for raw in batch:
-            if (user := self._person(raw)) is not None:
+            if (user := self._new_user(raw)) is not None:
                 people.append(user)
                 places[user.pk] = raw
         refused = self._rehearse(people) if self._options.dry_run else importing.add(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
             self._known.discard(foreign_id)
-            self._complain(places[user.pk].place, foreign_id, "refused", refusal)
+            self._report_problem(places[user.pk].place, foreign_id, "refused", refusal)
         self.summary.refused += len(refused)
         self.summary.imported += len(people) - len(refused)
 
-    def _person(self, raw: Raw) -> User | None:
-        """Return whom a record means, or nobody: then it was counted and, if need be, reported."""
+    def _new_user(self, raw: Raw) -> User | None:
+        """Return the unsaved user of a record, or None after counting and reporting why there is none."""
         foreign_id = ""
         try:
             if raw.refusal is not None:
@@ -105,11 +105,11 @@ class Import:
             user = self._checked(foreign, raw.place)
         except LeftOut as left_out:
             self.summary.left_out += 1
-            self._complain(raw.place, foreign_id, "left_out", Invalid("user", str(left_out)))
+            self._report_problem(raw.place, foreign_id, "left_out", Invalid("user", str(left_out)))
             return None
         except Invalid as refusal:
             self.summary.refused += 1
-            self._complain(raw.place, foreign_id, "refused", refusal)
+            self._report_problem(raw.place, foreign_id, "refused", refusal)
             return None
         self._known.add(foreign_id)
         return user
@@ -127,7 +127,7 @@ class Import:
             user = self._prepared(fields | {"password_hash": ""}, foreign, "")
         if dropped is not None:
             self.summary.without_password += 1
-            self._complain(place, foreign.id, "without_password", dropped)
+            self._report_problem(place, foreign.id, "without_password", dropped)
         return user
 
     def _prepared(self, fields: dict[str, Any], foreign: Foreign, encoded: str) -> User:
@@ -146,15 +146,15 @@ class Import:
                 self._seen[kind].add(key)
         return refused
 
-    def _complain(self, place: Place, foreign_id: str, outcome: str, refusal: Invalid) -> None:
-        said = Complaint(
-            place.file, place.row, place.line, foreign_id[:_SHOWN], outcome, refusal.field, refusal.rule
+    def _report_problem(self, place: Place, foreign_id: str, outcome: str, refusal: Invalid) -> None:
+        problem = Problem(
+            place.file, place.row, place.line, foreign_id[:_QUOTED], outcome, refusal.field, refusal.rule
         )
-        self._report({name: value for name, value in asdict(said).items() if value is not None})
+        self._report({name: value for name, value in asdict(problem).items() if value is not None})
 
 
 def _valid(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:
-    """Hold fields to the rules of the API."""
+    """Validate fields by the rules of the API."""
     try:
         parsers.check({name: value for name, value in fields.items() if name != "created_at"})
         checked: dict[str, Any] = checker.run_validation(fields)
