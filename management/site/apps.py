@@ -1,15 +1,15 @@
-"""Django's admin, with a site of ours."""
+"""Django's admin, with our own site."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class OperatorSiteConfig(AdminConfig):
-    """Finds the ``admin`` module of every app; the site takes those that know what a tenant is."""
+    """Loads the ``admin`` module of every app; the site accepts only tenant-aware pages."""
 
     default_site = "management.site.site.OperatorSite"
 
     def ready(self) -> None:
-        """Register the pages of the audit log, first in its section, and those of the apps."""
+        """Register the pages of the audit log first, and then those of the apps."""
         from management.site import audit_log  # noqa: F401, PLC0415 - models are ready only now
 
         super().ready()

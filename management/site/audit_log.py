@@ -1,4 +1,4 @@
-"""The audit log, for operators: to read, to narrow down, to take along."""
+"""Console pages of the audit log, with filters and an export."""
 
 import json
 from datetime import datetime, timedelta
@@ -22,84 +22,79 @@ from identity.operator_kit.pages import Pages
 
 
 class ResultFilter(admin.SimpleListFilter):
-    """What succeeded, and what did not."""
+    """A filter by result."""
 
     title = "result"
     parameter_name = "result"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Name both."""
         return [("failed", "Failed"), ("success", "Succeeded")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list. Entries of changes have no result: they are written when they came true."""
+        """Filter the list. Entries of changes have no result, and count as succeeded."""
         if self.value() == "failed":
             return queryset.filter(payload__result="failed")
         return queryset.exclude(payload__result="failed") if self.value() == "success" else queryset
 
 
 class KeyFilter(admin.SimpleListFilter):
-    """What happened."""
+    """A filter by event."""
 
     title = "event"
     parameter_name = "key"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Name every kind of event: asking the log which it holds would read all of it."""
+        """Return all events: finding those in the log would read all of it."""
         hidden = hidden_from(request.user)
         return [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list."""
         return queryset.filter(key=self.value()) if self.value() else queryset
 
 
 class WhenFilter(admin.SimpleListFilter):
-    """How far back: the last 30 days unless more is asked for, since a log may be long."""
+    """A filter by time. By default the last 30 days, because a log may be long."""
 
     title = "time"
     parameter_name = "when"
     _days: Final = {"hour": 1 / 24, "day": 1, "week": 7, "": 30, "quarter": 90}
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Name them."""
         return [
             ("hour", "Last hour"), ("day", "Last 24 hours"), ("week", "Last 7 days"), ("", "Last 30 days"),
             ("quarter", "Last 90 days"), ("all", "Ever"),
         ]  # fmt: skip
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list."""
         if (chosen := self.value() or "") == "all":
             return queryset
         since = timezone.now() - timedelta(days=self._days.get(chosen, 30))
         return queryset.filter(created_at__gte=since)
 
     def choices(self, changelist: Any) -> Any:
-        """Return the links, without one for everything besides."""
-        for value, words in self.lookup_choices:
+        """Return the links, without Django's link for all."""
+        for value, label in self.lookup_choices:
             yield {
                 "selected": (self.value() or "") == value,
                 "query_string": changelist.get_query_string({"when": value} if value else {}, ["when"]),
-                "display": words,
+                "display": label,
             }
 
 
 class IdFilter(admin.SimpleListFilter):
-    """A user or an application, by an id that a link names."""
+    """A filter by an id that is typed or comes with a link."""
 
     template = "admin/id_filter.html"
 
     def has_output(self) -> bool:
-        """Show it always."""
+        """Return true: the filter has no lookups, but is always shown."""
         return True
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Name none: there may be millions."""
+        """Return none: there may be millions."""
         return []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list."""
         value = self.value()
         return (
             queryset.filter(**{str(self.parameter_name): value.strip().replace("\0", "")})
@@ -108,7 +103,7 @@ class IdFilter(admin.SimpleListFilter):
         )
 
     def choices(self, changelist: Any) -> Any:
-        """Return what the form has to send along."""
+        """Return the value, and the other parameters that the form sends along."""
         others = changelist.get_filters_params()
         yield {
             "value": self.value() or "",
@@ -117,27 +112,26 @@ class IdFilter(admin.SimpleListFilter):
 
 
 class UserFilter(IdFilter):
-    """A user."""
+    """A filter by user."""
 
     title = "user id"
     parameter_name = "user_id"
 
 
 class ApplicationFilter(IdFilter):
-    """An application."""
+    """A filter by application."""
 
     title = "application id"
     parameter_name = "application_id"
 
 
 class IdentifierFilter(IdFilter):
-    """What was typed to sign in, whether or not it names somebody."""
+    """A filter by the identifier that was typed at sign-in, also if no user has it."""
 
     title = "identifier typed"
     parameter_name = "identifier"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Narrow the list."""
         value = (self.value() or "").strip()
         return queryset.filter(identifier_key__in=keys_of(value)) if value else queryset
 
@@ -146,7 +140,7 @@ class IdentifierFilter(IdFilter):
 class AuditLog(Pages):
     """The entries of the tenant, newest first."""
 
-    media = Media()  # nothing is edited or chosen here: no script for forms
+    media = Media()  # there are no forms, so no scripts for forms
 
     section = "Operation"
     title = "Audit log"
@@ -161,12 +155,12 @@ class AuditLog(Pages):
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the entries of the tenant of this request."""
+        """Return the entries of the active tenant that the administrator may read."""
         entries = Entry.objects.filter(tenant_id=context.current().tenant_id).visible_to(request.user)
         return entries.order_by(*self.ordering)
 
     def get_urls(self) -> list[URLPattern]:
-        """Return list, entry and export."""
+        """Return the URLs of the list, an entry and the export."""
         view = self.admin_site.admin_view
         return [
             path("", view(self.changelist_view), name="audit_entry_changelist"),
@@ -175,17 +169,17 @@ class AuditLog(Pages):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Show the list, and where to take it along."""
+        """Show the list, with a link to its export."""
         query = request.GET.urlencode()
         export = reverse("admin:audit_entry_export") + (f"?{query}" if query else "")
         return super().changelist_view(request, {"export": export, **(extra_context or {})})
 
     def name_of(self, row: Any) -> str:
-        """Return what an entry is called: its event."""
+        """Return the title of an entry: its event."""
         return str(row.key)
 
     def export(self, request: HttpRequest) -> StreamingHttpResponse:
-        """Answer with what the list shows, as a table."""
+        """Return the filtered list as CSV."""
         entries = self.get_changelist_instance(request).get_queryset(request)
         response = StreamingHttpResponse(exports.lines(entries), content_type="text/csv; charset=utf-8")
         name = f"audit-{timezone.now():%Y-%m-%d-%H%M}.csv"

@@ -1,4 +1,4 @@
-"""Stacked bars a day, as plain shapes: the page draws them as SVG without a line of style or script."""
+"""Stacked bar charts by day, as coordinates. The page draws them as SVG without styles or scripts."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _GAP: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle, of the series of that number."""
+    """A rectangle of a series."""
 
     x: float
     y: float
@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day's bars, and what they say."""
+    """A day's bars, and their text for screen readers."""
 
     date: date
     x: float
@@ -35,7 +35,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A plot: by day, in several series."""
+    """A chart of several series by day."""
 
     name: str
     title: str
@@ -46,19 +46,17 @@ class Chart:
 
     @property
     def first(self) -> date:
-        """The first day."""
         return self.days[0].date
 
     @property
     def last(self) -> date:
-        """The last day."""
         return self.days[-1].date
 
 
 def chart(
     name: str, title: str, days: list[date], counts: Counter[tuple[date, str]], *, total: int | None = None
 ) -> Chart:
-    """Draw counts by day and series, the series in the order of their sizes."""
+    """Build a chart from counts by day and series, the largest series first."""
     sums: Counter[str] = Counter()
     for (_, series), number in counts.items():
         sums[series] += number
@@ -81,5 +79,5 @@ def _day(  # noqa: PLR0913, PLR0917 - the parts of a drawing
         top = round(top - height, 2)
         if count:
             bars.append(Bar(x, top, width, height, series))
-    said = ", ".join(f"{series}: {count}" for series, count in zip(names, numbers, strict=True))
-    return Day(day, x, width, bars, numbers, f"{day:%Y-%m-%d}: {said or 'none'}")
+    text = ", ".join(f"{series}: {count}" for series, count in zip(names, numbers, strict=True))
+    return Day(day, x, width, bars, numbers, f"{day:%Y-%m-%d}: {text or 'none'}")

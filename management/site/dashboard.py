@@ -1,15 +1,15 @@
-"""The first page: how the tenant is doing."""
+"""The content of the console's first page: charts and recent failures of the tenant."""
 
 from typing import Any
 
-from management.site import figures, words
+from management.site import entry_sentences, statistics
 from management.site.charts import chart
-from management.site.why import Told
+from management.site.request_entries import EntryLine
 
 
 def content(reader: object) -> dict[str, Any]:
-    """Return what the page shows somebody of the active tenant."""
-    found = figures.of_tenant()
+    """Return the page's template context for a reader, about the active tenant."""
+    found = statistics.get_statistics()
     plots = [
         chart("sign-ins", "Sign-ins", found.days, found.sign_ins),
         chart("failures", "Failed sign-ins", found.days, found.failures),
@@ -17,5 +17,7 @@ def content(reader: object) -> dict[str, Any]:
         chart("active-users", "Active users", found.days, found.active_users, total=found.active_in_all),
         chart("tokens", "Tokens by grant", found.days, found.tokens),
     ]
-    failures = [Told(entry, words.sentence(entry)) for entry in figures.latest_failures(reader)]
+    failures = [
+        EntryLine(entry, entry_sentences.sentence(entry)) for entry in statistics.latest_failures(reader)
+    ]
     return {"plots": plots, "failures": failures, "complete": found.complete, "since": found.since}

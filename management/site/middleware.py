@@ -1,4 +1,4 @@
-"""What the operators' site needs around its views, and no other path ever runs."""
+"""Middleware of the console, which runs for no other path."""
 
 from collections.abc import Callable
 from urllib.parse import unquote
@@ -14,12 +14,12 @@ from django.utils.deprecation import MiddlewareMixin
 
 from audit import context
 from identity.core import tenancy
-from management.site import choice, idleness, two_step
+from management.site import chosen_tenant, idle_sessions, two_step
 from management.site.paths import is_of_site
 
 
-class _OnlyBelowTheSite(MiddlewareMixin):
-    """Steps aside everywhere else: protocol and pages pay for none of it."""
+class _ConsoleOnly(MiddlewareMixin):
+    """Runs only for paths of the console, so it costs other requests nothing."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request."""
@@ -28,33 +28,33 @@ class _OnlyBelowTheSite(MiddlewareMixin):
         return self.get_response(request)  # type: ignore[return-value]
 
 
-class SessionMiddleware(_OnlyBelowTheSite, sessions.SessionMiddleware):
+class SessionMiddleware(_ConsoleOnly, sessions.SessionMiddleware):
     """Sessions of administrators."""
 
 
-class AuthenticationMiddleware(_OnlyBelowTheSite, authentication.AuthenticationMiddleware):
+class AuthenticationMiddleware(_ConsoleOnly, authentication.AuthenticationMiddleware):
     """The administrator of a session."""
 
 
-class MessageMiddleware(_OnlyBelowTheSite, messages.MessageMiddleware):
-    """What the page after a form says."""
+class MessageMiddleware(_ConsoleOnly, messages.MessageMiddleware):
+    """Messages on the page after a form."""
 
 
 class OperatorMiddleware:
-    """Works inside the tenant that the administrator chose, and inside none before.
+    """Activates the tenant that the administrator chose.
 
-    Without a choice no tenant is active, so that a look-up that forgets to ask for one raises.
+    Without a choice, no tenant is active, and every query of a tenant's rows raises an error.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request; below a tenant's prefix there is no such site.
+        """Serve the request.
 
         Raises:
-            Http404: the path names a tenant.
-            BadRequest: the query string holds a NUL, which no database can look for.
+            Http404: the path is below a tenant's prefix, where there is no console.
+            BadRequest: the query string holds a NUL, which PostgreSQL refuses.
 
         """
         if not is_of_site(request):
@@ -65,12 +65,12 @@ class OperatorMiddleware:
             raise Http404
         tenant = None
         if request.user.is_authenticated:
-            idleness.end_if_idle(request)
+            idle_sessions.end_if_idle(request)
         if request.user.is_authenticated:
             context.act_as(administrator_id=request.user.pk)
             if two_step.has_to_be_set_up(request):
                 return HttpResponseRedirect(reverse("admin:two-step"))
-            tenant = choice.current(request)
+            tenant = chosen_tenant.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
         with tenancy.using(tenant.to_active()) if tenant else tenancy.nowhere():
             return self.get_response(request)

@@ -1,4 +1,4 @@
-"""An administrator's own password, which no other administrator has to set."""
+"""The page on which an administrator changes the own password."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from management.administrators.models import Administrator
 
 
 class PasswordForm(forms.Form):
-    """The password so far and the new one."""
+    """The current and the new password."""
 
     current = forms.CharField(
         label="Current password", strip=False, max_length=256,
@@ -31,7 +31,7 @@ class PasswordForm(forms.Form):
 
 
 class TwoStepForm(PasswordForm):
-    """The same, of somebody who signs in with a code as well."""
+    """The current and the new password, and a code of the second step."""
 
     code = forms.CharField(
         max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
@@ -46,7 +46,7 @@ _OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=
 
 @require_http_methods(["GET", "POST"])
 def own_password(request: HttpRequest) -> HttpResponse:
-    """Show the form, or change the password once the old one was proven."""
+    """Show the form, or verify the current password and change it."""
     administrator = Administrator.objects.get(username=request.user.get_username())
     kind = TwoStepForm if administrator.second_step_since else PasswordForm
     form = kind(request.POST or None)
@@ -61,12 +61,12 @@ def own_password(request: HttpRequest) -> HttpResponse:
 
 
 def _change(administrator: Administrator, form: PasswordForm) -> int:
-    """Return the status of the answer; a refusal is written into the form."""
-    given = form.cleaned_data
+    """Change the password and return the response's status; a refusal becomes an error of the form."""
+    fields = form.cleaned_data
     try:
-        sign_in.reauthenticate(administrator, password=given["current"], code=given.get("code"))
+        sign_in.reauthenticate(administrator, password=fields["current"], code=fields.get("code"))
         with tenancy.using(tenancy.DEFAULT):
-            services.change(administrator, {"password": given["password"]})
+            services.change(administrator, {"password": fields["password"]})
     except ServiceError as refusal:
         form.add_error(_field_of(refusal), refusal.message)
         return refusal.status
@@ -74,7 +74,7 @@ def _change(administrator: Administrator, form: PasswordForm) -> int:
 
 
 def _field_of(refusal: ServiceError) -> str | None:
-    """Return the field that a refusal is about."""
+    """Return the form field of a refusal."""
     if isinstance(refusal, second_step.WrongCode):
         return "code"
     return "current" if isinstance(refusal, sign_in.WrongCredentials) else None

@@ -1,4 +1,4 @@
-"""Sessions of administrators, in the database. What the browser holds is stored only as a hash."""
+"""Sessions of administrators in the database, which stores only a hash of the session key."""
 
 import hashlib
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 class SessionStore(db.SessionStore):
-    """Django's own, save that a copy of the table opens no session."""
+    """Django's session store, with hashed keys, so a copy of the table gives no access."""
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
         found = self.model.objects.filter(
@@ -20,17 +20,16 @@ class SessionStore(db.SessionStore):
         return found
 
     def exists(self, session_key: str) -> bool:
-        """Tell whether there is such a session."""
         return super().exists(_stored(session_key))
 
     def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
-        """Return the row of this session."""
+        """Return the unsaved row of this session."""
         row = super().create_model_instance(data)
         row.session_key = _stored(row.session_key)
         return row
 
     def delete(self, session_key: str | None = None) -> None:
-        """End a session: this one, unless another is named."""
+        """Delete a session: this one, unless a key is given."""
         key = session_key or self.session_key
         if key is not None:
             super().delete(_stored(key))

@@ -1,4 +1,4 @@
-"""How administrators come in by browser: the same service, locks and audit entries as by the API."""
+"""Sign-in of administrators in the browser, with the service, locks and audit entries of the API."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -14,14 +14,14 @@ from django.views.generic import FormView
 from identity.core.errors import ServiceError
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import waiting
+from management.site import pending_sign_in
 
 
 class SessionBackend(BaseBackend):
-    """Finds the administrator of a session. It proves nobody: that is what the service is for."""
+    """Finds the administrator of a session. It verifies no credentials; the service does."""
 
     def get_user(self, user_id: int) -> Administrator | None:
-        """Return the administrator, if there still is one."""
+        """Return the administrator, or none if it was deleted."""
         return Administrator.objects.filter(pk=user_id).first()
 
 
@@ -41,38 +41,38 @@ class SignInForm(forms.Form):
         self.refusal: ServiceError | None = None
 
     def clean(self) -> dict[str, Any]:
-        """Ask the service, once both were given."""
-        given = self.cleaned_data
-        if {"username", "password"} <= given.keys():
+        """Verify the credentials, if both fields are valid."""
+        fields = self.cleaned_data
+        if {"username", "password"} <= fields.keys():
             try:
-                self.administrator = sign_in.begin(**given)
+                self.administrator = sign_in.begin(**fields)
             except ServiceError as refusal:
                 self.refusal = refusal
                 raise forms.ValidationError(spoken(refusal)) from None
-        return given
+        return fields
 
     def get_user(self) -> Administrator | None:
-        """Return who was proven."""
+        """Return the administrator whose credentials were verified."""
         return self.administrator
 
 
 def spoken(refusal: ServiceError) -> str:
-    """Return a refusal as a sentence of a page."""
+    """Return a refusal's message as a sentence."""
     return f"{refusal.message[0].upper()}{refusal.message[1:]}."
 
 
 class SignIn(LoginView):
-    """The sign-in page, which a second step may follow. Refusals have status and headers as in the API."""
+    """The sign-in page. Refusals have the status and headers of the API's."""
 
     authentication_form = SignInForm  # type: ignore[assignment]
     template_name = "admin/login.html"
 
     def form_valid(self, form: Any) -> HttpResponseRedirect:
-        """Begin a session under a new key, or ask for the second step; forget sessions that are over."""
+        """Start a session with a new key, or ask for the second step. Deletes expired sessions."""
         self.request.session.clear_expired()
         administrator = form.get_user()
         if administrator.second_step_since:
-            waiting.begin(self.request, administrator)
+            pending_sign_in.begin(self.request, administrator)
             wanted = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
             return HttpResponseRedirect(f"{reverse('admin:second-step')}?{wanted}")
         login(self.request, administrator)
@@ -84,7 +84,7 @@ class SignIn(LoginView):
 
 
 class CodeForm(forms.Form):
-    """A code of the authenticator, or one that was written down."""
+    """A code of the authenticator, or a recovery code."""
 
     code = forms.CharField(
         max_length=64,
@@ -93,28 +93,28 @@ class CodeForm(forms.Form):
 
 
 class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # generic for type checkers alone
-    """The page after it, for those who have set up a second step."""
+    """The page for the second step, after the sign-in page."""
 
     form_class = CodeForm
     template_name = "admin/second_step.html"
     next_page = "admin:index"
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Lead back to the first step who has not taken it, or too long ago."""
-        self.administrator = waiting.administrator_of(request)
+        """Redirect to the sign-in page without a pending sign-in."""
+        self.administrator = pending_sign_in.administrator_of(request)
         if self.administrator is None:
             return HttpResponseRedirect(reverse("admin:login"))
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: CodeForm) -> HttpResponse:
-        """Begin a session, once the code was proven."""
-        assert self.administrator is not None  # noqa: S101 - dispatch saw to it
+        """Verify the code and start a session."""
+        assert self.administrator is not None  # noqa: S101 - dispatch checked it
         try:
             sign_in.complete(self.administrator, code=form.cleaned_data["code"])
         except ServiceError as refusal:
             form.add_error(None, spoken(refusal))
             return answered(self.render_to_response(self.get_context_data(form=form)), refusal)
-        waiting.end(self.request)
+        pending_sign_in.end(self.request)
         login(self.request, self.administrator)
         return HttpResponseRedirect(self.get_success_url())
 
@@ -123,12 +123,12 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
         return answered(super().form_invalid(form), None)
 
     def get_context_data(self, **more: Any) -> dict[str, Any]:
-        """Return what the page shows."""
+        """Return the page's template context."""
         return super().get_context_data(next=self.get_redirect_url(), **more)
 
 
 def answered(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
-    """Give a page the status and the headers of the refusal it tells of."""
+    """Set the status and the headers of the refusal that a page shows."""
     response.status_code = refusal.status if refusal else 400
     for name, value in (refusal.headers if refusal else {}).items():
         response[name] = value

@@ -1,4 +1,4 @@
-"""The operators' site: Django's admin, inside one tenant at a time, its writes left to the services."""
+"""The console: Django's admin for one tenant at a time, whose changes are made by the services."""
 
 from functools import wraps
 from typing import Any, Final
@@ -16,18 +16,18 @@ from django.views.decorators.http import require_http_methods, require_safe
 from identity.users.hashing_views import hashes_password
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import choice, dashboard, drawn_for, own_password, two_step, why
+from management.site import chosen_tenant, dashboard, form_tenant, own_password, request_entries, two_step
 from management.site.sign_in import SecondStep, SignIn
 
-# In the order in which operators meet them.
+# In the order of the sidebar.
 _SECTIONS: Final = ("People", "Organizations", "Access", "Applications", "Signing in", "Operation")
-# Pages of Django's that know of no tenant and of no service.
+# Pages of Django's admin that are not tenant-aware and do not use the services.
 _LEFT_OUT: Final = {"password_change", "password_change_done", "autocomplete", "view_on_site", "app_list"}
 _MOST_SHOWN: Final = 100
 
 
 class OperatorSite(AdminSite):
-    """Shows what says which section it belongs to: other packages' admin pages know of no tenant."""
+    """Shows only pages with a section: admin pages of other packages are not tenant-aware."""
 
     site_header = "Gatehouse"
     site_title = "Gatehouse"
@@ -36,12 +36,12 @@ class OperatorSite(AdminSite):
     index_template = "admin/index.html"
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take a model's pages, if they were made for this site."""
+        """Register a model's pages, if they have a section of this site."""
         if getattr(admin_class, "section", None) in _SECTIONS:
             super().register(model_or_iterable, admin_class, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """Return Django's addresses without those that write or read past us, and our own."""
+        """Return our own URLs, and Django's without those that bypass tenants or services."""
         theirs = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
         return [
             path("tenant/", super().admin_view(_choose), name="choose-tenant"),
@@ -50,12 +50,12 @@ class OperatorSite(AdminSite):
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
-            path("why/", self.admin_view(why.why), name="why"),
+            path("why/", self.admin_view(request_entries.why), name="why"),
             *theirs,
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
-        """Ask for a tenant before anything else but leaving, and take forms that were drawn for it alone."""
+        """Require a chosen tenant for all views but sign-out, and refuse forms of another tenant."""
         inner = super().admin_view(view, cacheable)
         if view == self.logout:
             return inner
@@ -66,8 +66,8 @@ class OperatorSite(AdminSite):
                 return HttpResponseRedirect(
                     f"{reverse('admin:choose-tenant')}?{REDIRECT_FIELD_NAME}={request.path}"
                 )
-            if self.has_permission(request) and drawn_for.is_of_another_tenant(request):
-                return drawn_for.refusal(request)
+            if self.has_permission(request) and form_tenant.is_of_another_tenant(request):
+                return form_tenant.refusal(request)
             return inner(request, *args, **kwargs)
 
         return wrapped
@@ -80,12 +80,12 @@ class OperatorSite(AdminSite):
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 
     def second_step(self, request: HttpRequest) -> Any:
-        """Ask for the second step, once the first was taken."""
+        """Serve the page of the second step."""
         context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
         return never_cache(SecondStep.as_view(extra_context=context))(request)
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """End the session, here and for every copy of its cookie."""
+        """End the session, which also invalidates copies of its cookie."""
         if request.method == "POST":
             if isinstance(request.user, Administrator):
                 sign_in.record_sign_out(request.user)
@@ -94,11 +94,11 @@ class OperatorSite(AdminSite):
         return HttpResponseRedirect(reverse("admin:login"))
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Show how the tenant is doing."""
+        """Show the dashboard of the tenant."""
         return super().index(request, {**dashboard.content(request.user), **(extra_context or {})})
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Return what there is by section, for the sidebar."""
+        """Return the pages by section, for the sidebar."""
         sections: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
         for model, pages in self._registry.items():
             if pages.has_view_permission(request):
@@ -123,22 +123,22 @@ def _entry(model: Any, pages: Any) -> dict[str, Any]:
 
 @require_safe
 def entrance(request: HttpRequest) -> HttpResponse:
-    """Lead who left out the last slash to the site."""
+    """Redirect from the path without the trailing slash."""
     return HttpResponseRedirect(reverse("admin:index"))
 
 
 @require_http_methods(["GET", "POST"])
 def _choose(request: HttpRequest) -> HttpResponse:
-    """Show the tenants that the administrator manages, or work in the one that was picked."""
+    """Show the tenants that the administrator manages, or choose one."""
     wanted = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
     if not url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
         wanted = reverse("admin:index")
     if request.method == "POST":
-        if not choice.choose(request, request.POST.get("tenant", "")):
+        if not chosen_tenant.choose(request, request.POST.get("tenant", "")):
             raise Http404
         return HttpResponseRedirect(wanted)
     words = request.GET.get("q", "").strip().replace("\0", "")
-    managed = choice.managed_by(request.user)  # type: ignore[arg-type]
+    managed = chosen_tenant.managed_by(request.user)  # type: ignore[arg-type]
     if words:
         managed = managed.filter(name__icontains=words) | managed.filter(slug__icontains=words)
     found = list(managed[: _MOST_SHOWN + 1])

@@ -1,4 +1,4 @@
-"""An administrator's own second step: to set up, to renew the recovery codes of, to remove."""
+"""The pages of an administrator's own second step: set up, new recovery codes, remove."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -18,7 +18,7 @@ from identity.operator_kit import shown_once
 from identity.operator_kit.operations import Operation
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
-from management.site import pairing
+from management.site import authenticator_setup
 from management.site.sign_in import answered, spoken
 
 _CODES: Final = "recovery codes"
@@ -26,7 +26,7 @@ _OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
 
 
 class ProofForm(forms.Form):
-    """The password once more, and a code."""
+    """The password and a code."""
 
     password = forms.CharField(
         strip=False, max_length=256, widget=forms.PasswordInput({"autocomplete": "current-password"})
@@ -46,20 +46,20 @@ _REMOVE: Final = Operation(
 
 
 def has_to_be_set_up(request: HttpRequest) -> bool:
-    """Tell whether nothing else is open to the administrator of a request yet."""
+    """Tell whether the administrator has to set up the second step before using other pages."""
     return second_step.is_missing(request.user) and request.path_info not in map(reverse, _OPEN)  # type: ignore[arg-type]
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def two_step(request: HttpRequest) -> HttpResponse:
-    """Show how things are, or set the second step up."""
+    """Show the second step, or set it up."""
     administrator = _own(request)
     if codes := shown_once.take(request, _CODES):
         return _page(request, administrator, codes=codes)
     if administrator.second_step_since:
         return _page(request, administrator, left=administrator.recovery_codes.count())
-    secret = pairing.secret_of(request, administrator)
+    secret = authenticator_setup.secret_of(request, administrator)
     form = ProofForm(request.POST or None)
     refusal = None
     if request.method == "POST" and form.is_valid():
@@ -72,17 +72,17 @@ def two_step(request: HttpRequest) -> HttpResponse:
                 "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
             )
         else:
-            pairing.end(request)
+            authenticator_setup.end(request)
             update_session_auth_hash(request, administrator)
             return _with_codes(request, codes)
-    response = _page(request, administrator, form=form, **pairing.shown(administrator, secret))
+    response = _page(request, administrator, form=form, **authenticator_setup.shown(administrator, secret))
     return answered(response, refusal) if request.method == "POST" else response
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def renew_codes(request: HttpRequest) -> HttpResponse:
-    """Make new recovery codes."""
+    """Replace the recovery codes."""
 
     def renew(administrator: Administrator) -> HttpResponse:
         return _with_codes(request, second_step.renew_codes(administrator))
@@ -107,7 +107,7 @@ def remove(request: HttpRequest) -> HttpResponse:
 def _proven(
     request: HttpRequest, operation: Operation, then: Callable[[Administrator], HttpResponse]
 ) -> HttpResponse:
-    """Ask for password and code, and go on once both were right."""
+    """Ask for the password and a code, and call ``then`` if both are right."""
     administrator = _own(request)
     if not administrator.second_step_since:
         return HttpResponseRedirect(reverse("admin:two-step"))
@@ -128,7 +128,7 @@ def _proven(
 
 
 def _with_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
-    """Lead to the page that shows new recovery codes, once."""
+    """Redirect to the page that shows the new recovery codes once."""
     shown_once.keep(request, _CODES, codes)
     return HttpResponseRedirect(reverse("admin:two-step"))
 

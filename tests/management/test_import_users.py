@@ -373,7 +373,7 @@ def test_a_hash_that_cannot_be_taken_is_refused_unless_told_otherwise(acme, tmp_
         (("users.csv", "--tenant", "no-such-tenant"), "no tenant"),
         (("no-such-file.csv", "--tenant", "default"), "no file"),
         (("keycloak-realm.json", "--tenant", "default"), "--format"),
-        (("users.csv", "--tenant", "default", "--format", "keycloak"), "is no JSON"),
+        (("users.csv", "--tenant", "default", "--format", "keycloak"), "is not JSON"),
         (("firebase-parameters.txt", "--tenant", "default", "--format", "logto"), "heading|columns"),
         (("users.csv", "--tenant", "default", "--batch", "0"), "1 to 5000"),
         (("keycloak-realm.json", "--tenant", "default", "--format", "keycloak", "--dry-run",

@@ -21,7 +21,7 @@ from management.administrators import proof, support_rights
 from management.administrators import sign_in as administrator_sign_in
 from management.administrators.models import Administrator
 from management.doctor import administrators as doctor
-from management.site import idleness
+from management.site import idle_sessions
 from management.site.sessions import SessionStore
 from tests.management.test_admin_site import first_of, furnish
 from tests.management.test_two_step import set_up
@@ -253,7 +253,7 @@ class TestIdleness:
     def age(self, operator, seconds):
         operator.get("/admin/tenant/")
         store = SessionStore(session_key=operator.http.cookies[configured.SESSION_COOKIE_NAME])
-        store[idleness._KEY] = int(time.time()) - seconds
+        store[idle_sessions._KEY] = int(time.time()) - seconds
         store.save()
         assert AdministratorSession.objects.exists()
 

@@ -103,9 +103,9 @@ class TestCache:
 
     @pytest.mark.parametrize("kept", [b"", b"\xff", b"[", b"[1, 2]", b'{"days": 1}', b"[" * 100_000, b"7"])
     def test_attack_AP19_nonsense_in_place_of_the_figures(self, kept, monkeypatch):
-        from management.site import figures  # noqa: PLC0415 - the site is loaded by then
+        from management.site import statistics  # noqa: PLC0415 - the site is loaded by then
 
-        assert figures._from_json(JSONSerializer().loads(kept)) is None
+        assert statistics._from_json(JSONSerializer().loads(kept)) is None
 
     @pytest.mark.skipif(not os.environ.get("GATEHOUSE_THOROUGH"), reason="starts a server for each answer")
     @pytest.mark.parametrize(

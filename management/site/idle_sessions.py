@@ -1,4 +1,4 @@
-"""Sessions of the operators' site that nobody uses end (OWASP ASVS 7.3)."""
+"""Ending idle sessions of the console (OWASP ASVS 7.3)."""
 
 import time
 from typing import Final
@@ -9,11 +9,11 @@ from django.contrib.auth import logout
 from django.http import HttpRequest
 
 _KEY: Final = "used_at"
-_PRECISION: Final = 60  # seconds: a use is written down once a minute
+_PRECISION: Final = 60  # seconds; the last use is stored once a minute
 
 
 def end_if_idle(request: HttpRequest) -> None:
-    """End the session of a request if nobody used it for too long; else note that it is used."""
+    """End the session of a request if it was idle for too long, and otherwise store its use."""
     now, used_at = int(time.time()), request.session.get(_KEY)
     if used_at is not None and now - used_at >= settings.ADMIN_IDLE_SECONDS:
         logout(request)

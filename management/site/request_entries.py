@@ -1,4 +1,4 @@
-"""Why was this refused? The reference of an error page, answered from the audit log."""
+"""The page "Why was this refused?": the audit entries of an error page's reference."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,14 +10,14 @@ from django.views.decorators.http import require_safe
 
 from audit.models import Entry
 from identity.tenants.models import Tenant
-from management.site import choice, words
+from management.site import chosen_tenant, entry_sentences
 
-_MOST: Final = 100
+_MAX_ENTRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An entry, what it says, and the tenant it is of where that is not the chosen one."""
+class EntryLine:
+    """An entry, its sentence, and its tenant if that is not the chosen one."""
 
     entry: Entry
     sentence: str
@@ -26,21 +26,21 @@ class Told:
 
 @require_safe
 def why(request: HttpRequest) -> HttpResponse:
-    """Show everything that one request left in the logs that the administrator may see, in order."""
+    """Show the entries of one request in all logs that the administrator may read, oldest first."""
     reference = request.GET.get("reference", "").strip().lower()
-    told = _told(request, reference) if reference else []
-    context = {"title": "Why was this refused?", "reference": reference, "told": told}
+    lines = _lines(request, reference) if reference else []
+    context = {"title": "Why was this refused?", "reference": reference, "lines": lines}
     return render(request, "admin/why.html", {**site.each_context(request), **context})
 
 
-def _told(request: HttpRequest, reference: str) -> list[Told]:
-    managed = choice.managed_by(request.user)  # type: ignore[arg-type]
+def _lines(request: HttpRequest, reference: str) -> list[EntryLine]:
+    managed = chosen_tenant.managed_by(request.user)  # type: ignore[arg-type]
     entries = (
         Entry.objects.filter(tenant_id__in=managed.order_by().values("pk"))
         .of_request(reference)
         .visible_to(request.user)
     )
-    found = list(entries.order_by("created_at", "id")[:_MOST])
+    found = list(entries.order_by("created_at", "id")[:_MAX_ENTRIES])
     chosen = request.tenant.pk  # type: ignore[attr-defined]
     others = Tenant.objects.in_bulk({entry.tenant_id for entry in found} - {chosen})
-    return [Told(entry, words.sentence(entry), others.get(entry.tenant_id)) for entry in found]
+    return [EntryLine(entry, entry_sentences.sentence(entry), others.get(entry.tenant_id)) for entry in found]

@@ -1,4 +1,4 @@
-"""Giving an authenticator its secret: kept in the session until it is set up, and shown as a QR code."""
+"""Setting up an authenticator: its secret is stored in the session until then, and shown as a QR code."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -10,11 +10,11 @@ from identity.encryption import keyring
 from management.administrators import second_step, totp
 from management.administrators.models import Administrator
 
-_SECRET: Final = "second_step_secret"  # noqa: S105 - where the session has it, sealed
+_SECRET: Final = "second_step_secret"  # noqa: S105 - the session's key for the encrypted secret
 
 
 def secret_of(request: HttpRequest, administrator: Administrator) -> bytes:
-    """Return the secret that is being set up: the same until it is, however often the page is loaded."""
+    """Return the secret of the session, which stays the same until it is set up."""
     try:
         return second_step.decrypt_secret(administrator, request.session[_SECRET])
     except (KeyError, keyring.UnknownKey):
@@ -24,17 +24,17 @@ def secret_of(request: HttpRequest, administrator: Administrator) -> bytes:
 
 
 def end(request: HttpRequest) -> None:
-    """Forget the secret in the session: the administrator has it now."""
+    """Delete the secret from the session, after it was stored with the administrator."""
     del request.session[_SECRET]
 
 
 def shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
-    """Return what an authenticator is told: a QR code, the key in letters, and whose it is."""
-    import segno  # noqa: PLC0415 - a megabyte of every worker, for a page that is seldom seen
+    """Return the template context for an authenticator: a QR code, the key as text, and the account."""
+    import segno  # noqa: PLC0415 - takes a megabyte of memory, for a page that is rarely used
 
     issuer = f"Gatehouse {urlsplit(settings.BASE_URL).hostname}"
     address = totp.provisioning_uri(secret, account=administrator.username, issuer=issuer)
-    # On white with its margin in either theme: cameras want it so.
+    # White with a margin in both themes, because cameras need it.
     picture = segno.make(address, error="m").svg_data_uri(scale=4, border=4, light="#fff")
     return {
         "picture": picture,

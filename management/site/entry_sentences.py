@@ -1,4 +1,4 @@
-"""What audit entries say, in plain words."""
+"""Audit entries as sentences."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ _PAST: Final = {
     "Drop": "erased",
     "Refuse": "refused",
 }
-# Words of OAuth 2 and OpenID Connect, as applications are told them, and a few of our own.
+# Error codes of OAuth 2 and OpenID Connect, and a few of our own.
 _PROTOCOL: Final = {
     "invalid_client": "the application did not prove who it is: unknown client id, or a wrong secret",
     "invalid_grant": "the code or refresh token is not good any more, or belongs to another application",
@@ -62,7 +62,7 @@ _PROTOCOL: Final = {
 
 
 def sentence(entry: Entry) -> str:
-    """Say what happened and, if it failed, why."""
+    """Return a sentence with what happened and, if it failed, the reason."""
     what = _DONE.get(entry.key)
     if what is None:
         thing, _, verb = entry.key.partition(".")
@@ -74,21 +74,21 @@ def sentence(entry: Entry) -> str:
 
 
 def reason(payload: dict[str, Any]) -> str:
-    """Say why, as far as it was written down."""
-    word = str(payload.get("error", ""))
-    told = (
-        _PROTOCOL.get(word) or _refusals().get(word) or word.replace("_", " ") or "no reason was written down"
-    )
+    """Return the reason of a failure, as far as it was recorded."""
+    code = str(payload.get("error", ""))
+    text = _PROTOCOL.get(code) or _refusals().get(code) or code.replace("_", " ") or "no reason was recorded"
     more = payload.get("reason") or payload.get("description")
-    return f"{told} ({more})" if more else told
+    return f"{text} ({more})" if more else text
 
 
 @cache
 def _refusals() -> dict[str, str]:
-    """Return the sentence of every refusal of the services, by its word."""
+    """Return the message of every service error, by its reason."""
     found: dict[str, str] = {}
-    # Of two with the same word that of end users counts, whichever was imported first.
-    for refusal in sorted(_below(ServiceError), key=lambda one: one.__module__.startswith("management.")):
+    # Of two with the same reason, the one for end users counts, whatever the import order.
+    for refusal in sorted(
+        _below(ServiceError), key=lambda refusal: refusal.__module__.startswith("management.")
+    ):
         found.setdefault(refusal.reason, refusal.message)
     return found
 

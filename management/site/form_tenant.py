@@ -1,7 +1,7 @@
-"""The tenant that a form was drawn for, which travels with the form.
+"""The tenant that a form was rendered for, which every form sends along.
 
-The tenant that an administrator works in is kept in the session, and another tab may have changed it
-since a page was opened. What was typed for one tenant is then never done in another.
+The chosen tenant is stored in the session, and another tab may have changed it since the page was opened. A
+form is refused if its tenant is not the chosen one, so input for one tenant never changes another.
 """
 
 from typing import Final
@@ -10,20 +10,20 @@ from django.contrib.admin import site
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from management.site import choice
+from management.site import chosen_tenant
 
 FIELD: Final = "drawn_for"
 
 
 def is_of_another_tenant(request: HttpRequest) -> bool:
-    """Tell whether a form was sent that was not drawn for the tenant that is chosen now."""
+    """Tell whether a form was sent for another tenant than the chosen one."""
     return request.method == "POST" and request.POST.get(FIELD) != request.tenant.pk  # type: ignore[attr-defined]
 
 
 def refusal(request: HttpRequest) -> HttpResponse:
-    """Say that nothing was done, and offer the way back to the tenant of the form."""
+    """Return a page that says that nothing was done, and offers to choose the form's tenant."""
     drawn_for = request.POST.get(FIELD, "").replace("\0", "")
-    other = choice.managed_by(request.user).filter(pk=drawn_for).first()  # type: ignore[arg-type]
+    other = chosen_tenant.managed_by(request.user).filter(pk=drawn_for).first()  # type: ignore[arg-type]
     context = {"title": "This form belongs to another tenant", "other": other, "back": request.path}
     if request.path.partition("/preview/")[1]:
         response = render(request, "admin/not_drawn_for.html", context, status=409)

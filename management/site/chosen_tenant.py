@@ -1,4 +1,4 @@
-"""The tenant that an administrator works in, chosen explicitly and kept in the session."""
+"""The tenant that an administrator has chosen, which is stored in the session."""
 
 from typing import Final
 
@@ -12,15 +12,15 @@ _KEY: Final = "tenant"
 
 
 def managed_by(administrator: Administrator) -> QuerySet[Tenant]:
-    """Return the tenants that an administrator may choose from, as of now."""
+    """Return the tenants that an administrator now manages."""
     tenants = Tenant.objects.all() if administrator.is_superuser else administrator.tenants.all()
     return tenants.order_by("name", "slug")
 
 
 def current(request: HttpRequest) -> Tenant | None:
-    """Return the tenant of this session, while the administrator still manages it.
+    """Return the chosen tenant, if the administrator still manages it.
 
-    Who manages just one tenant has chosen it.
+    If the administrator manages only one tenant, it is chosen automatically.
     """
     managed = managed_by(request.user)  # type: ignore[arg-type]
     chosen = request.session.get(_KEY)
@@ -34,7 +34,7 @@ def current(request: HttpRequest) -> Tenant | None:
 
 
 def choose(request: HttpRequest, tenant_id: str) -> bool:
-    """Work in a tenant from the next page on; false where it is not the administrator's."""
+    """Choose a tenant for the session. Return false if the administrator does not manage it."""
     managed = managed_by(request.user)  # type: ignore[arg-type]
     if "\0" in tenant_id or not managed.filter(pk=tenant_id).exists():
         return False

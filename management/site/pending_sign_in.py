@@ -1,4 +1,4 @@
-"""A sign-in whose first step was taken: kept in the session for some minutes, worth nothing alone."""
+"""A pending sign-in, after the password and before the second step, in the session for 10 minutes."""
 
 import time
 from typing import Final
@@ -13,7 +13,7 @@ _SECONDS: Final = 600
 
 
 def begin(request: HttpRequest, administrator: Administrator) -> None:
-    """Note who proved the password, under a new key of the session."""
+    """Store in a new session that the administrator's password was verified."""
     request.session.flush()
     request.session[_KEY] = {
         "id": administrator.pk,
@@ -23,16 +23,16 @@ def begin(request: HttpRequest, administrator: Administrator) -> None:
 
 
 def administrator_of(request: HttpRequest) -> Administrator | None:
-    """Return who proved the password, unless it is too long ago or something changed meanwhile."""
-    noted = request.session.get(_KEY)
-    if noted is None or time.time() - noted["at"] > _SECONDS:
+    """Return the administrator of the pending sign-in, unless it expired or the credentials changed."""
+    stored = request.session.get(_KEY)
+    if stored is None or time.time() - stored["at"] > _SECONDS:
         return None
-    found = Administrator.objects.filter(pk=noted["id"]).first()
-    if found is None or not constant_time_compare(noted["hash"], found.get_session_auth_hash()):
+    found = Administrator.objects.filter(pk=stored["id"]).first()
+    if found is None or not constant_time_compare(stored["hash"], found.get_session_auth_hash()):
         return None
     return found
 
 
 def end(request: HttpRequest) -> None:
-    """Forget it."""
+    """Delete the pending sign-in."""
     request.session.pop(_KEY, None)

@@ -1,7 +1,7 @@
-"""What happened in a tenant over the last 30 days, from the audit log.
+"""Statistics of a tenant over the last 30 days, from the audit log.
 
-The log is read by its index on tenant and time, and no further than its newest 100,000 entries:
-where a tenant has more, the days before are left out, and the page says so.
+They are read with the index on tenant and time, from the newest 100,000 entries at most. If a tenant has
+more, earlier days are left out, and the page says so.
 """
 
 import json
@@ -43,7 +43,7 @@ _ACTIVE: Final = {*SIGN_INS, *_REGISTRATIONS, *_TOKENS}
 
 @dataclass(slots=True)
 class Figures:
-    """Counts by day: of sign-ins by way, failures by way, new users, active users, tokens by grant."""
+    """Counts by day: sign-ins and failures by method, new users, active users, tokens by grant."""
 
     days: list[date]
     since: datetime
@@ -56,8 +56,8 @@ class Figures:
     active_in_all: int = 0
 
 
-def of_tenant() -> Figures:
-    """Return the figures of the active tenant, at most a minute old."""
+def get_statistics() -> Figures:
+    """Return the statistics of the active tenant, cached for a minute."""
     key = f"figures-json/{tenancy.active_id()}"
     figures = _from_json(cache.get(key))
     if figures is None:
@@ -67,7 +67,7 @@ def of_tenant() -> Figures:
 
 
 def _to_json(figures: Figures) -> str:
-    """Return the figures as text, since what lies in a shared cache must never be able to run code."""
+    """Return the statistics as JSON, which unlike pickle cannot run code when read from a shared cache."""
     return json.dumps(
         {
             "days": [day.isoformat() for day in figures.days],
@@ -84,7 +84,7 @@ def _to_json(figures: Figures) -> str:
 
 
 def _from_json(text: object) -> Figures | None:
-    """Return the figures of a text; nothing for what is none, whoever wrote it."""
+    """Return the statistics of a JSON text, or none if it is invalid."""
     try:
         kept = json.loads(str(text))
         return Figures(
@@ -104,7 +104,7 @@ def _from_json(text: object) -> Figures | None:
 
 
 def latest_failures(reader: object, most: int = 10) -> list[Entry]:
-    """Return what failed last of what somebody may read, among the newest 2,000 entries."""
+    """Return the latest failures that a reader may see, among the newest 2,000 entries."""
     newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
     beginning = newest.values_list("created_at", flat=True)[1_999:2_000].first()
     recent = newest.filter(created_at__gte=beginning) if beginning else newest
