@@ -273,7 +273,7 @@ class TestOnPostgreSQL:
 
         said = migrating.communicate(timeout=30)
         assert migrating.returncode == 0, said
-        assert "trying again" in said[1]
+        assert "retrying" in said[1]
         assert shop.applied()["0002_next"] is True
 
     def test_an_index_is_built_while_somebody_writes_and_an_interrupted_build_is_repeated(self, shop):
