@@ -76,9 +76,9 @@ def test_fault_R8_decision_R3_nobody_notices_an_upgrade(database, tmp_path):
             tell(load, began, ended, locks)
 
             assert load.wrong == []
-            assert "trying again" in said
+            assert "retrying" in said
             assert re.search("_sample waits", said)
-            assert re.search("was seen .* ago and needs what users.*_sample takes away", early)
+            assert re.search("was seen .* ago and needs what users.*_sample removes", early)
             assert re.search("Applying users.*_sample... OK", late)
             assert locks.longest < 2 * LOCK_TIMEOUT
             nothing_is_lost(url, shop)
