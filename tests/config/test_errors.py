@@ -208,7 +208,7 @@ BROKEN = {
     "/api/interaction/sign-in-experience": "interaction.api.views.experience.current",
     "/.well-known/openid-configuration": "oidc.provider.discovery.cacheable_json",
     "/.well-known/jwks.json": "oidc.keys.views.cacheable_json",
-    "/oidc/userinfo": "oidc.provider.views.userinfo._presented",
+    "/oidc/userinfo": "oidc.provider.views.userinfo._get_token",
     "/account": "identity.sessions.cookies.current_session",
     "/oidc/authorize": "oidc.provider.views.authorize._query",
     "/oidc/end-session": "oidc.provider.views.end_session._sent",

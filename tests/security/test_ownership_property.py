@@ -349,7 +349,7 @@ class Ownership(RuleBasedStateMachine):
 @pytest.fixture
 def here(acme: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[InProcessWorld, Mailboxes]:
     mail = Mailboxes()
-    monkeypatch.setattr(outgoing, "post", mail.post)
+    monkeypatch.setattr(outgoing, "enqueue", mail.post)
     codes.experience(codes.reachable(acme), sign_up={"identifiers": ["username", "email", "phone"]})
     # Each person of the machine gives what they like.
     monkeypatch.setattr("interaction.journeys.register._check_complete", lambda *_: None)
