@@ -101,7 +101,10 @@ class Attempt:
         self._write(result="success")
 
     def success(self, **facts: str) -> Entry:
-        """Build the entry of success for a larger statement; call ``mark_written`` after it ran."""
+        """Build the success entry to insert as part of a larger SQL statement.
+
+        Call ``mark_written`` after that statement has run.
+        """
         return self._entry(**facts, result="success")
 
     def mark_written(self, written: Entry) -> None:

@@ -16,8 +16,8 @@ def is_chunked(environ: dict[str, Any]) -> bool:
 def read(environ: dict[str, Any]) -> bool:
     """Read a chunked body into memory and set its length; return false if it cannot be read.
 
-    Django treats a body without a length as empty. Of a body that is too long, one byte more than the limit
-    is read, so it is refused like a body with a length.
+    Django treats a body without a length as empty. Reading stops one byte after the limit, so
+    Django refuses a body that is too long, as it does one with a length.
     """
     try:
         body = environ["wsgi.input"].read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)

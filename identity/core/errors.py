@@ -7,8 +7,8 @@ class ServiceError(Exception):
     """An error that the caller can understand and correct.
 
     A subclass is defined beside the function that raises it. It has a ``message`` (one sentence for people),
-    a ``status`` (of HTTP) and a ``reason`` for programs and audit entries, in snake case. The response also
-    has its ``headers`` and, if set, its ``result``.
+    an HTTP ``status`` and a ``reason`` in snake case for programs and audit entries. The response also
+    contains the error's ``headers`` and ``result``.
     """
 
     status: ClassVar[int] = 400

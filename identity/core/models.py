@@ -12,10 +12,12 @@ M_co = TypeVar("M_co", bound=models.Model, covariant=True)
 
 
 class TenantManager(models.Manager[M_co]):
-    """Returns the rows of the active tenant only, and raises ``NoActiveTenant`` without one."""
+    """Returns only the rows of the active tenant, or all rows under ``tenancy.EVERYWHERE``.
+
+    Raises ``NoActiveTenant`` if neither is set.
+    """
 
     def get_queryset(self) -> models.QuerySet[M_co]:
-        """Return the rows of the active tenant."""
         queryset = super().get_queryset()
         scope = tenancy.scope()
         if isinstance(scope, tenancy.Everywhere):

@@ -26,7 +26,7 @@ class Failure:
 
     @property
     def facts(self) -> dict[str, int]:
-        """The number of failures in the window so far, for an entry that summarizes several."""
+        """The facts for the audit entry: in a summary, the number of failures in the window so far."""
         return {"count": self._window.count} if self._is_summarized else {}
 
     def check(self) -> None:

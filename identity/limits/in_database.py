@@ -24,8 +24,8 @@ from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Lock, Refusal, Windo
 
 _UNLIMITED: Final = 2**31 - 1
 _ROW: Final = "(%s, %s, %s, %s, 1, {ends_at}, {now}, {now})"
-# A window that has ended starts again. A lock extends its window, so that the next failure after the
-# lock locks for longer.
+# After a window ends, the next hit starts a new one. A lock extends its window, so the next failure
+# causes a longer lock.
 _HIT: Final = """
 INSERT INTO limits_counter AS c (id, tenant_id, kind, key_hash, count, ends_at, created_at, updated_at)
 VALUES {rows}

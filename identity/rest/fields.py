@@ -67,7 +67,7 @@ class Text(serializers.CharField):
 
 
 class Line(Text):
-    """Text of one line, without control characters. ``null`` is an empty text if the field may be blank.
+    """Text of one line, without control characters. ``null`` is an empty string if the field may be blank.
 
     ``pattern`` documents the check in the OpenAPI schema.
     """
@@ -91,7 +91,7 @@ class Line(Text):
         return text
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Return an empty text for ``null`` if the field may be blank."""
+        """Return an empty string for ``null`` if the field may be blank."""
         if data is None and self.clearable:
             return True, ""
         return super().validate_empty_values(data)

@@ -67,7 +67,7 @@ def set_sign_in(request: HttpRequest, response: HttpResponseBase, user: User, to
 
 
 def delete_sign_in(response: HttpResponseBase) -> None:
-    """Delete all cookies except the one of the known users."""
+    """Delete the ``session`` and ``browser`` cookies, and keep ``known``."""
     for kind in ("session", "browser"):
         _write(response, kind, "", 0)
 

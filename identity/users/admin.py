@@ -34,8 +34,6 @@ class PersonForm(forms.Form):
 
 
 class NewUserForm(PersonForm, PasswordForm):
-    """A new user."""
-
     username = forms.CharField(max_length=128)
 
     field_order = ("username", "name", "email", "phone", "password")

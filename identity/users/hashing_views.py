@@ -22,6 +22,6 @@ def hashes_password(*, field: str = "") -> Callable[[V], V]:
 
 
 def field_of(view: Any) -> str | None:
-    """Return the field that a view was marked with (an empty text: any), or nothing for other views."""
+    """Return the field that a view was marked with (an empty string: any), or nothing for other views."""
     marked: str | None = getattr(getattr(view, "cls", view), _MARK, None)
     return marked

@@ -58,7 +58,10 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
 
 
 def get_imported_ids(source: str) -> set[str]:
-    """Return the ids that the users imported from a source have there: about 100 bytes of memory each."""
+    """Return the ids, in the source system, of the users imported from it.
+
+    Each id takes about 100 bytes of memory.
+    """
     rows = User.objects.filter(custom_data__imported__from=source)
     # As text: SQLite converts an id that looks like a number.
     return set(rows.values_list(KT("custom_data__imported__id"), flat=True).iterator())

@@ -73,7 +73,7 @@ class InteractionView(APIView):
         return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
 
     def browser(self, request: Request) -> str:
-        """Return the hash of this browser's cookie; an empty text for a new browser."""
+        """Return the hash of this browser's cookie; an empty string for a new browser."""
         return cookies.get_browser(request._request)  # noqa: SLF001
 
     def current(self, request: Request) -> Session | None:

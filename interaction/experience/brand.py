@@ -7,7 +7,7 @@ _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 def stylesheet(primary: str, dark_primary: str) -> str:
-    """Return the CSS rules of the brand's colours; an empty text without a colour."""
+    """Return the CSS rules of the brand's colours; an empty string without a colour."""
     light, dark = _variables(primary), _variables(dark_primary or primary)
     rules = f":root{{{light}}}" if light else ""
     if dark:

@@ -17,7 +17,7 @@ _KINDS: Final = [kind.value for kind in Kind]
 
 
 class Colour(Line):
-    """A colour as ``#rgb`` or ``#rrggbb``, or an empty text."""
+    """A colour as ``#rgb`` or ``#rrggbb``, or an empty string."""
 
     pattern = r"^(#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}))?$"
 

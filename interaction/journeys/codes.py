@@ -90,7 +90,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
 
 
 def _find_device(known: KnownUsers, kind: Kind, key: str) -> str:
-    """Return the browser's device id for the user who has proven an identifier, or an empty text.
+    """Return the browser's device id for the user who has proven an identifier, or an empty string.
 
     A sign-in to an account whose address is not proven gives no exemption from the limit of codes.
     """

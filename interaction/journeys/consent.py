@@ -22,7 +22,7 @@ def record_shown(session: Session, pending: Pending) -> ConsentRequest:
 
 
 def shown_digest(pending: Pending) -> str:
-    """Return a digest of what the page showed last; an empty text if it has shown nothing."""
+    """Return a digest of what the consent page last showed, or an empty string if it has shown nothing."""
     if pending.row.shown is None:
         return ""
     text = json.dumps(pending.row.shown, sort_keys=True)

@@ -20,7 +20,10 @@ from interaction.verification import notice_texts, outgoing
 
 
 def send(user: User, notice: Notice, addresses: Mapping[Kind, str], words: Mapping[str, str]) -> None:
-    """Enqueue a notice to the email or else the phone of a user; do nothing if neither can be reached."""
+    """Enqueue a notice to the user's email, or to the phone if email cannot be used.
+
+    Do nothing if neither can be used, or if the tenant's limit of text messages is reached.
+    """
     if Kind.EMAIL in addresses and delivery.can_deliver(EMAIL):
         _enqueue(user, notice, EMAIL, addresses[Kind.EMAIL], words)
     elif _is_phone_allowed(addresses) and delivery.can_deliver_text(SMS):

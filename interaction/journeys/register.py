@@ -31,8 +31,6 @@ _EVENTS: Final = {
 
 
 class RegistrationOff(ServiceError):
-    """Registration is closed in this tenant."""
-
     reason = "registration_off"
     message = "registration is switched off"
 

@@ -22,7 +22,12 @@ class ValidatedField(forms.CharField):
         super().__init__(**options)
 
     def clean(self, value: Any) -> Any:
-        """Return the validated text."""
+        """Return the text if it satisfies ``rule``.
+
+        Raises:
+            forms.ValidationError: it does not satisfy ``rule``.
+
+        """
         text = super().clean(value)
         try:
             self.rule.run_validation(text)
@@ -56,7 +61,7 @@ class ConfirmedForm(AccountForm):
 
     @property
     def entered_password(self) -> str:
-        """The entered password; an empty text if the user has none."""
+        """The entered password; an empty string if the user has none."""
         return str(self.cleaned_data.get("password", ""))
 
 

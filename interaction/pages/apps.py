@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class PagesConfig(AppConfig):
-    """Registered for its static files; the pages keep no models of their own."""
+    """A Django app because it has static files. It has no models."""
 
     name = "interaction.pages"
     label = "pages"

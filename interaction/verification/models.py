@@ -24,7 +24,7 @@ class Purpose(models.TextChoices):
 
 
 class CodeQuerySet(models.QuerySet["VerificationCode"]):
-    """Reads of codes, by the database's clock."""
+    """Queries for codes, by the database's clock."""
 
     def matching(self, *, purpose: Purpose, kind: Kind, key: str, browser: str) -> Self:
         """Return the codes that a browser requested for an identifier and a purpose."""

@@ -53,7 +53,7 @@ class WrongCodeOfUser(WrongCode):
 
 
 class NotVerified(ServiceError):
-    """This browser has no unspent proof for the identifier."""
+    """This browser has not proven the identifier, or the proof has expired or was already used."""
 
     reason = "not_verified"
 

@@ -18,8 +18,6 @@ class MemberError(ServiceError):
 
 
 class OrganizationGone(MemberError):
-    """The organization does not exist."""
-
     code = 41000
     status = 404
     reason = "organization_not_found"

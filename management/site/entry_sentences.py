@@ -74,7 +74,7 @@ def sentence(entry: Entry) -> str:
 
 
 def reason(payload: dict[str, Any]) -> str:
-    """Return the reason of a failure, as far as it was recorded."""
+    """Return the recorded reason for a failure, or "no reason was recorded"."""
     code = str(payload.get("error", ""))
     text = _PROTOCOL.get(code) or _refusals().get(code) or code.replace("_", " ") or "no reason was recorded"
     more = payload.get("reason") or payload.get("description")

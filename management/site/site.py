@@ -80,7 +80,6 @@ class OperatorSite(AdminSite):
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 
     def second_step(self, request: HttpRequest) -> Any:
-        """Serve the page of the second step."""
         context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
         return never_cache(SecondStep.as_view(extra_context=context))(request)
 

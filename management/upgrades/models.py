@@ -28,7 +28,7 @@ class Node(models.Model):
 
     id = models.CharField(primary_key=True, max_length=300)  # host and port
     release = models.CharField(max_length=64)
-    knows = models.JSONField()  # its migrations, as in users.0001_initial
+    knows = models.JSONField()  # names of the migrations in its release, for example users.0001_initial
     seen_at = models.DateTimeField(db_default=DatabaseNow())
 
     objects = NodeQuerySet.as_manager()

@@ -16,7 +16,7 @@ def new_client_id() -> str:
 
 
 class ApplicationQuerySet(models.QuerySet["Application"]):
-    """Reads of applications."""
+    """Queries for applications."""
 
     def with_origin(self, origin: str) -> Self:
         """Return the applications that have a redirect URI with this origin."""

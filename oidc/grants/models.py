@@ -85,7 +85,7 @@ class AuthorizationCode(TenantModel):
 
 
 class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
-    """Reads of refresh families."""
+    """Queries for refresh families."""
 
     def live(self) -> Self:
         """Return families that have not ended or expired, by database time, and whose user may sign in."""
@@ -117,7 +117,8 @@ class RefreshFamily(TenantModel):
     session_id = models.UUIDField()
     auth_time = models.DateTimeField()
     amr = models.JSONField(default=list)
-    # The consent that a third-party application's family began under. Unset on rows of release 0.1.0.
+    # The consent under which a third-party application got this family. Null if release 0.1.0 wrote the
+    # row, or if the application was first-party then.
     consent_id = models.UUIDField(null=True)
 
     objects = TenantManager.from_queryset(RefreshFamilyQuerySet)()

@@ -1,4 +1,4 @@
-"""Pending authorization requests: stored, found and deleted."""
+"""Store, find and delete pending authorization requests."""
 
 from datetime import timedelta
 from typing import Any, Final

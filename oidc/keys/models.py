@@ -10,7 +10,7 @@ from identity.core.models import TenantManager, TenantModel
 
 
 class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
-    """Reads of signing keys."""
+    """Queries for signing keys."""
 
     def active(self) -> Self:
         """Return the one key that signs new tokens."""

@@ -1,4 +1,7 @@
-"""Client authentication (RFC 6749 section 2.3): Basic or body, never both, by type of application."""
+"""Client authentication (RFC 6749 section 2.3): by HTTP Basic or in the body, never both.
+
+The application type determines whether a secret is required.
+"""
 
 import base64
 from collections.abc import Mapping

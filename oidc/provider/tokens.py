@@ -20,7 +20,7 @@ ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
 CONSENT: Final = "consent_id"
 EPOCH: Final = "epoch_hash"
 _REQUESTED: Final = "userinfo_claims"
-_LAST_SECOND: Final = 253_402_300_799  # of the year 9999, where dates end
+_LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that datetime supports
 
 
 def access_token(context: GrantContext) -> str:

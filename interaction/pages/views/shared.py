@@ -147,7 +147,7 @@ def describe_user(user: User) -> dict[str, str]:
 
 
 def get_choice(request: HttpRequest, session: Session | None) -> str:
-    """Return the pressed button if the page belongs to this session, else an empty text.
+    """Return the pressed button if the page belongs to this session, else an empty string.
 
     Another user may have signed in in another tab meanwhile; then the page is shown to that user.
     """

@@ -65,10 +65,11 @@ class ClientRequest:
 
 
 def check_addressing(request: SentRequest) -> None:
-    """Check that what says where an answer goes is there to be read.
+    """Check that the parameters that determine where the response goes can be read.
 
     Raises:
-        Unanswerable: it was sent twice or is too long.
+        Unanswerable: ``client_id`` or ``redirect_uri`` was sent twice; or one of these, ``state`` or an
+            unknown parameter is too long.
 
     """
     if request.sent.repeated & {"client_id", "redirect_uri"}:

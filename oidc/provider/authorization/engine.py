@@ -13,11 +13,12 @@ from oidc.provider.validator import Validator
 
 
 def run(request: SentRequest) -> ClientRequest:
-    """Make every check.
+    """Validate an authorization request.
 
     Raises:
-        Unanswerable: the client or its redirect URI is bad, so no answer may be sent there.
-        OAuthError: anything else is wrong.
+        Unanswerable: the client or its redirect URI is invalid or cannot be read, so no response may be
+            sent to it.
+        OAuthError: another check failed.
 
     """
     checks.check_addressing(request)

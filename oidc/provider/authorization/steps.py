@@ -27,10 +27,10 @@ class Step(Enum):
 
 
 def next_step(asked: Authorization, session: Session | None, parked: AuthorizationRequest | None) -> Step:
-    """Return the first step that is still missing.
+    """Return the next step of the request.
 
-    ``parked`` says what the person already did for this very request; nothing done for
-    another request counts.
+    ``parked`` records the steps that the user completed for this request. If the request demands a
+    step with ``prompt``, one completed for another request does not count.
     """
     if session is None or (parked and parked.session_id not in {None, session.pk}):
         return Step.SIGN_IN

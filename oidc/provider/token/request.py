@@ -39,10 +39,11 @@ class FoundClient:
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedClient:
-    """A token request whose client is who it says it is.
+    """A token request that has passed client authentication.
 
-    ``is_proven``: by its secret. A public client without one just names itself. ``presented`` is the code or
-    refresh token that was found with the client; only the module of the grant reads it.
+    ``is_proven`` is true if the client sent a valid secret; a public client may send only its id.
+    ``presented`` is the code or refresh token that was found with the client; only the grant's module
+    reads it.
     """
 
     request: TokenRequest

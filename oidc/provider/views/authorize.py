@@ -46,7 +46,7 @@ def authorize(request: HttpRequest) -> HttpResponse:
     try:
         query = _query(request)
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
-            # The browser keeps SameSite=Lax cookies from a cross-site POST, but not from a GET.
+            # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.
             onward = f"{reverse('oidc:authorize')}?{quote(query, safe=_QUERY_CHARACTERS)}"
             if len(onward) < _LONGEST_LINE:
                 return redirect(onward)
