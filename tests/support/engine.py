@@ -66,6 +66,8 @@ ONCE = {
         "security/attacks/test_console_log.py",
         "security/attacks/test_console_tenants.py",
         "security/attacks/test_hashes",
+        "security/attacks/test_limits_administrators.py",
+        "security/attacks/test_limits_known_browsers.py",
         "security/attacks/test_social_ssrf.py",
         "security/test_advisories.py",
         "security/test_case_table.py",
@@ -100,10 +102,8 @@ ONCE = {
         "security/attacks/test_console_queries.py",
         "security/attacks/test_deployment.py",
         "security/attacks/test_limits_addresses.py",
-        "security/attacks/test_limits_administrators.py",
         "security/attacks/test_limits_codes.py",
         "security/attacks/test_limits_connectors.py",
-        "security/attacks/test_limits_known_browsers.py",
     ),
 }
 
