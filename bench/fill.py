@@ -138,9 +138,9 @@ def prepare(url: str) -> None:
 
 def hashed(password: str) -> str:
     """Return the hash that everybody has."""
-    from identity.users import passwords  # noqa: PLC0415 - the apps can be imported only now
+    from django.contrib.auth.hashers import make_password  # noqa: PLC0415 - Django is set up only now
 
-    return passwords.hash_password(password)
+    return make_password(password)  # by Django, because this also runs on the code of earlier releases
 
 
 def provision(number: int) -> Iterator[str]:
