@@ -19,6 +19,7 @@ ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
 # epoch, which changes with the password and ends them (decision N2).
 CONSENT: Final = "consent_id"
 EPOCH: Final = "epoch_hash"
+_PLAIN_EPOCH: Final = "user_epoch"
 _REQUESTED: Final = "userinfo_claims"
 _LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that datetime supports
 
@@ -74,11 +75,12 @@ def read_access_token(token: str) -> Parsed:
 def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
     """Tell whether a third party's token was issued in the user's current epoch, as after the last password.
 
-    A token of an application that was first-party, or of release 0.1.0, has no epoch.
+    A token of an application that was first-party, or of release 0.1.0, has no epoch. One of release
+    0.1.1 has the epoch itself.
     """
     hashed = claims.get(EPOCH)
     if hashed is None:
-        return True
+        return bool(claims.get(_PLAIN_EPOCH, user.epoch) == user.epoch)
     return isinstance(hashed, str) and keyring.matches(_epoch(claims["jti"], user), hashed, purpose=EPOCH)
 
 

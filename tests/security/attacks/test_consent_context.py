@@ -2,6 +2,8 @@
 
 import pytest
 
+from oidc.keys import signing
+from oidc.keys.models import SigningKey
 from tests.support.cast import World
 from tests.support.management import result_of
 from tests.support.third_parties import Estate, claims_of, connect, connect_silently
@@ -125,6 +127,17 @@ def test_attack_a_token_counts_the_passwords_that_its_user_had(acme, estate, cli
 
     assert 1 not in said[0].values()
     assert said[0]["epoch_hash"] != said[1]["epoch_hash"]
+
+
+@pytest.mark.parametrize(("epoch", "status"), [(0, 200), (1, 401), ("0", 401)])
+def test_decision_N2_a_token_of_release_0_1_1_ends_with_the_password_too(acme, estate, client, epoch, status):
+    token = connect(estate.browser(), client, scope="openid")["access_token"]
+    claims = {name: value for name, value in claims_of(token).items() if name != "epoch_hash"}
+    with acme.active():
+        key = SigningKey.objects.get(status="active")
+        earlier = signing.sign(claims | {"user_epoch": epoch}, typ="at+jwt", key_id=key.pk)
+
+    assert client.userinfo(earlier).status_code == status
 
 
 class TestAudience:
