@@ -92,7 +92,7 @@ ONCE = {
         "management/test_bad_input.py",
         "management/test_import_users.py",
         "management/test_seed_demo.py",
-        "oidc/test_authorize.py",
+        "oidc/authorize/",
         "operations/test_doctor.py",
         "operations/test_health.py",
         "operations/test_metrics.py",
