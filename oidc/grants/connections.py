@@ -97,11 +97,9 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
     target = next((one for one in targets if one.pk == pk), None)
     if consent is None or target is None:
         raise NotConnected
-    kept = {name for other in targets if other is not target for name in other.scopes}
-    # Nodes of release 0.1.0 read these copies.
-    consent.scopes = [name for name in consent.scopes if name in kept or name not in target.scopes]
-    consent.organizations = [one for one in consent.organizations if one != str(target.organization_id)]
-    consent.save(update_fields=["scopes", "organizations"])
+    # Rows of earlier releases repeat the names here, where they would count as scopes of no target.
+    consent.scopes = [name for name in consent.scopes if name not in target.scopes]
+    consent.save(update_fields=["scopes"])
     target.delete()
     facts = (
         {"resource_id": target.resource_id}

@@ -41,8 +41,8 @@ class GrantedTarget:
 class GrantedConsent:
     """A user's consent to an application: names of identity scopes, and targets by the target's id.
 
-    ``identity`` can also contain names that were granted for targets (see ``Consent``). A target's scope
-    never has the name of an identity scope, so callers look up identity scopes only.
+    ``identity`` of an older row can also contain names that were granted for targets (see ``Consent``). A
+    target's scope never has the name of an identity scope, so callers look up identity scopes only.
     """
 
     id: UUID
@@ -146,21 +146,19 @@ def _includes(targets: dict[UUID, GrantedTarget], target_id: UUID | None, scopes
 def grant(user: User, application: Application, granted: ConsentRequest) -> None:
     """Add the scopes and targets that the user agreed to to the user's consent."""
     consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
-    names = {*granted.identity, *granted.resource_scopes, *granted.organization_scopes}
-    consent.scopes = sorted(names.union(consent.scopes))
+    consent.scopes = sorted({*consent.scopes, *granted.identity})
     facts: dict[str, Any] = {"scopes": list(granted.identity)}
     if granted.resource_id is not None:
         _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
         facts |= {"resource_id": granted.resource_id, "resource_scopes": list(granted.resource_scopes)}
     if granted.organization_id is not None:
         _add(consent, granted.organization_scopes, organization_id=granted.organization_id)
-        consent.organizations = sorted({*consent.organizations, str(granted.organization_id)})
         facts |= {
             "organization_id": granted.organization_id,
             "organization_scopes": list(granted.organization_scopes),
         }
     consent.updated_at = timezone.now()
-    consent.save(update_fields=["scopes", "organizations", "updated_at"])
+    consent.save(update_fields=["scopes", "updated_at"])
     log.record(Event.CONSENT_GRANT, user_id=user.pk, application_id=application.pk, **facts)
 
 

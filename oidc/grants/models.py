@@ -153,15 +153,13 @@ class RevokedToken(TenantModel):
 class Consent(TenantModel):
     """A user's consent to an application: the identity scopes here, the rest in ``targets``.
 
-    ``scopes`` also repeats the names that were granted at targets, and ``organizations`` their ids, because
-    nodes of release 0.1.0 read them there. Nothing else reads those copies: a name says nothing about
-    the API or the organization it was granted for.
+    Until the contract migration of 0.1.3 has run, ``scopes`` of older rows also repeats names of scopes that
+    were granted at targets. Nothing reads these copies.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="consents")
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     scopes = models.JSONField(default=list)
-    organizations = models.JSONField(default=list)
 
     objects = TenantManager()
 

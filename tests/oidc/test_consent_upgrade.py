@@ -1,11 +1,14 @@
-"""Consents and tokens of release 0.1.0, and what its nodes do while both releases serve."""
+"""Consents and tokens of earlier releases."""
 
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
-from oidc.grants import consents
+from identity.core import tenancy
+from oidc.grants import connections, consents
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
 from tests.support.third_parties import Estate, connect, silent
 
@@ -28,7 +31,6 @@ def test_decision_N2_a_consent_of_0_1_0_counts_for_identity_only(acme, estate, c
             user=estate.user,
             application=client.application,
             scopes=["offline_access", "openid", "read", "see"],
-            organizations=[hospital],
         )
     browser, scope = estate.browser(), "openid offline_access"
 
@@ -73,10 +75,39 @@ def test_a_node_of_0_1_0_that_deletes_a_consent_deletes_its_targets(acme, estate
         assert consents.find(estate.user.pk, client.application.pk) is None
 
 
-def test_a_node_of_0_1_0_finds_what_was_agreed_to(acme, estate, client):
-    hospital = estate.organization("Hospital", {"see": ""})
-    connect(estate.browser(), client, scope="openid", organization_id=hospital)
+class TestCopiesOfTargetScopes:
+    """Nodes of 0.1.2 also write the names of targets' scopes into the consent, for nodes of 0.1.0."""
 
-    with acme.active():
-        consent = Consent.objects.get()
-        assert (consent.scopes, consent.organizations) == (["openid", "see"], [hospital])
+    @pytest.fixture
+    def consent(self, acme, estate, client):
+        hospital = estate.organization("Hospital", {"see": ""})
+        connect(estate.browser(), client, scope="openid", organization_id=hospital)
+        with acme.active():
+            Consent.objects.update(scopes=["openid", "see"])
+            yield Consent.objects.get()
+
+    def test_are_not_written_any_more(self, acme, estate, client):
+        hospital = estate.organization("Hospital", {"see": ""})
+        connect(estate.browser(), client, scope="openid", organization_id=hospital)
+
+        with acme.active():
+            assert Consent.objects.get().scopes == ["openid"]
+
+    def test_go_with_the_target(self, estate, client, consent):
+        target = consent.targets.get()
+
+        connections.revoke_target(estate.user, str(client.application.pk), str(target.pk))
+
+        assert Consent.objects.get().scopes == ["openid"]
+
+    def test_are_removed_by_the_contract_migration(self, estate, client, consent):
+        migration = import_module("oidc.grants.migrations.0004_identity_scopes_of_consents")
+
+        for _ in range(2):
+            with tenancy.using(tenancy.EVERYWHERE):
+                migration._keep_identity_scopes(apps, None)
+
+            granted = consents.find(estate.user.pk, client.application.pk)
+            assert granted is not None
+            assert granted.identity == {"openid"}
+            assert [target.scopes for target in granted.organizations.values()] == [{"see"}]
