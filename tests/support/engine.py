@@ -44,7 +44,7 @@ ONCE = {
         "interaction/test_messages.py",
         "interaction/test_notices.py",
         "interaction/test_outbound.py",
-        "interaction/test_pages.py",
+        "interaction/pages/",
         "interaction/test_password_policy.py",
         "interaction/test_sign_in_api.py",
         "interaction/test_social_providers.py",
