@@ -85,7 +85,7 @@ ONCE = {
         "conformance/",
         "identity/test_tenancy.py",
         "interaction/test_limits.py",
-        "interaction/test_social.py",
+        "interaction/social/",
         "management/test_access.py",
         "management/test_admin_site.py",
         "management/test_administrators.py",
