@@ -56,7 +56,7 @@ ONCE = {
         "oidc/test_claims_parameter.py",
         "oidc/test_client_authentication.py",
         "oidc/test_discovery.py",
-        "oidc/test_end_session.py",
+        "oidc/end_session/",
         "oidc/test_redirect_uris.py",
         "oidc/test_token_endpoint.py",
         "oidc/test_tokens.py",

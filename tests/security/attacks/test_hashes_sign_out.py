@@ -3,8 +3,8 @@
 import pytest
 
 from oidc.applications.models import Application
-from tests.oidc.test_end_session import HOME, PATH, Visit, is_asked, is_refused, is_sent_to, visit
 from tests.support.cast import CALLBACK, World
+from tests.support.end_session import HOME, PATH, Visit, is_asked, is_refused, is_sent_to, visit
 from tests.support.management import superuser
 
 ROUND_BRACKETS = ["http://evil.example[::1]/x", "http://[::1]evil.example/x", "http://[::1]x:80/cb"]
