@@ -35,7 +35,7 @@ ONCE = {
         "identity/test_identifiers.py",
         "identity/test_imported_hashes.py",
         "identity/test_passwords.py",
-        "interaction/test_account.py",
+        "interaction/account/",
         "interaction/test_breached_passwords.py",
         "interaction/test_captcha.py",
         "interaction/test_connector_providers.py",
