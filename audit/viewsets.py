@@ -57,7 +57,7 @@ class EntryViewSet(GenericViewSet[Entry]):
 
     serializer_class = EntrySerializer
     queries = {"list": EntryQuerySerializer}
-    thing = "log entry"
+    resource_name = "log entry"
     exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
     active_filters: set[str]
 
@@ -87,8 +87,8 @@ class EntryViewSet(GenericViewSet[Entry]):
             return counting.count_entries(self._tenant_id(), hidden=hidden_from(self.request.user))
         return None if self.active_filters >= {"key", "application_id"} else entries.count()
 
-    def nearer(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
-        """Return the part of the list in which a page begins, and how many rows of it to skip, if known."""
+    def seek_hint(self, entries: QuerySet[Any], skipped: int, total: int) -> tuple[QuerySet[Any], int] | None:
+        """Return the older part of the list, which has the page, and the number of rows to skip there."""
         if self.active_filters:
             return None
         hidden = hidden_from(self.request.user)

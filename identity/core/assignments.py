@@ -1,4 +1,4 @@
-"""Sets of links between rows, which are read and replaced as a whole."""
+"""Links between a row and its items, such as a role and its scopes, replaced all at once."""
 
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -19,16 +19,17 @@ from identity.core.links import insert_links
 from identity.core.models import EditableModel, Link
 from identity.core.records import UnknownIds
 
-_number: Final = attrgetter("int")  # UUIDs are compared by it, in Python
+_number: Final = attrgetter("int")  # Python orders UUIDs by this number
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A relation between a parent and its items, through rows of ``link``.
+    """A many-to-many relation between parents and items, through rows of ``link``.
 
-    ``parent`` and ``item`` name the link's foreign keys. ``allowed`` are look-ups that an item must match to
-    be linked. ``takers`` are look-ups that a parent must match to have items (else ``refusal`` is raised).
-    ``stays`` are look-ups of links that must not be removed. ``ids_field`` is the name of the ids in the API.
+    ``parent`` and ``item`` name the link's foreign keys. ``ids_field`` names the list of item ids in the API.
+    The filters are Django look-ups. An item must match ``item_filter`` to be linked. A parent must match
+    ``parent_filter`` to have items, or ``refusal`` is raised. Links that match ``protected_filter`` cannot be
+    removed.
     """
 
     link: type[Link]
@@ -36,10 +37,10 @@ class Assignment:
     item: str
     ids_field: str
     event: Event
-    allowed: dict[str, Any] = field(default_factory=dict)
-    takers: dict[str, Any] = field(default_factory=dict)
+    item_filter: dict[str, Any] = field(default_factory=dict)
+    parent_filter: dict[str, Any] = field(default_factory=dict)
     refusal: type[ServiceError] = ServiceError
-    stays: dict[str, Any] = field(default_factory=dict)
+    protected_filter: dict[str, Any] = field(default_factory=dict)
 
     @property
     def parents(self) -> type[EditableModel]:
@@ -51,7 +52,7 @@ class Assignment:
         """The model of the items."""
         return self.link._meta.get_field(self.item).related_model  # type: ignore[return-value]
 
-    def of(self, parent_id: UUID | Parameter) -> QuerySet[Any]:
+    def items_of(self, parent_id: UUID | Parameter) -> QuerySet[Any]:
         """Return the items of a parent, newest first."""
         links = self.link.objects.filter(**{f"{self.parent}_id": parent_id})
         linked = links.values(f"{self.item}_id")
@@ -62,96 +63,96 @@ class Assignment:
 def replace(
     assignment: Assignment,
     parent_id: UUID,
-    given: list[str],
+    item_ids: list[str],
     *,
     expected: frozenset[int] | None = None,
     **facts: object,
 ) -> bool:
-    """Replace the set by the given ids, without duplicates. Return false if the parent does not exist.
+    """Make these the only items of the parent. Return false if the parent does not exist.
 
     The parent's row is locked first, so that concurrent replacements run one after the other. ``facts`` are
     added to the audit entry.
 
     Raises:
-        UnknownIds: an id is unknown in this tenant, or not allowed; nothing is changed.
-        Protected: the set lacks an item that must not be removed.
+        UnknownIds: an id is unknown in this tenant, or its row does not match ``item_filter``.
+        Protected: the ids lack an item whose link cannot be removed.
         records.Stale: the parent was changed since the caller read it.
-        ServiceError: the assignment's ``refusal``: a parent of this kind cannot have items.
+        ServiceError: the assignment's ``refusal``: the parent does not match ``parent_filter``.
 
     """
-    takers = assignment.takers if given else {}
-    if not records.touch(assignment.parents, parent_id, expected, **takers):
-        if takers and assignment.parents._default_manager.filter(pk=parent_id).exists():
+    parent_filter = assignment.parent_filter if item_ids else {}
+    if not records.increment_version(assignment.parents, parent_id, expected, **parent_filter):
+        if parent_filter and assignment.parents._default_manager.filter(pk=parent_id).exists():
             raise assignment.refusal
         return False
-    wanted = _known(assignment, parent_id, given)
-    if wanted.leaves_some or not wanted.new | wanted.linked:
-        wanted.others.delete()
-    _link(assignment, parent_id, wanted.new)
-    _record(assignment, parent_id, wanted.new | wanted.linked, **facts)
+    items = _find_items(assignment, parent_id, item_ids)
+    if items.has_others or not items.new | items.linked:
+        items.other_links.delete()
+    _link(assignment, parent_id, items.new)
+    _record(assignment, parent_id, items.new | items.linked, **facts)
     return True
 
 
 @transaction.atomic
-def add(assignment: Assignment, parent_id: UUID, given: list[str]) -> bool:
-    """Add ids to the set. Return false if the parent does not exist.
+def add(assignment: Assignment, parent_id: UUID, item_ids: list[str]) -> bool:
+    """Add items to the parent. Return false if the parent does not exist.
 
     Raises:
-        UnknownIds: an id is unknown in this tenant, or not allowed; nothing is changed.
+        UnknownIds: an id is unknown in this tenant, or its row does not match ``item_filter``.
 
     """
-    if not records.touch(assignment.parents, parent_id, None):
+    if not records.increment_version(assignment.parents, parent_id, None):
         return False
-    wanted = _known(assignment, parent_id, given)
-    _link(assignment, parent_id, wanted.new)
-    _record(assignment, parent_id, wanted.new | wanted.linked)
+    items = _find_items(assignment, parent_id, item_ids)
+    _link(assignment, parent_id, items.new)
+    _record(assignment, parent_id, items.new | items.linked)
     return True
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The items of the new set, by whether they are linked already, and the links to all other items."""
+class _Items:
+    """Items by whether the parent has them already, and the parent's links to other items."""
 
     linked: set[UUID]
     new: set[UUID]
-    others: QuerySet[Link]
-    leaves_some: bool
+    other_links: QuerySet[Link]
+    has_others: bool
 
 
-def _known(assignment: Assignment, parent_id: UUID, given: list[str]) -> _Wanted:
-    """Look up the given ids, in one query.
+def _find_items(assignment: Assignment, parent_id: UUID, item_ids: list[str]) -> _Items:
+    """Look up all items in one query.
 
     Raises:
-        UnknownIds: an id is unknown in this tenant, or not allowed.
-        Protected: the set lacks an item that must not be removed.
+        UnknownIds: an id is unknown in this tenant, or its row does not match ``item_filter``.
+        Protected: the ids lack an item whose link cannot be removed.
 
     """
-    parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
+    parsed = {text: ids.parse(text) for text in dict.fromkeys(item_ids)}
     named = [pk for pk in parsed.values() if pk is not None]
     links = assignment.link.objects.filter(**{f"{assignment.parent}_id": parent_id})
-    others = links.exclude(among(f"{assignment.item}_id", named))
-    asked = among("pk", named) & Q(**assignment.allowed)
-    if assignment.stays:
-        asked |= Q(pk__in=links.filter(**assignment.stays).values(f"{assignment.item}_id"))
+    other_links = links.exclude(among(f"{assignment.item}_id", named))
+    selected = among("pk", named) & Q(**assignment.item_filter)
+    if assignment.protected_filter:
+        selected |= Q(pk__in=links.filter(**assignment.protected_filter).values(f"{assignment.item}_id"))
     rows = (
-        assignment.items._default_manager.filter(asked)
+        assignment.items._default_manager.filter(selected)
         .annotate(
             is_linked=Exists(links.filter(**{f"{assignment.item}_id": OuterRef("pk")})),
-            leaves_some=Exists(others),
+            has_others=Exists(other_links),
         )
-        .values_list("pk", "is_linked", "leaves_some")
+        .values_list("pk", "is_linked", "has_others")
     )
     linked: set[UUID] = set()
     new: set[UUID] = set()
-    leaves_some = False
-    for pk, is_linked, leaves_some in rows:  # noqa: B007 - the same in every row
+    has_others = False
+    for pk, is_linked, has_others in rows:  # noqa: B007 - the same in every row
         (linked if is_linked else new).add(pk)
     found = linked | new
     if unknown := [text for text, pk in parsed.items() if pk not in found]:
         raise UnknownIds(assignment.ids_field, unknown)
     if found - set(named):
         raise records.Protected
-    return _Wanted(linked, new, others, leaves_some)
+    return _Items(linked, new, other_links, has_others)
 
 
 def _link(assignment: Assignment, parent_id: UUID, items: set[UUID]) -> None:

@@ -1,7 +1,6 @@
-"""Creating, changing and deleting rows that administrators edit: atomic, audited, without lost updates.
+"""Creating, changing and deleting the rows that administrators edit: atomic, audited, without lost updates.
 
-Each edit increments the row's ``version``. A caller that names the version it has read is refused if the row
-has been changed since.
+Each edit increments the row's ``version``. An edit of a version that is no longer the current one is refused.
 """
 
 from collections.abc import Iterator, Mapping
@@ -64,7 +63,7 @@ class Taken(Invalid):
 
 @contextmanager
 def refusing_duplicates(row: Versioned) -> Iterator[None]:
-    """Turn a violated unique constraint into an error that names the field.
+    """Turn the violation of a unique constraint into an error that names the field.
 
     Raises:
         Taken: another row of the tenant has a value that must be unique.
@@ -105,20 +104,21 @@ def create(row: Versioned, *, event: Event, **facts: Any) -> None:
 
 
 @transaction.atomic
-def change(  # noqa: PLR0913 - what is changed, and what the log has of it
+def change(  # noqa: PLR0913 - the change, and its audit entry
     row: Versioned,
     fields: Mapping[str, object],
     *,
     event: Event,
     expected: frozenset[int] | None = None,
-    shown: list[str] | None = None,
-    was: Mapping[str, object] | None = None,
+    changed_fields: list[str] | None = None,
+    old_values: Mapping[str, object] | None = None,
     **facts: Any,
 ) -> None:
-    """Change fields of a row; ``expected`` are the versions that the caller may have read.
+    """Change fields of a row. ``expected`` has the versions that the caller may have read; None allows any.
 
-    For the audit entry, ``shown`` names the changed fields if columns have other names, ``was`` has the old
-    values if the row has the new ones already, and ``facts`` are added.
+    The other arguments are for the audit entry. ``changed_fields`` replaces the names of ``fields`` if
+    columns have other names in the API. ``old_values`` is needed if the row already has the new values.
+    ``facts`` are added.
 
     Raises:
         Stale: the row now has another version.
@@ -126,7 +126,7 @@ def change(  # noqa: PLR0913 - what is changed, and what the log has of it
         Taken: another row has a value that must be unique.
 
     """
-    was = was or {name: getattr(row, name) for name in fields}
+    old_values = old_values or {name: getattr(row, name) for name in fields}
     for name, value in fields.items():
         setattr(row, name, value)
     row.updated_at = timezone.now()
@@ -135,9 +135,9 @@ def change(  # noqa: PLR0913 - what is changed, and what the log has of it
         current = current.filter(version__in=expected)
     with refusing_duplicates(row):
         if not current.update(**fields, updated_at=row.updated_at, version=F("version") + 1):
-            hold(row, expected)
-    kept = audit_facts.of_change(was, fields) | facts
-    log.record(event, id=row.pk, fields=shown or sorted(fields), **kept)
+            lock(row, expected)
+    kept = audit_facts.of_change(old_values, fields) | facts
+    log.record(event, id=row.pk, fields=changed_fields or sorted(fields), **kept)
 
 
 def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = None, **facts: Any) -> None:
@@ -157,16 +157,16 @@ def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = No
 
 @transaction.atomic
 def _remove(row: Versioned, event: Event, expected: frozenset[int] | None, facts: dict[str, Any]) -> None:
-    hold(row, expected)
+    lock(row, expected)
     log.record(event, id=row.pk, **facts)
     # A queryset would read the row again; a copy, because Django clears the id of a deleted object.
     copy(row).delete()
 
 
-def hold(row: Versioned, expected: frozenset[int] | None) -> None:
+def lock(row: Versioned, expected: frozenset[int] | None) -> None:
     """Lock a row against changes and deletion until the transaction ends.
 
-    Inserts of rows that refer to it, as in token requests, do not wait.
+    Inserts of rows that refer to it, as in token requests, need not wait.
 
     Raises:
         Stale: the row now has another version.
@@ -181,18 +181,20 @@ def hold(row: Versioned, expected: frozenset[int] | None) -> None:
         raise Stale
 
 
-def touch(row_type: type[Versioned], pk: UUID, expected: frozenset[int] | None, **allowed: object) -> bool:
-    """Increment the version of a row, which also locks it until the transaction ends.
+def increment_version(
+    row_type: type[Versioned], pk: UUID, expected: frozenset[int] | None, **lookups: object
+) -> bool:
+    """Increment the version of a row. This locks the row until the transaction ends.
 
-    Return false if there is no such row, or it does not match the look-ups ``allowed``.
+    Return false if the row does not exist or does not match ``lookups``.
 
     Raises:
         Stale: the row has another version.
 
     """
-    rows = row_type._default_manager.filter(pk=pk, **allowed)
-    wanted = rows if expected is None else rows.filter(version__in=expected)
-    if wanted.update(version=F("version") + 1):
+    rows = row_type._default_manager.filter(pk=pk, **lookups)
+    current = rows if expected is None else rows.filter(version__in=expected)
+    if current.update(version=F("version") + 1):
         return True
     if expected is not None and rows.exists():
         raise Stale

@@ -1,7 +1,7 @@
-"""Statements of hot paths on the rows of a tenant: see ``database.statements``.
+"""Compiled statements on the rows of the active tenant: see ``database.statements``.
 
-``build`` is called once per thread, and the statement runs for the tenant that is active at each run. The
-query must not depend on anything else that changes: the time is ``Now()``, other values are ``Parameter``.
+``build`` is called once per thread. Each run applies to the tenant that is active then. Every other value
+that differs between runs must be a ``Parameter``, and the time must be ``Now()``.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ class _TenantStatement(Prepared):
 
 
 class _CompiledRows(_TenantStatement, Generic[M]):
-    """A compiled SELECT, whose rows are converted to model instances."""
+    """A compiled SELECT that returns model instances."""
 
     def __init__(self, queryset: models.QuerySet[M], database: BaseDatabaseWrapper) -> None:
         compiler: Any = queryset.query.get_compiler(connection=database)
@@ -105,7 +105,7 @@ class Select(Statement[_CompiledRows[M]]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> _CompiledRows[M]:
-        """Put it into SQL."""
+        """Compile the statement."""
         with tenancy.using(_TENANT):
             return _CompiledRows(self.build(), database)
 
@@ -114,7 +114,7 @@ class Select(Statement[_CompiledRows[M]]):
         return next(iter(self.prepared().fetch(values)), None)
 
     def all(self, **values: object) -> list[M]:
-        """Return what it finds now."""
+        """Return all rows."""
         return self.prepared().fetch(values)
 
 
@@ -128,9 +128,9 @@ class _CompiledValues(_TenantStatement):
         self.compiler: Final = compiler
         self.converters: Final = compiler.get_converters([selected[0] for selected in compiler.select])
 
-    def fetch(self, values: Values, first: int, after: int | None) -> list[tuple[Any, ...]]:
-        part = self.database.ops.limit_offset_sql(first, after)
-        sql = f"{self.sql} {part}" if part else self.sql
+    def fetch(self, values: Values, start: int, stop: int | None) -> list[tuple[Any, ...]]:
+        limit = self.database.ops.limit_offset_sql(start, stop)
+        sql = f"{self.sql} {limit}" if limit else self.sql
         with self.database.cursor() as cursor:
             cursor.execute(sql, self.filled(values))
             rows = cursor.fetchall()
@@ -138,24 +138,24 @@ class _CompiledValues(_TenantStatement):
 
 
 class SelectValues(Statement[_CompiledValues]):
-    """A query for values, as of ``values_list``, which can be read in slices."""
+    """A query for the values of columns, as ``values_list`` returns them. It can be read in slices."""
 
     def __init__(self, build: Callable[[], models.QuerySet[Any, Any]]) -> None:
         super().__init__()
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> _CompiledValues:
-        """Put it into SQL."""
+        """Compile the statement."""
         with tenancy.using(_TENANT):
             return _CompiledValues(self.build(), database)
 
     def all(self, **values: object) -> list[tuple[Any, ...]]:
-        """Return what it finds now."""
+        """Return all rows."""
         return self.prepared().fetch(values, 0, None)
 
-    def part(self, first: int, after: int, **values: object) -> list[tuple[Any, ...]]:
-        """Return the slice of rows from ``first`` up to ``after``."""
-        return self.prepared().fetch(values, first, after)
+    def slice(self, start: int, stop: int, **values: object) -> list[tuple[Any, ...]]:
+        """Return the rows from ``start`` up to, not including, ``stop``."""
+        return self.prepared().fetch(values, start, stop)
 
 
 class _Change(Statement[_TenantStatement]):
@@ -178,7 +178,7 @@ class Update(_Change):
         self.changes: Final = changes
 
     def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
-        """Put it into SQL."""
+        """Compile the statement."""
         with tenancy.using(_TENANT):
             query: Any = self.build().query.chain(UpdateQuery)
             query.add_update_values(self.changes)
@@ -194,7 +194,7 @@ class Delete(_Change):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
-        """Put it into SQL."""
+        """Compile the statement."""
         with tenancy.using(_TENANT):
             query: Any = self.build().query.chain(DeleteQuery)
             sql, params = query.get_compiler(connection=database).as_sql()
@@ -202,7 +202,7 @@ class Delete(_Change):
 
 
 class ConditionalInsert(Statement[_TenantStatement]):
-    """An INSERT of a row on the condition that a query finds a row."""
+    """An INSERT of a row that happens only if a query finds a row."""
 
     def __init__(self, insert: Insert, build: Callable[[], models.QuerySet[Any]]) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class ConditionalInsert(Statement[_TenantStatement]):
         self.build: Final = build
 
     def prepare(self, database: BaseDatabaseWrapper) -> _TenantStatement:
-        """Put it into SQL."""
+        """Compile the statement."""
         insert = self.insert.prepare(database)
         with tenancy.using(_TENANT):
             query: Any = self.build().values(found=models.Value(1)).query

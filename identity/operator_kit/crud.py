@@ -42,4 +42,4 @@ def assign(assignment: Assignment, order: Order, field: str) -> str:
 
 def assigned(assignment: Assignment, row: Any) -> list[str]:
     """Return the ids of what a row is linked with."""
-    return [str(pk) for pk in assignment.of(row.pk).values_list("pk", flat=True)]
+    return [str(pk) for pk in assignment.items_of(row.pk).values_list("pk", flat=True)]

@@ -123,8 +123,10 @@ class OrganizationRoleAdmin(Pages):
 
     def panels(self, request: Any, row: OrganizationRole) -> list[Panel]:
         """Show the permissions and scopes of the role."""
-        permissions = [(held.name, held.description) for held in services.PERMISSIONS.of(row.pk)[:SHOWN]]
-        scopes = services.RESOURCE_SCOPES.of(row.pk).select_related("resource")[:SHOWN]
+        permissions = [
+            (held.name, held.description) for held in services.PERMISSIONS.items_of(row.pk)[:SHOWN]
+        ]
+        scopes = services.RESOURCE_SCOPES.items_of(row.pk).select_related("resource")[:SHOWN]
         return [
             Panel("Permissions", ("Permission", "Description"), permissions),
             Panel(
@@ -203,7 +205,7 @@ class MembershipAdmin(Pages):
 
     @admin.display(description="Roles")
     def roles(self, member: Membership) -> str:
-        return ", ".join(role.name for role in services.MEMBER_ROLES.of(member.pk)) or "-"
+        return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
 
 
 def _linked(row: Any) -> str:

@@ -67,7 +67,7 @@ def _enroll(
     if is_new:
         if found.affects_existing_users:
             _count_hit(application_id)
-        records.touch(Organization, organization.pk, None)
+        records.increment_version(Organization, organization.pk, None)
         log.record(
             Event.ORGANIZATION_MEMBER_CREATE,
             id=organization.pk,

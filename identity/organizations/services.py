@@ -37,7 +37,7 @@ MEMBER_ROLES: Final = Assignment(
     "role",
     "organization_role_ids",
     Event.ORGANIZATION_MEMBER_UPDATE,
-    allowed={"type": OrganizationRole.Type.USER},
+    item_filter={"type": OrganizationRole.Type.USER},
 )
 
 
@@ -100,7 +100,7 @@ def add_members(organization_id: UUID, user_ids: list[str]) -> None:
         AlreadyMember: one of the users is a member already.
 
     """
-    if not records.touch(Organization, organization_id, None):
+    if not records.increment_version(Organization, organization_id, None):
         raise NoSuchOrganization
     parsed = {text: ids.parse(text) for text in dict.fromkeys(user_ids)}
     memberships = Membership.objects.filter(organization=organization_id, user=OuterRef("pk"))
@@ -134,7 +134,7 @@ def remove_member(
         records.Stale: the membership was changed since the caller read it.
 
     """
-    records.touch(Organization, member.organization_id, None)
+    records.increment_version(Organization, member.organization_id, None)
     current = Membership.objects.select_for_update().filter(pk=member.pk).first()
     if current is None:
         raise NoSuchMember

@@ -29,7 +29,7 @@ from identity.organizations.serializers import (
 from identity.resources.serializers import BriefScopeSerializer
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.etags import etag, expected_versions
-from identity.rest.listing import Listed, Listing
+from identity.rest.list_query import BoundListQuery, ListQuery
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row, TenantViewSet
 from identity.users.models import User
@@ -39,7 +39,7 @@ class OrganizationViewSet(CrudViewSet):
     """Organizations."""
 
     model = Organization
-    thing = "organization"
+    resource_name = "organization"
     serializer_class = OrganizationSerializer
     columns = (
         "id",
@@ -67,7 +67,7 @@ class UserOrganizations(ListMixin):
     """The organizations of a user."""
 
     model = Organization
-    thing = "user"
+    resource_name = "user"
     serializer_class = BriefOrganizationSerializer
     columns = ("id", "name", "description", "member_count", "created_at")
 
@@ -92,12 +92,12 @@ class MemberViewSet(TenantViewSet):
     """The members of an organization."""
 
     model = Membership
-    thing = "organization member"
+    resource_name = "organization member"
     serializer_class = MemberSerializer
-    takes = {"create": IdsSerializer(ids_field="user_ids"), "partial_update": MemberSerializer}
-    gives = {"create": None}
-    tagged = frozenset({"partial_update"})
-    guarded = frozenset({"partial_update"})
+    request_serializers = {"create": IdsSerializer(ids_field="user_ids"), "partial_update": MemberSerializer}
+    response_serializers = {"create": None}
+    etag_actions = frozenset({"partial_update"})
+    if_match_actions = frozenset({"partial_update"})
     columns = (
         "user_id",
         "user__username",
@@ -112,7 +112,7 @@ class MemberViewSet(TenantViewSet):
         """Return the members of the organization of the path."""
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
-    def total(self, rows: QuerySet[Any] | Listed) -> int:
+    def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
         """Return the number of members, which triggers update."""
         return row_counts.count_members(ids.parse(self.kwargs["pk"]))
 
@@ -122,7 +122,7 @@ class MemberViewSet(TenantViewSet):
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
 
-    def shape(self, row: Row) -> Row:
+    def to_representation(self, row: Row) -> Row:
         """Return the user of a membership and the time of joining."""
         return {
             "id": row["user_id"],
@@ -137,7 +137,9 @@ class MemberViewSet(TenantViewSet):
     def list(self, request: Request, **_: Any) -> Response:
         """Return a page of members."""
         organization = ids.parse(self.kwargs["pk"])
-        return self.page_of(Listed(_MEMBERS, self.rows, self.get_queryset, organization_id=organization))
+        return self.page_response(
+            BoundListQuery(_MEMBERS, self.rows, self.get_queryset, organization_id=organization)
+        )
 
     def create(self, request: Request, **_: Any) -> Response:
         """Add users."""
@@ -157,7 +159,7 @@ class MemberViewSet(TenantViewSet):
             expected=expected_versions(request, member.pk),
         )
         row = self.rows().filter(user=member.user_id).get()
-        return Response(self.shape(row), headers={"ETag": etag(member.pk, row["version"])})
+        return Response(self.to_representation(row), headers={"ETag": etag(member.pk, row["version"])})
 
     def destroy(self, request: Request, pk: str, user_pk: str) -> Response:
         """Remove a member."""
@@ -166,7 +168,7 @@ class MemberViewSet(TenantViewSet):
         return Response(None)
 
 
-_MEMBERS: Final = Listing(
+_MEMBERS: Final = ListQuery(
     lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
     (*MemberViewSet.columns, "version"),
     lambda: MemberCount.objects.count_of(uuid("organization_id")),
@@ -177,30 +179,30 @@ class MemberRoles(AssignmentView):
     """The roles of a member in the organization."""
 
     assignment = services.MEMBER_ROLES
-    parent_thing = "organization member"
+    parent_name = "organization member"
     columns = ("id", "name", "description")
     serializer_class = NamedSerializer
     member: Membership
 
     def parent_id(self) -> UUID:
         """Return the membership's id."""
-        return self.parent()[0]
+        return self.find_parent()[0]
 
-    def parent(self) -> tuple[UUID, int]:
+    def find_parent(self) -> tuple[UUID, int]:
         """Return the membership's id and version."""
         self.member = services.get_membership(self.kwargs["pk"], self.kwargs["user_pk"])
         return self.member.pk, self.member.version
 
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
+    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
         """Replace the roles of the member."""
-        services.set_member_roles(self.member, given, expected=expected)
+        services.set_member_roles(self.member, item_ids, expected=expected)
 
 
 class OrganizationRoleViewSet(CrudViewSet):
     """Role templates."""
 
     model = OrganizationRole
-    thing = "organization role"
+    resource_name = "organization role"
     serializer_class = OrganizationRoleSerializer
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
 
@@ -209,7 +211,7 @@ class OrganizationRoleScopes(AssignmentView):
     """The permission templates of a role template."""
 
     assignment = services.PERMISSIONS
-    parent_thing = "organization role"
+    parent_name = "organization role"
     columns = ("id", "name", "description")
     serializer_class = NamedSerializer
 
@@ -218,7 +220,7 @@ class OrganizationRoleResourceScopes(AssignmentView):
     """The API resource scopes of a role template."""
 
     assignment = services.RESOURCE_SCOPES
-    parent_thing = "organization role"
+    parent_name = "organization role"
     columns = ("id", "name", "description", "resource_id")
     serializer_class = BriefScopeSerializer
 
@@ -227,6 +229,6 @@ class OrganizationPermissionViewSet(CrudViewSet):
     """Permission templates."""
 
     model = OrganizationPermission
-    thing = "organization permission"
+    resource_name = "organization permission"
     serializer_class = OrganizationPermissionSerializer
     columns = ("id", "name", "description", "created_at")

@@ -91,7 +91,7 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
         Invalid: the resource has a scope with that name.
 
     """
-    if not records.touch(Resource, resource_id, None):
+    if not records.increment_version(Resource, resource_id, None):
         raise NoSuchResource
     scope = Scope(resource_id=resource_id, **fields)
     records.create(scope, event=Event.SCOPE_CREATE, name=scope.name, resource_id=resource_id)
@@ -122,5 +122,5 @@ def remove_scope(scope: Scope, *, expected: frozenset[int] | None) -> None:
     """
     if scope.is_protected:
         raise Protected
-    records.touch(Resource, scope.resource_id, None)
+    records.increment_version(Resource, scope.resource_id, None)
     records.remove(scope, event=Event.SCOPE_DELETE, expected=expected, name=scope.name)

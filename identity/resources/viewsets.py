@@ -12,7 +12,7 @@ from database import ids
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer
-from identity.rest.filters import by_id, exactly
+from identity.rest.filters import by_id, equals
 from identity.rest.viewsets import CrudViewSet, Row
 
 
@@ -20,7 +20,7 @@ class ResourceViewSet(CrudViewSet):
     """API resources."""
 
     model = Resource
-    thing = "resource"
+    resource_name = "resource"
     serializer_class = ResourceSerializer
     columns = (
         "id",
@@ -35,8 +35,8 @@ class ResourceViewSet(CrudViewSet):
     computed = {"scope_count": Count("scopes")}
     filters = {
         "search": lambda text: Q(name__icontains=text) | Q(indicator__icontains=text),
-        "name": exactly("name"),
-        "indicator": exactly("indicator"),
+        "name": equals("name"),
+        "indicator": equals("indicator"),
         "id": by_id,
     }
 
@@ -57,7 +57,7 @@ class ScopeViewSet(CrudViewSet):
     """The scopes of one resource."""
 
     model = Scope
-    thing = "scope"
+    resource_name = "scope"
     serializer_class = ScopeSerializer
     pagination_class = None
     columns = ("id", "name", "description", "resource_id", "created_at")
@@ -76,7 +76,7 @@ class ScopeViewSet(CrudViewSet):
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return all scopes. A resource has few, so there are no pages."""
-        return Response([self.shape(row) for row in self.rows()])
+        return Response([self.to_representation(row) for row in self.rows()])
 
     def perform_create(self, fields: Row) -> UUID:
         """Create a scope of the resource."""

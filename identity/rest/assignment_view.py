@@ -1,4 +1,4 @@
-"""Endpoints of sets of links, which are read and replaced as a whole."""
+"""Endpoints that read and replace the links of a row, such as the scopes of a role."""
 
 from functools import cache
 from typing import Any, ClassVar
@@ -20,25 +20,25 @@ from identity.rest.viewsets import Row
 
 
 class AssignmentView(APIView):
-    """GET the items of a parent; PUT replaces the whole set."""
+    """GET the items of a parent. PUT replaces them all."""
 
     assignment: Assignment
     columns: tuple[str, ...]
-    parent_thing: str
+    parent_name: str
     serializer_class: type[BaseSerializer[Any]]
-    tagged: ClassVar[frozenset[str]] = frozenset({"get"})
-    guarded: ClassVar[frozenset[str]] = frozenset({"put"})
+    etag_actions: ClassVar[frozenset[str]] = frozenset({"get"})
+    if_match_actions: ClassVar[frozenset[str]] = frozenset({"put"})
 
     def get(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return the items, newest first."""
-        parent, version = self.parent()
-        rows = self._items().all(parent_id=parent)
-        return Response([self.shape(row) for row in rows], headers={"ETag": etag(parent, version)})
+        parent_id, version = self.find_parent()
+        items = [self.to_representation(row) for row in self._items().all(parent_id=parent_id)]
+        return Response(items, headers={"ETag": etag(parent_id, version)})
 
     @classmethod
     @cache
     def _items(cls) -> SelectValues:
-        return SelectValues(lambda: cls.assignment.of(uuid("parent_id")).values_list(*cls.columns))
+        return SelectValues(lambda: cls.assignment.items_of(uuid("parent_id")).values_list(*cls.columns))
 
     @classmethod
     @cache
@@ -47,42 +47,47 @@ class AssignmentView(APIView):
         return SelectValues(lambda: parents.filter(pk=uuid("parent_id")).values_list("version"))
 
     def put(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Replace the set by the ids of the request."""
-        parent = self.parent_id()
-        sent = IdsSerializer(data=request.data, ids_field=self.assignment.ids_field)
-        sent.is_valid(raise_exception=True)
-        self.replace(parent, sent.ids, expected_versions(request, parent))
+        """Replace the items by those whose ids the request names."""
+        parent_id = self.parent_id()
+        serializer = IdsSerializer(data=request.data, ids_field=self.assignment.ids_field)
+        serializer.is_valid(raise_exception=True)
+        self.replace(parent_id, serializer.ids, expected_versions(request, parent_id))
         return Response(None)
 
-    def replace(self, parent: UUID, given: list[str], expected: frozenset[int] | None) -> None:
-        """Replace the set. Subclasses may override it to call a service."""
-        if not assignments.replace(self.assignment, parent, given, expected=expected):
-            raise NotFound(f"{self.parent_thing} not found")
+    def replace(self, parent_id: UUID, item_ids: list[str], expected: frozenset[int] | None) -> None:
+        """Replace the items. Subclasses may override it to call a service.
 
-    def parent(self) -> tuple[UUID, int]:
+        Raises:
+            NotFound: the parent does not exist.
+
+        """
+        if not assignments.replace(self.assignment, parent_id, item_ids, expected=expected):
+            raise NotFound(f"{self.parent_name} not found")
+
+    def find_parent(self) -> tuple[UUID, int]:
         """Return the parent's id and version.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the parent does not exist.
 
         """
-        parent = self.parent_id()
-        for (version,) in self._versions().all(parent_id=parent):
-            return parent, version
-        raise NotFound(f"{self.parent_thing} not found")
+        parent_id = self.parent_id()
+        for (version,) in self._versions().all(parent_id=parent_id):
+            return parent_id, version
+        raise NotFound(f"{self.parent_name} not found")
 
-    def shape(self, row: tuple[Any, ...]) -> Row:
-        """Return the representation of an item from its columns."""
+    def to_representation(self, row: tuple[Any, ...]) -> Row:
+        """Return what the response says of an item, from its columns."""
         return dict(zip(self.columns, row, strict=True))
 
     def parent_id(self) -> UUID:
-        """Return the parent's id.
+        """Return the parent's id from the path.
 
         Raises:
-            NotFound: the id of the path is malformed.
+            NotFound: the id in the path is malformed.
 
         """
-        parent = ids.parse(self.kwargs["pk"])
-        if parent is None:
-            raise NotFound(f"{self.parent_thing} not found")
-        return parent
+        parent_id = ids.parse(self.kwargs["pk"])
+        if parent_id is None:
+            raise NotFound(f"{self.parent_name} not found")
+        return parent_id

@@ -1,4 +1,4 @@
-"""Filters of lists by query parameters."""
+"""Filters of lists by parameters of the query string."""
 
 from collections.abc import Callable
 
@@ -9,8 +9,8 @@ from database import ids
 Filter = Callable[[str], Q]
 
 
-def exactly(column: str) -> Filter:
-    """Filter by the value of a column."""
+def equals(column: str) -> Filter:
+    """Return a filter that compares a column with the value."""
     return lambda value: Q(**{column: value})
 
 

@@ -10,7 +10,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.rest.listing import Listed
+from identity.rest.list_query import BoundListQuery
 
 T = TypeVar("T")
 
@@ -18,12 +18,12 @@ _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
 _MOST_DIGITS: Final = 10  # more than any list has pages
-_FAR: Final = 100  # skipped rows from which on ids are selected first
-_VERY_FAR: Final = 5_000  # skipped rows from which on the view is asked for a nearer start
+_FAR: Final = 100  # skipped rows, from which on only ids are skipped
+_VERY_FAR: Final = 5_000  # skipped rows, from which on the view is asked for a seek hint
 
 
 def number(request: Request, name: str, default: int) -> int:
-    """Return a positive whole number from the query, capped to what a list can have.
+    """Return a positive whole number from the query. Very large numbers are capped.
 
     Raises:
         ValidationError: it is not a positive whole number.
@@ -39,8 +39,8 @@ def number(request: Request, name: str, default: int) -> int:
 class EnvelopePagination(BasePagination):
     """Pages by number. A page past the end is empty and has the true total.
 
-    A view's ``total`` may return the number of rows, and its ``nearer`` a part of the list in which fewer
-    rows must be skipped.
+    A view may define two methods. ``total`` returns the number of rows. ``seek_hint`` returns the older part
+    of the list, which contains the page, and the number of rows to skip there.
     """
 
     total: int
@@ -49,35 +49,40 @@ class EnvelopePagination(BasePagination):
     is_backwards = False
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the rows of the page that the query names."""
-        count: Any = getattr(view, "total", QuerySet.count)
-        self._read(request)
-        if isinstance(queryset, Listed) and self._start < _FAR:
-            beginning, total = queryset.beginning(self._start, self._start + self.page_size)
-            if total is None:  # no row has the total: the list is empty or ends before the page
-                total = count(queryset) if self._start else 0
-            self.total = total
-            return beginning
-        total = count(queryset)
-        if total is None:
-            return self._found(queryset)
-        if isinstance(queryset, Listed):
-            rows = self._listed(queryset, total)
-        else:
-            rows = self._part(queryset, total, getattr(view, "nearer", None))
-        return list(rows)[::-1] if self.is_backwards else list(rows)
-
-    def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
-        """Return the unevaluated part of a list that the query names, in any order.
+        """Return the rows of the requested page.
 
         Raises:
             ValidationError: a query parameter is malformed.
 
         """
-        self._read(request)
-        return self._part(queryset, queryset.count())
+        count: Any = getattr(view, "total", QuerySet.count)
+        self._read_query(request)
+        if isinstance(queryset, BoundListQuery) and self._start < _FAR:
+            rows, total = queryset.slice_with_total(self._start, self._start + self.page_size)
+            if total is None:  # no row has the total: the list is empty or ends before the page
+                total = count(queryset) if self._start else 0
+            self.total = total
+            return rows
+        total = count(queryset)
+        if total is None:
+            return self._count_and_read(queryset)
+        if isinstance(queryset, BoundListQuery):
+            page = self._page_of_query(queryset, total)
+        else:
+            page = self._page_of_queryset(queryset, total, getattr(view, "seek_hint", None))
+        return list(page)[::-1] if self.is_backwards else list(page)
 
-    def _read(self, request: Request) -> None:
+    def window(self, queryset: QuerySet[Any, T], request: Request) -> QuerySet[Any, T]:
+        """Return the requested page as an unevaluated queryset, in any order.
+
+        Raises:
+            ValidationError: a query parameter is malformed.
+
+        """
+        self._read_query(request)
+        return self._page_of_queryset(queryset, queryset.count())
+
+    def _read_query(self, request: Request) -> None:
         for name, value in request.query_params.items():
             if "\0" in value:
                 raise ValidationError({name: "must not contain a NUL character"})
@@ -88,60 +93,62 @@ class EnvelopePagination(BasePagination):
     def _start(self) -> int:
         return (self.page - 1) * self.page_size
 
-    def _places(self, total: int) -> tuple[int, int]:
-        """Return start and end of the page, from the nearer end, because skipped rows are read."""
+    def _bounds(self, total: int) -> tuple[int, int]:
+        """Return start and stop of the page, counted from the nearer end: the database reads skipped rows."""
         self.total = total
-        first, after = min(self._start, total), min(self._start + self.page_size, total)
-        self.is_backwards = total // 2 < first < total
-        return (total - after, total - first) if self.is_backwards else (first, after)
+        start, stop = min(self._start, total), min(self._start + self.page_size, total)
+        self.is_backwards = total // 2 < start < total
+        return (total - stop, total - start) if self.is_backwards else (start, stop)
 
-    def _part(self, queryset: QuerySet[Any, T], total: int, nearer: Any = None) -> QuerySet[Any, T]:
-        first, after = self._places(total)
-        if first == after:
+    def _page_of_queryset(
+        self, queryset: QuerySet[Any, T], total: int, seek_hint: Any = None
+    ) -> QuerySet[Any, T]:
+        start, stop = self._bounds(total)
+        if start == stop:
             return queryset.none()
-        found = nearer(queryset, self._start, total) if nearer and first >= _VERY_FAR else None
-        if found is not None:
-            queryset, skipped = found
-            first, after, self.is_backwards = skipped, skipped + after - first, False
+        hint = seek_hint(queryset, self._start, total) if seek_hint and start >= _VERY_FAR else None
+        if hint is not None:
+            queryset, skipped = hint
+            start, stop, self.is_backwards = skipped, skipped + stop - start, False
         if self.is_backwards:
             queryset = queryset.reverse()
-        if first < _FAR:
-            return queryset[first:after]
-        # The index of the order has the ids, so only rows of the page are looked up.
-        return queryset.filter(pk__in=queryset.values("pk")[first:after])
+        if start < _FAR:
+            return queryset[start:stop]
+        # The index of the order contains the ids, so the table is read only for the rows of the page.
+        return queryset.filter(pk__in=queryset.values("pk")[start:stop])
 
-    def _listed(self, listed: Listed, total: int) -> Iterable[Any]:
-        first, after = self._places(total)
-        if first == after:
+    def _page_of_query(self, query: BoundListQuery, total: int) -> Iterable[Any]:
+        start, stop = self._bounds(total)
+        if start == stop:
             return ()
-        if first < _FAR:
-            return listed.part(first, after, is_backwards=self.is_backwards)
-        rows, keys = listed.rows(), listed.keys()
+        if start < _FAR:
+            return query.slice(start, stop, is_backwards=self.is_backwards)
+        rows, keys = query.rows(), query.keys()
         if self.is_backwards:
             rows, keys = rows.reverse(), keys.reverse()
-        return rows.filter(pk__in=keys.values("pk")[first:after])
+        return rows.filter(pk__in=keys.values("pk")[start:stop])
 
-    def _found(self, queryset: QuerySet[Any]) -> list[Any]:
+    def _count_and_read(self, queryset: QuerySet[Any]) -> list[Any]:
         """Count all matching rows and return those of the page.
 
-        The order is an expression, so that PostgreSQL cannot use the index of the order: for a small LIMIT
-        it might scan all rows from the newest until it has found enough matches.
+        Sorting by an expression keeps PostgreSQL from using the index of the order. With a small LIMIT it
+        might scan all rows from the newest on until it has found enough matches.
         """
         newest_first = Coalesce("created_at", "created_at").desc()
         matches = queryset.annotate(matches=Window(Count("pk"))).order_by(newest_first, "-pk")
-        found = list(matches.values_list("pk", "matches")[self._start : self._start + self.page_size])
-        if not found:
+        page = list(matches.values_list("pk", "matches")[self._start : self._start + self.page_size])
+        if not page:
             self.total = queryset.count() if self._start else 0
             return []
-        self.total = found[0][1]
-        return list(queryset.filter(pk__in=[pk for pk, _ in found]))
+        self.total = page[0][1]
+        return list(queryset.filter(pk__in=[pk for pk, _ in page]))
 
     def get_paginated_response(self, data: Any) -> Response:
-        """Return the page."""
+        """Return the page with its total and numbers."""
         return Response({"data": data, "total": self.total, "page": self.page, "page_size": self.page_size})
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Describe the page for the API's documentation."""
+        """Return the OpenAPI schema of a page."""
         count = {"type": "integer", "minimum": 0}
         return {
             "type": "object",

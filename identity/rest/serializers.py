@@ -10,8 +10,7 @@ from identity.rest.fields import Ids, Timestamp
 class Record(serializers.Serializer[Any]):
     """A row that administrators edit. Unknown fields are ignored.
 
-    ``create_only`` are fields that a PATCH may repeat but not change, ``not_patched`` fields that a PATCH
-    ignores.
+    A PATCH may repeat the fields in ``create_only`` but not change them. It ignores those in ``not_patched``.
     """
 
     id = serializers.UUIDField(read_only=True)
@@ -22,7 +21,7 @@ class Record(serializers.Serializer[Any]):
     not_patched: ClassVar[tuple[str, ...]] = ()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse changes of ``create_only`` fields; the stored value is accepted."""
+        """Refuse changes of ``create_only`` fields."""
         if self.instance is None:
             return attrs
         for name in self.not_patched:
@@ -34,7 +33,7 @@ class Record(serializers.Serializer[Any]):
 
 
 class IdsSerializer(serializers.Serializer[Any]):
-    """A list of ids, in a member that the endpoint names."""
+    """A list of ids."""
 
     def __init__(self, *args: Any, ids_field: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,6 +42,6 @@ class IdsSerializer(serializers.Serializer[Any]):
 
     @property
     def ids(self) -> list[str]:
-        """The ids as they were sent."""
-        given: list[str] = self.validated_data[self.ids_field]
-        return given
+        """The ids in the request, as text."""
+        ids: list[str] = self.validated_data[self.ids_field]
+        return ids

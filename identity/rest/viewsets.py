@@ -1,7 +1,7 @@
 """Base classes of endpoints that list, read and edit rows of the active tenant.
 
-Serializers validate input and describe responses in the OpenAPI schema. Responses are built from plain values
-in the order of ``columns``, which is many times cheaper than one object per row.
+Serializers validate requests and describe responses in the OpenAPI schema. Responses are built from the
+values of ``columns``, which is many times cheaper than one object per row.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from identity.core import records
 from identity.core.models import EditableModel
 from identity.rest.etags import etag, expected_versions
 from identity.rest.filters import Filter
-from identity.rest.listing import HowMany, Listed, Listing
+from identity.rest.list_query import BoundListQuery, CountSubquery, ListQuery
 
 Row = dict[str, Any]
 
@@ -29,20 +29,20 @@ Row = dict[str, Any]
 class TenantViewSet(GenericViewSet[Any]):
     """Rows of one model in the active tenant.
 
-    For the OpenAPI schema, ``takes`` and ``gives`` name the serializers of requests and responses by action,
-    where they differ from the row (``None``: no body). ``tagged`` are the actions whose response has an ETag,
-    ``guarded`` those that check ``If-Match``.
+    The OpenAPI schema reads four attributes. ``request_serializers`` and ``response_serializers`` map an
+    action to its serializer if that is not ``serializer_class`` (``None``: no body). ``etag_actions`` respond
+    with an ``ETag``. ``if_match_actions`` check ``If-Match``.
     """
 
-    takes: ClassVar[Mapping[str, Any]] = {}
-    gives: ClassVar[Mapping[str, Any]] = {}
-    tagged: ClassVar[frozenset[str]] = frozenset()
-    guarded: ClassVar[frozenset[str]] = frozenset()
+    request_serializers: ClassVar[Mapping[str, Any]] = {}
+    response_serializers: ClassVar[Mapping[str, Any]] = {}
+    etag_actions: ClassVar[frozenset[str]] = frozenset()
+    if_match_actions: ClassVar[frozenset[str]] = frozenset()
     model: type[Any]
     columns: tuple[str, ...]
     computed: ClassVar[Mapping[str, Any]] = {}
     filters: ClassVar[Mapping[str, Filter]] = {}
-    thing: str
+    resource_name: str
     lookup_value_regex = "[^/]+"
 
     def get_queryset(self) -> QuerySet[Any]:
@@ -51,148 +51,148 @@ class TenantViewSet(GenericViewSet[Any]):
         return queryset
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return the rows with the columns of the response."""
+        """Return the rows as dictionaries of the response's columns and the version."""
         rows: QuerySet[Any, Row] = self.get_queryset().annotate(**self.computed)
         return rows.values(*self.columns, "version")
 
-    def shape(self, row: Row) -> Row:
-        """Return the representation of a row."""
+    def to_representation(self, row: Row) -> Row:
+        """Return what the response says of a row."""
         row.pop("version")
         return row
 
     def row(self, pk: Any) -> Row | None:
-        """Return the row with this id, if there is one."""
+        """Return the row with this id, or None."""
         return self.rows().filter(pk=pk).first()
 
     def require_parent(self) -> None:
-        """Check that the parent of the path exists. Called only for empty lists.
+        """Check that the parent row, which the path names, exists. Called only for empty lists.
 
         Raises:
-            NotFound: it does not exist.
+            NotFound: the parent does not exist.
 
         """
 
-    def total(self, rows: QuerySet[Any] | Listed) -> int | None:
-        """Return the number of rows of a list, or None to count them in the query of the page."""
+    def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
+        """Return the number of rows of a list. None has the query of the page count them."""
         return rows.count()
 
-    def page_of(self, rows: QuerySet[Any, Row] | Listed) -> Response:
-        """Return a page of rows."""
+    def page_response(self, rows: QuerySet[Any, Row] | BoundListQuery) -> Response:
+        """Return the requested page of the rows."""
         page = self.paginate_queryset(rows)  # type: ignore[arg-type]  # our pagination reads both
         if not page and not self.paginator.total:  # type: ignore[union-attr]  # of our pagination
             self.require_parent()
-        return self.get_paginated_response([self.shape(row) for row in page or []])
+        return self.get_paginated_response([self.to_representation(row) for row in page or []])
 
-    def narrowing(self) -> dict[str, str]:
-        """Return the filters that the query names, with their values."""
-        given = self.request.query_params
-        return {name: value for name in self.filters if (value := given.get(name))}
+    def query_filters(self) -> dict[str, str]:
+        """Return the values of the filters in the query string, by name."""
+        query = self.request.query_params
+        return {name: value for name in self.filters if (value := query.get(name))}
 
-    def filtered(self, rows: QuerySet[Any, Row]) -> QuerySet[Any, Row]:
-        """Apply the filters that the query names."""
-        for name, value in self.narrowing().items():
+    def apply_filters(self, rows: QuerySet[Any, Row]) -> QuerySet[Any, Row]:
+        """Return the rows that match the filters in the query string."""
+        for name, value in self.query_filters().items():
             rows = rows.filter(self.filters[name](value))
         return rows
 
     def get_object(self) -> Any:
-        """Return the row of the path.
+        """Return the row that the path names.
 
         Raises:
-            NotFound: the tenant has none of this id.
+            NotFound: the tenant has no row with this id.
 
         """
         row = self.get_queryset().filter(pk=self.pk()).first()
         if row is None:
-            raise NotFound(f"{self.thing} not found")
+            raise NotFound(f"{self.resource_name} not found")
         return row
 
     def pk(self) -> Any:
-        """Return the id of the path.
+        """Return the id in the path.
 
         Raises:
-            NotFound: it is malformed.
+            NotFound: the id is malformed.
 
         """
-        pk = self.parsed(self.kwargs["pk"])
+        pk = self.parse_id(self.kwargs["pk"])
         if pk is None:
-            raise NotFound(f"{self.thing} not found")
+            raise NotFound(f"{self.resource_name} not found")
         return pk
 
-    def parsed(self, text: str) -> Any:
+    def parse_id(self, text: str) -> Any:
         """Return an id from its text, or None if it is malformed."""
         return ids.parse(text)
 
-    def shown(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
-        """Return a row with its ETag.
+    def row_response(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
+        """Return the response with a row and its ETag. ``secret`` has members that are shown this once.
 
         Raises:
-            NotFound: there is no such row.
+            NotFound: the tenant has no row with this id.
 
         """
         row = self.row(pk)
         if row is None:
-            raise NotFound(f"{self.thing} not found")
+            raise NotFound(f"{self.resource_name} not found")
         headers = {"ETag": etag(pk, row["version"])}
         if secret:
             headers["Cache-Control"] = "no-store"
-        return Response({**self.shape(row), **(secret or {})}, headers=headers)
+        return Response({**self.to_representation(row), **(secret or {})}, headers=headers)
 
-    def validated(self, request: Request, instance: EditableModel | None = None) -> Row:
-        """Return the validated fields of the request; with an instance, they may be partial."""
+    def validated_fields(self, request: Request, instance: EditableModel | None = None) -> Row:
+        """Return the validated fields of the request. With an instance, the request may omit fields."""
         serializer: BaseSerializer[Any] = self.get_serializer(
             instance, data=request.data, partial=instance is not None
         )
         serializer.is_valid(raise_exception=True)
-        checked: Row = serializer.validated_data
-        return checked
+        fields: Row = serializer.validated_data
+        return fields
 
 
 class ListMixin(TenantViewSet):
     """GET a page of rows, newest first."""
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Return a page of rows."""
-        if self.kwargs or self.narrowing():
-            return self.page_of(self.filtered(self.rows()))
-        return self.page_of(Listed(self._all(), self.rows, self.get_queryset))
+        """List rows, newest first."""
+        if self.kwargs or self.query_filters():
+            return self.page_response(self.apply_filters(self.rows()))
+        return self.page_response(BoundListQuery(self._list_query(), self.rows, self.get_queryset))
 
     @classmethod
     @cache
-    def _all(cls) -> Listing:
-        """Return the list without a parent and filters."""
+    def _list_query(cls) -> ListQuery:
+        """Return the query for all rows, without a parent or filters."""
         columns = (*cls.columns, "version")
-        return Listing(lambda: cls().rows(), columns, lambda: cls().whole())
+        return ListQuery(lambda: cls().rows(), columns, lambda: cls().total_expression())
 
-    def whole(self) -> Any:
-        """Return an expression for the number of all rows, without a parent and filters."""
-        return HowMany(self.get_queryset())
+    def total_expression(self) -> Any:
+        """Return an expression for the number of all rows, without a parent or filters."""
+        return CountSubquery(self.get_queryset())
 
 
 class ReadViewSet(ListMixin):
     """GET a page of rows, GET one row."""
 
-    tagged = frozenset({"retrieve"})
+    etag_actions = frozenset({"retrieve"})
 
     def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return one row."""
-        return self.shown(self.pk())
+        return self.row_response(self.pk())
 
 
 class CrudViewSet(ReadViewSet):
     """List, read, create, change and delete rows; each change is atomic and audited."""
 
-    tagged = frozenset({"create", "retrieve", "partial_update"})
-    guarded = frozenset({"partial_update", "destroy"})
+    etag_actions = frozenset({"create", "retrieve", "partial_update"})
+    if_match_actions = frozenset({"partial_update", "destroy"})
 
     def create(self, request: Request, *_: Any, **__: Any) -> Response:
         """Create a row."""
-        return self.shown(self.perform_create(self.validated(request)))
+        return self.row_response(self.perform_create(self.validated_fields(request)))
 
     def partial_update(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Change the fields that were sent."""
+        """Change the fields that the request contains."""
         row = self.get_object()
-        self.perform_update(row, self.validated(request, row), expected_versions(request, row.pk))
-        return self.shown(row.pk)
+        self.perform_update(row, self.validated_fields(request, row), expected_versions(request, row.pk))
+        return self.row_response(row.pk)
 
     def destroy(self, request: Request, *_: Any, **__: Any) -> Response:
         """Delete a row."""
@@ -215,5 +215,5 @@ class CrudViewSet(ReadViewSet):
         records.remove(row, event=self.event("Delete"), expected=expected)
 
     def event(self, verb: str) -> Event:
-        """Return the audit key of an action on this kind of row."""
+        """Return the audit event of an action on this model."""
         return Event(f"{self.model.__name__}.{verb}")

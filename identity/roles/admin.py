@@ -100,7 +100,7 @@ class RoleAdmin(Pages):
             )
         ]  # fmt: skip
         if row.type == Role.Type.USER:
-            people = list(services.USERS.of(row.pk)[: SHOWN + 1])
+            people = list(services.USERS.items_of(row.pk)[: SHOWN + 1])
             rows = [(link(user), user.email) for user in people[:SHOWN]]
             shown.append(Panel("Users", ("User", "Email"), rows, cut=len(people) > SHOWN))
         return [*shown, *super().panels(request, row)]
@@ -108,7 +108,7 @@ class RoleAdmin(Pages):
 
 @beside(User)
 def _of_user(user: User) -> list[Panel]:
-    roles = list(services.USER_ROLES.of(user.pk)[: SHOWN + 1])
+    roles = list(services.USER_ROLES.items_of(user.pk)[: SHOWN + 1])
     rows = [(link(role, role.name), role.description) for role in roles[:SHOWN]]
     return [Panel("Roles", ("Role", "Description"), rows, cut=len(roles) > SHOWN)]
 

@@ -31,7 +31,7 @@ SCOPES: Final = Assignment(
     "scope_ids",
     Event.ROLE_UPDATE,
     # The built-in role keeps ``all``; without it no application could manage the tenant.
-    stays={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
+    protected_filter={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
 )
 USERS: Final = Assignment(
     UserRole,
@@ -39,11 +39,11 @@ USERS: Final = Assignment(
     "user",
     "user_ids",
     Event.ROLE_UPDATE,
-    takers={"type": Role.Type.USER},
+    parent_filter={"type": Role.Type.USER},
     refusal=NotForUsers,
 )
 USER_ROLES: Final = Assignment(
-    UserRole, "user", "role", "role_ids", Event.USER_UPDATE, allowed={"type": Role.Type.USER}
+    UserRole, "user", "role", "role_ids", Event.USER_UPDATE, item_filter={"type": Role.Type.USER}
 )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from identity.rest.assignment_view import AssignmentView
-from identity.rest.filters import exactly
+from identity.rest.filters import equals
 from identity.rest.viewsets import CrudViewSet, Row
 from identity.roles import services
 from identity.roles.models import Role
@@ -16,10 +16,10 @@ class RoleViewSet(CrudViewSet):
     """System roles."""
 
     model = Role
-    thing = "role"
+    resource_name = "role"
     serializer_class = RoleSerializer
     columns = _COLUMNS
-    filters = {"type": exactly("type")}
+    filters = {"type": equals("type")}
 
     def perform_update(self, row: Role, fields: Row, expected: frozenset[int] | None) -> None:
         """Change a role."""
@@ -34,13 +34,13 @@ class RoleScopes(AssignmentView):
     """The scopes of a role."""
 
     assignment = services.SCOPES
-    parent_thing = "role"
+    parent_name = "role"
     columns = ("id", "name", "description", "resource_id", "resource__name")
     serializer_class = RoleScopeSerializer
 
-    def shape(self, row: tuple[Any, ...]) -> Row:
+    def to_representation(self, row: tuple[Any, ...]) -> Row:
         """Rename the column of the resource's name."""
-        scope = super().shape(row)
+        scope = super().to_representation(row)
         scope["resource_name"] = scope.pop("resource__name")
         return scope
 
@@ -49,11 +49,11 @@ class RoleUsers(AssignmentView):
     """The users of a role."""
 
     assignment = services.USERS
-    parent_thing = "role"
+    parent_name = "role"
     columns = ("id", "username", "name", "email", "avatar")
     serializer_class = RoleUserSerializer
 
-    def shape(self, row: tuple[Any, ...]) -> Row:
+    def to_representation(self, row: tuple[Any, ...]) -> Row:
         """Return a user. The list is not paged; without a loop 10,000 users take a quarter of the time."""
         pk, username, name, email, avatar = row
         return {"id": pk, "username": username, "name": name, "email": email, "avatar": avatar}
@@ -63,6 +63,6 @@ class UserRoles(AssignmentView):
     """The system roles of a user."""
 
     assignment = services.USER_ROLES
-    parent_thing = "user"
+    parent_name = "user"
     columns = _COLUMNS
     serializer_class = RoleSerializer

@@ -64,7 +64,9 @@ def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int
     columns = {name: value for name, value in fields.items() if name == "name"}
     if "audit_retention_days" in fields:
         retention.set_days(tenant.pk, fields["audit_retention_days"])
-    records.change(tenant, columns, event=Event.TENANT_UPDATE, expected=expected, shown=sorted(fields))
+    records.change(
+        tenant, columns, event=Event.TENANT_UPDATE, expected=expected, changed_fields=sorted(fields)
+    )
 
 
 @transaction.atomic

@@ -13,12 +13,12 @@ class TenantsViewSet(CrudViewSet):
     """Tenants."""
 
     model = Tenant
-    thing = "tenant"
+    resource_name = "tenant"
     serializer_class = TenantSerializer
     columns = ("id", "slug", "name", "audit_retention_days", "created_at", "updated_at")
     computed = {"audit_retention_days": Subquery(Retention.objects.filter(pk=OuterRef("pk")).values("days"))}
 
-    def parsed(self, text: str) -> str | None:
+    def parse_id(self, text: str) -> str | None:
         """Accept any text that can be stored, because ``default`` is an id too."""
         return None if "\0" in text else text
 

@@ -182,5 +182,5 @@ def store_password(user: User, encoded: str, *, expected: frozenset[int] | None 
 
     """
     fields = {"password": encoded, "epoch": F("epoch") + 1}
-    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["password"])
+    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, changed_fields=["password"])
     notify(user, Notice.PASSWORD_CHANGED)

@@ -121,7 +121,7 @@ def change(
     _set_identifiers(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
     ownership.lock_with_holders(claimed)
     # ``search_text`` and the keys depend on fields that this change may not set: read the current row.
-    records.hold(user, expected)
+    records.lock(user, expected)
     user.refresh_from_db()
     was_unowned = proven is None and not fields.keys().isdisjoint(ownership.ADDRESSES)
     was_unowned = was_unowned and ownership.is_unowned(user)
@@ -145,7 +145,7 @@ def change(
             columns[f"{kind}_proven"] = True if getattr(user, kind) else None
     columns["search_text"] = user.fold_for_search()
     ownership.release({*changed, *([proven] if proven else [])}, to=user)
-    records.change(user, columns, event=Event.USER_UPDATE, expected=expected, shown=sorted(fields))
+    records.change(user, columns, event=Event.USER_UPDATE, expected=expected, changed_fields=sorted(fields))
     if was_unowned and (vouched := [kind for kind in changed if getattr(user, kind)]):
         ownership.take_over(user, vouched, verified=False)
 
@@ -237,7 +237,7 @@ def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | No
     fields: dict[str, Any] = {"is_suspended": suspended}
     if suspended:
         fields["epoch"] = F("epoch") + 1
-    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, shown=["is_suspended"])
+    records.change(user, fields, event=Event.USER_UPDATE, expected=expected, changed_fields=["is_suspended"])
 
 
 def remove(user: User, *, expected: frozenset[int] | None = None) -> None:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from identity.rest.etags import expected_versions
 from identity.rest.filters import by_id
-from identity.rest.listing import Listed
+from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, Row
 from identity.users import credentials, identifiers, row_counts, services
 from identity.users.models import User
@@ -33,11 +33,11 @@ class UserViewSet(CrudViewSet):
     """End users."""
 
     model = User
-    thing = "user"
+    resource_name = "user"
     serializer_class = UserSerializer
-    takes = {"password": PasswordSerializer, "suspend": SuspensionSerializer}
-    gives = {"password": None, "suspend": SuspendedSerializer}
-    guarded = CrudViewSet.guarded | {"password", "suspend"}
+    request_serializers = {"password": PasswordSerializer, "suspend": SuspensionSerializer}
+    response_serializers = {"password": None, "suspend": SuspendedSerializer}
+    if_match_actions = CrudViewSet.if_match_actions | {"password", "suspend"}
     columns = (
         "id",
         "username",
@@ -63,18 +63,18 @@ class UserViewSet(CrudViewSet):
         "is_suspended": _is_suspended,
     }
 
-    def total(self, rows: QuerySet[Any] | Listed) -> int | None:
-        """Return the number of users: counted with a filter, otherwise that of the triggers."""
-        match self.narrowing():
+    def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
+        """Return the number of users: counted if there are filters, otherwise from the stored row count."""
+        match self.query_filters():
             case {"search": _}:
                 return None
             case {"is_suspended": "false", **others} if not others:
                 return row_counts.count_users() - User.objects.filter(is_suspended=True).count()
-            case narrowing:
-                return rows.count() if narrowing else row_counts.count_users()
+            case filters:
+                return rows.count() if filters else row_counts.count_users()
 
-    def whole(self) -> Any:
-        """Return the number of users, which triggers update."""
+    def total_expression(self) -> Any:
+        """Return an expression for the stored row count of users."""
         return row_counts.user_count_expression()
 
     def perform_create(self, fields: Row) -> UUID:

@@ -38,7 +38,7 @@ class Experience(APIView):
     """The sign-in experience, for the pending request if there is one."""
 
     queries = {"get": InteractionSerializer}
-    gives = {"get": OfferedExperienceSerializer}
+    response_serializers = {"get": OfferedExperienceSerializer}
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
@@ -67,7 +67,7 @@ class InteractionView(APIView):
 
     def validate(self, request: Request) -> tuple[dict[str, Any], Pending | None]:
         """Return the validated fields of the body, and the pending request that it names."""
-        serializer = self.takes["post"](data=request.data)  # type: ignore[attr-defined]
+        serializer = self.request_serializers["post"](data=request.data)  # type: ignore[attr-defined]
         serializer.is_valid(raise_exception=True)
         fields = dict(serializer.validated_data)
         return fields, pending.find(request._request, fields.pop("interaction"))  # noqa: SLF001
@@ -85,8 +85,8 @@ class InteractionView(APIView):
 class SignIn(InteractionView):
     """Signing in with a password."""
 
-    takes = {"post": SignInSerializer}
-    gives = {"post": NextSerializer}
+    request_serializers = {"post": SignInSerializer}
+    response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
         """Sign in with identifier and password."""
@@ -104,8 +104,8 @@ class SignIn(InteractionView):
 class Register(InteractionView):
     """Registration."""
 
-    takes = {"post": RegisterSerializer}
-    gives = {"post": NextSerializer}
+    request_serializers = {"post": RegisterSerializer}
+    response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
         """Create an account and sign in."""
@@ -119,8 +119,8 @@ class Register(InteractionView):
 class SendCode(InteractionView):
     """Sending verification codes."""
 
-    takes = {"post": CodeSerializer}
-    gives = {"post": CodeSentSerializer}
+    request_serializers = {"post": CodeSerializer}
+    response_serializers = {"post": CodeSentSerializer}
 
     def post(self, request: Request) -> Response:
         """Send a verification code."""
@@ -143,8 +143,8 @@ class SendCode(InteractionView):
 class VerifyCode(InteractionView):
     """Verifying codes."""
 
-    takes = {"post": EnteredCodeSerializer}
-    gives = {"post": NextSerializer}
+    request_serializers = {"post": EnteredCodeSerializer}
+    response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
         """Redeem a verification code: sign in, or allow the next step."""
@@ -164,8 +164,8 @@ class VerifyCode(InteractionView):
 class ForgotPassword(InteractionView):
     """Setting a new password."""
 
-    takes = {"post": NewPasswordSerializer}
-    gives = {"post": None}
+    request_serializers = {"post": NewPasswordSerializer}
+    response_serializers = {"post": None}
 
     def post(self, request: Request) -> Response:
         """Set a new password after a code was verified, and end every session of the account."""

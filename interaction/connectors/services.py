@@ -70,13 +70,15 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
         raise Stale
     _check_callback(stored=stored.has_own_callback, sent=fields.get("has_own_callback", True))
     columns = {name: value for name, value in fields.items() if name != "config"}
-    shown = sorted(columns)
+    changed_fields = sorted(columns)
     if "config" in fields:
         provider, before = registry.find(stored.connector_id), stored.config()
         config = configs.validate(provider, fields["config"], before)
         columns["sealed_config"] = _encrypt(stored, config)
-        shown += configs.changed_members(provider, before, config)
-    records.change(connector, columns, event=Event.CONNECTOR_UPDATE, expected=expected, shown=shown)
+        changed_fields += configs.changed_members(provider, before, config)
+    records.change(
+        connector, columns, event=Event.CONNECTOR_UPDATE, expected=expected, changed_fields=changed_fields
+    )
 
 
 def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:

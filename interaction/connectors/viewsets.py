@@ -24,16 +24,16 @@ class ConnectorViewSet(CrudViewSet):
     """Connectors."""
 
     model = Connector
-    thing = "connector"
+    resource_name = "connector"
     serializer_class = ConnectorSerializer
-    takes = {"test": ConnectorTestSerializer}
-    gives = {"test": ConnectorTestedSerializer}
+    request_serializers = {"test": ConnectorTestSerializer}
+    response_serializers = {"test": ConnectorTestedSerializer}
     columns = (
         *("id", "connector_id", "type", "enabled", "sealed_config", "has_own_callback"),
         *("created_at", "updated_at"),
     )
 
-    def shape(self, row: Row) -> Row:
+    def to_representation(self, row: Row) -> Row:
         """Return the row with its configuration, secrets masked, and its redirect URI."""
         config = config_encryption.decrypt(
             row.pop("sealed_config"), tenant_id=tenancy.active_id(), pk=row["id"]
@@ -42,7 +42,7 @@ class ConnectorViewSet(CrudViewSet):
         row["redirect_uri"] = callbacks.redirect_uri(
             row["id"], type=row["type"], has_own_callback=row["has_own_callback"]
         )
-        return super().shape(row)
+        return super().to_representation(row)
 
     def perform_create(self, fields: Row) -> UUID:
         return services.create(**fields).pk
@@ -65,7 +65,7 @@ class ConnectorViewSet(CrudViewSet):
 class ConnectorFactories(APIView):
     """The built-in providers and the fields of their configurations."""
 
-    gives = {"get": ConnectorFactorySerializer(many=True)}
+    response_serializers = {"get": ConnectorFactorySerializer(many=True)}
 
     def get(self, request: Request) -> Response:
         """List the built-in providers."""

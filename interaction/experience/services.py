@@ -42,7 +42,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
         _merge(experience, fields),
         event=Event.SIGN_IN_EXPERIENCE_UPDATE,
         expected=expected,
-        shown=sorted(fields),
+        changed_fields=sorted(fields),
     )
     return experience
 

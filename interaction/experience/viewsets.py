@@ -14,8 +14,8 @@ class SignInExperienceView(APIView):
     """The sign-in experience of the tenant."""
 
     serializer_class = ExperienceSerializer
-    tagged = frozenset({"get", "patch"})
-    guarded = frozenset({"patch"})
+    etag_actions = frozenset({"get", "patch"})
+    if_match_actions = frozenset({"patch"})
 
     def get(self, request: Request) -> Response:
         """Show the sign-in experience."""

@@ -115,7 +115,7 @@ def change(
             columns,
             event=Event.ADMINISTRATOR_UPDATE,
             expected=expected,
-            shown=sorted(fields),
+            changed_fields=sorted(fields),
             **_change_facts(administrator, before, columns, managed),
         )
         if managed is not None:

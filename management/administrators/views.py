@@ -23,8 +23,8 @@ from management.administrators.serializers import (
 class SignIn(APIView):
     """Sign-in with username, password and second step."""
 
-    takes = {"post": AdministratorSignInSerializer}
-    gives = {"post": AdministratorTokenSerializer}
+    request_serializers = {"post": AdministratorSignInSerializer}
+    response_serializers = {"post": AdministratorTokenSerializer}
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
@@ -45,7 +45,7 @@ class SignIn(APIView):
 class Me(APIView):
     """The administrator of the token."""
 
-    gives = {"get": AdministratorSerializer}
+    response_serializers = {"get": AdministratorSerializer}
     permission_classes = (IsAdministrator,)
 
     def get(self, request: Request) -> Response:

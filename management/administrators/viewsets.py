@@ -16,11 +16,11 @@ class AdministratorViewSet(CrudViewSet):
     """Administrators."""
 
     model = Administrator
-    thing = "administrator"
+    resource_name = "administrator"
     serializer_class = AdministratorWriteSerializer
     columns = ("id", "username", "email", "phone", "is_superuser", "role", "created_at", "updated_at")
 
-    def parsed(self, text: str) -> int | None:
+    def parse_id(self, text: str) -> int | None:
         """Return the id of a path, or none if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
@@ -28,7 +28,7 @@ class AdministratorViewSet(CrudViewSet):
         """Return a page."""
         pages = cast("EnvelopePagination", self.paginator)
         rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
-        return self.get_paginated_response([self.shape(row) for row in rows])
+        return self.get_paginated_response([self.to_representation(row) for row in rows])
 
     def row(self, pk: int) -> Row | None:
         """Return an administrator with the slugs of the administrator's tenants."""

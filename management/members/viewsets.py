@@ -16,7 +16,7 @@ from identity.organizations import enrolment, row_counts
 from identity.organizations import services as organizations
 from identity.organizations.models import MemberCount, Membership, Organization
 from identity.rest.etags import etag, expected_versions
-from identity.rest.listing import Listed, Listing
+from identity.rest.list_query import BoundListQuery, ListQuery
 from identity.rest.pagination import EnvelopePagination
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import Row
@@ -41,7 +41,7 @@ _COLUMNS: Final = (
     "created_at",
     "user__created_at",
 )
-_LISTING: Final = Listing(
+_MEMBERS: Final = ListQuery(
     lambda: Membership.objects.filter(organization=uuid("organization_id")).order_by("-created_at", "-pk"),
     _COLUMNS,
     lambda: MemberCount.objects.count_of(uuid("organization_id")),
@@ -127,7 +127,7 @@ class MemberViewSet(MemberGroup):
 
     failure_codes = {"GET": _LIST, "POST": _ENROL, "DELETE": _REMOVE}
     queries = {"list": FilterSerializer}
-    takes = {"create": EnrolSerializer}
+    request_serializers = {"create": EnrolSerializer}
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the memberships, newest first."""
@@ -135,16 +135,18 @@ class MemberViewSet(MemberGroup):
 
     def list(self, request: Request, **_: Any) -> Response:
         """Return a page; ``phone`` matches exactly, ``name`` anywhere in the name."""
-        rows: Any = self._all() if _FILTERS.isdisjoint(request.query_params) else self._filtered(request)
+        rows: Any = (
+            self._list_query() if _FILTERS.isdisjoint(request.query_params) else self._filtered(request)
+        )
         page = self.paginate_queryset(rows)
         return self.get_paginated_response([_shape(row) for row in page or []])
 
-    def _all(self) -> Listed:
+    def _list_query(self) -> BoundListQuery:
         def rows() -> QuerySet[Membership, Row]:
             found: QuerySet[Membership, Row] = self.get_queryset().values(*_COLUMNS)
             return found
 
-        return Listed(_LISTING, rows, self.get_queryset, organization_id=self._id())
+        return BoundListQuery(_MEMBERS, rows, self.get_queryset, organization_id=self._id())
 
     def _filtered(self, request: Request) -> QuerySet[Membership, Row]:
         query = FilterSerializer(data=request.query_params.dict())
@@ -160,9 +162,9 @@ class MemberViewSet(MemberGroup):
         found: QuerySet[Membership, Row] = members.values(*_COLUMNS)
         return found
 
-    def total(self, rows: QuerySet[Any] | Listed) -> int:
+    def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
         """Return the stored number of members, or count those that match the filters."""
-        if isinstance(rows, Listed):
+        if isinstance(rows, BoundListQuery):
             return row_counts.count_members(self._id())
         return self.members.count()  # without a join to the users
 
@@ -207,13 +209,13 @@ class MemberRoles(MemberGroup):
 
     failure_codes = {"GET": _ROLES, "PUT": _ROLES}
     pagination_class = None  # type: ignore[assignment]  # a member has few
-    takes = {"update": IdsSerializer(ids_field="role_ids")}
-    gives = {"list": MemberRoleSerializer, "update": None}
+    request_serializers = {"update": IdsSerializer(ids_field="role_ids")}
+    response_serializers = {"list": MemberRoleSerializer, "update": None}
 
     def list(self, request: Request, **_: Any) -> Response:
         """Return the roles."""
         member = self.member()
-        roles = organizations.MEMBER_ROLES.of(member.pk)
+        roles = organizations.MEMBER_ROLES.items_of(member.pk)
         rows = list(roles.values("id", "name", "description", "type", "created_at"))
         return Response(rows, headers={"ETag": etag(member.pk, member.version)})
 

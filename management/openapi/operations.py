@@ -70,7 +70,7 @@ class OperationSchema(FieldSchema):
         if self.action == "put" and isinstance(self.view, AssignmentView):
             return f"Replace {_inside(subject)}"
         if self._is_common() and self.action in texts.SUMMARY_VERBS:
-            return texts.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.thing))
+            return texts.SUMMARY_VERBS[self.action].format(a_thing=_with_article(self.view.resource_name))
         return _sentence(self._own_doc())
 
     def get_description(self) -> str:  # type: ignore[override]  # the library returns an optional text
@@ -110,7 +110,7 @@ class OperationSchema(FieldSchema):
 
     def _get_parameters(self) -> list[Schema]:
         parameters: list[Schema] = super()._get_parameters()
-        takes_if_match = self.action in getattr(self.view, "guarded", ())
+        takes_if_match = self.action in getattr(self.view, "if_match_actions", ())
         return [*parameters, _IF_MATCH] if takes_if_match else parameters
 
     def _get_request_body(self, direction: str = "request") -> Schema | None:
@@ -125,11 +125,11 @@ class OperationSchema(FieldSchema):
             else self._request_component(serializer)
         )
         # All fields of a PATCH are optional, so its body is, too.
-        required = self.method != "PATCH" or "takes" in self._declared()
+        required = self.method != "PATCH" or self._declares("request_serializers")
         return {"required": required, "content": {JSON: {"schema": schema}}}
 
     def _request_component(self, serializer: Serializer[Any]) -> Schema:
-        serializer.partial = self.method == "PATCH" and "takes" not in self._declared()
+        serializer.partial = self.method == "PATCH" and not self._declares("request_serializers")
         component: Schema = self.resolve_serializer(serializer, "request").ref
         return component
 
@@ -137,7 +137,7 @@ class OperationSchema(FieldSchema):
         assignment = getattr(self.view, "assignment", None)
         if assignment is not None and self.action == "put":
             return IdsSerializer(ids_field=assignment.ids_field)
-        return self._serializer("takes")
+        return self._serializer("request_serializers")
 
     # ── Responses ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -147,7 +147,7 @@ class OperationSchema(FieldSchema):
             "description": "Success.",
             "content": {JSON: {"schema": responses.envelope(self._result())}},
         }
-        if self.action in getattr(self.view, "tagged", ()):
+        if self.action in getattr(self.view, "etag_actions", ()):
             success["headers"] = {"ETag": responses.ETAG}
         return {"200": success} | responses.refusals(self._codes(member_api), member_api=member_api)
 
@@ -160,7 +160,7 @@ class OperationSchema(FieldSchema):
             "401": secured or writes,
             "403": secured or writes,
             "404": True,
-            "412": self.action in getattr(self.view, "guarded", ()),
+            "412": self.action in getattr(self.view, "if_match_actions", ()),
             "413": has_body,
             "415": has_body,
             "429": writes and not secured,
@@ -183,30 +183,30 @@ class OperationSchema(FieldSchema):
         return page
 
     def _response_serializer(self) -> Serializer[Any] | None:
-        if "gives" not in self._declared() and (self.method in {"DELETE", "PUT"}):
+        if not self._declares("response_serializers") and (self.method in {"DELETE", "PUT"}):
             return None
-        return self._serializer("gives")
+        return self._serializer("response_serializers")
 
     # ── What the view declares ────────────────────────────────────────────────────────────────────────────
 
-    def _declared(self) -> set[str]:
-        return {side for side in ("takes", "gives") if self.action in getattr(self.view, side, {})}
+    def _declares(self, attribute: str) -> bool:
+        return self.action in getattr(self.view, attribute, {})
 
-    def _serializer(self, side: str) -> Serializer[Any] | None:
-        if side in self._declared():
-            chosen = getattr(self.view, side)[self.action]
+    def _serializer(self, attribute: str) -> Serializer[Any] | None:
+        if self._declares(attribute):
+            chosen = getattr(self.view, attribute)[self.action]
         else:
             chosen = getattr(self.view, "serializer_class", None)
             if chosen is None:
-                warn(f"{type(self.view).__name__} does not declare what its {self.action} {side}")
+                warn(f"{type(self.view).__name__} declares no {attribute} for {self.action}")
         serializer: Serializer[Any] | None = chosen() if isinstance(chosen, type) else chosen
         return serializer
 
     def _is_many(self) -> bool:
         if isinstance(self.view, AssignmentView):
             return self.action == "get"
-        if "gives" in self._declared() and isinstance(
-            self.view.gives[self.action], serializers.ListSerializer
+        if self._declares("response_serializers") and isinstance(
+            self.view.response_serializers[self.action], serializers.ListSerializer
         ):
             return True
         return self.action == "list"
@@ -222,7 +222,7 @@ class OperationSchema(FieldSchema):
         method = getattr(type(self.view), self.action)
         if method.__module__ in _COMMON_MODULES:
             return True
-        return hasattr(self.view, "thing") and self.action == "retrieve"
+        return hasattr(self.view, "resource_name") and self.action == "retrieve"
 
 
 def _sentence(doc: str) -> str:

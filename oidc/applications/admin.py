@@ -169,7 +169,9 @@ class ApplicationAdmin(Pages):
         """Return the panels; a machine application has its roles and organizations too."""
         if row.type != Application.Type.MACHINE:
             return super().panels(request, row)
-        roles = [(link(role, role.name), role.description) for role in bindings.ROLES.of(row.pk)[:SHOWN]]
+        roles = [
+            (link(role, role.name), role.description) for role in bindings.ROLES.items_of(row.pk)[:SHOWN]
+        ]
         bound = OrganizationApplication.objects.filter(application=row).select_related("organization")
         rows = [
             (link(binding.organization), text(binding.created_at))
@@ -197,6 +199,7 @@ def _role_panels(role: Role) -> list[Panel]:
     if role.type != Role.Type.MACHINE:
         return []
     rows = [
-        (link(application), application.client_id) for application in bindings.OF_ROLE.of(role.pk)[:SHOWN]
+        (link(application), application.client_id)
+        for application in bindings.OF_ROLE.items_of(role.pk)[:SHOWN]
     ]
     return [Panel("Applications", ("Application", "Client id"), rows)]

@@ -46,8 +46,8 @@ ROLES: Final = Assignment(
     "role",
     "role_ids",
     Event.APPLICATION_UPDATE,
-    allowed={"type": Role.Type.MACHINE},
-    takers={"type": Application.Type.MACHINE},
+    item_filter={"type": Role.Type.MACHINE},
+    parent_filter={"type": Application.Type.MACHINE},
     refusal=NotMachineToMachine,
 )
 OF_ROLE: Final = Assignment(ApplicationRole, "role", "application", "application_ids", Event.ROLE_UPDATE)
@@ -57,7 +57,7 @@ IN_ORGANIZATION: Final = Assignment(
     "role",
     "organization_role_ids",
     Event.ORGANIZATION_APPLICATION_UPDATE,
-    allowed={"type": OrganizationRole.Type.MACHINE},
+    item_filter={"type": OrganizationRole.Type.MACHINE},
 )
 
 
@@ -78,7 +78,7 @@ def bind(organization_id: UUID, given: list[str]) -> None:
         UnknownIds: an id is not that of a machine application of this tenant; nothing is changed.
 
     """
-    if not records.touch(Organization, organization_id, None):
+    if not records.increment_version(Organization, organization_id, None):
         raise NoSuchOrganization
     parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
     bound = OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))

@@ -119,7 +119,7 @@ def change(
     fields: dict[str, Any],
     *,
     expected: frozenset[int] | None = None,
-    shown: list[str] | None = None,
+    changed_fields: list[str] | None = None,
 ) -> None:
     """Change an application.
 
@@ -138,7 +138,12 @@ def change(
     # A URI that an earlier release accepted stays until the field is changed; `doctor` reports it.
     _check_uris(application, *(field for field in _URIS if field in fields))
     records.change(
-        application, fields, event=Event.APPLICATION_UPDATE, expected=expected, shown=shown, was=before
+        application,
+        fields,
+        event=Event.APPLICATION_UPDATE,
+        expected=expected,
+        changed_fields=changed_fields,
+        old_values=before,
     )
     if "redirect_uris" in fields:
         _replace_origins(application)
@@ -151,7 +156,7 @@ def rotate_secret(application: Application) -> str:
         application,
         {"secret_digest": application.secret_digest},
         event=Event.APPLICATION_UPDATE,
-        shown=["client_secret"],
+        changed_fields=["client_secret"],
     )
     return secret
 

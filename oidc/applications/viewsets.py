@@ -33,10 +33,10 @@ class ApplicationViewSet(CrudViewSet):
     """Applications."""
 
     model = Application
-    thing = "application"
+    resource_name = "application"
     serializer_class = ApplicationSerializer
-    takes = {"secret": None}
-    gives = {"create": RegisteredApplicationSerializer, "secret": SecretSerializer}
+    request_serializers = {"secret": None}
+    response_serializers = {"create": RegisteredApplicationSerializer, "secret": SecretSerializer}
     columns = (
         *_BRIEF,
         "redirect_uris",
@@ -48,9 +48,9 @@ class ApplicationViewSet(CrudViewSet):
         "updated_at",
     )
 
-    def shape(self, row: Row) -> Row:
+    def to_representation(self, row: Row) -> Row:
         """Return a row with the OAuth settings nested."""
-        shown = super().shape(row)
+        shown = super().to_representation(row)
         # In rows of release 0.1.0 the column has its default.
         shown["require_pkce"] = shown["require_pkce"] or shown["type"] in PUBLIC_TYPES
         metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce")
@@ -59,8 +59,8 @@ class ApplicationViewSet(CrudViewSet):
 
     def create(self, request: Request, *_: Any, **__: Any) -> Response:
         """Register an application. Only this response contains its secret."""
-        application, secret = services.register(**self.validated(request))
-        return self.shown(application.pk, secret={"client_secret": secret})
+        application, secret = services.register(**self.validated_fields(request))
+        return self.row_response(application.pk, secret={"client_secret": secret})
 
     def perform_update(self, row: Application, fields: Row, expected: frozenset[int] | None) -> None:
         """Change an application."""
@@ -85,7 +85,7 @@ class ApplicationRoles(AssignmentView):
     """The system roles of a machine application."""
 
     assignment = bindings.ROLES
-    parent_thing = "application"
+    parent_name = "application"
     columns = ("id", "name", "description", "type", "created_at", "updated_at")
     serializer_class = RoleSerializer
 
@@ -95,7 +95,7 @@ class RoleApplications(AssignmentView):
 
     http_method_names = ["get", "head", "options"]
     assignment = bindings.OF_ROLE
-    parent_thing = "role"
+    parent_name = "role"
     columns = _BRIEF
     serializer_class = OrganizationApplicationSerializer
 
@@ -104,10 +104,10 @@ class OrganizationApplicationViewSet(TenantViewSet):
     """The applications bound to an organization."""
 
     model = OrganizationApplication
-    thing = "application"
+    resource_name = "application"
     serializer_class = OrganizationApplicationSerializer
-    takes = {"create": IdsSerializer(ids_field="application_ids")}
-    gives = {"create": None}
+    request_serializers = {"create": IdsSerializer(ids_field="application_ids")}
+    response_serializers = {"create": None}
     columns = tuple(f"application__{name}" for name in _BRIEF)
 
     def get_queryset(self) -> QuerySet[Any]:
@@ -125,13 +125,13 @@ class OrganizationApplicationViewSet(TenantViewSet):
         if organization is None or not Organization.objects.filter(pk=organization).exists():
             raise NotFound("organization not found")
 
-    def shape(self, row: Row) -> Row:
+    def to_representation(self, row: Row) -> Row:
         """Return the application of a binding."""
         return {name: row[f"application__{name}"] for name in _BRIEF}
 
     def list(self, request: Request, **_: Any) -> Response:
         """Return a page of applications."""
-        return self.page_of(self.rows())
+        return self.page_response(self.rows())
 
     def create(self, request: Request, **_: Any) -> Response:
         """Bind applications."""
@@ -151,15 +151,15 @@ class OrganizationApplicationRoles(AssignmentView):
     """The roles of a bound application in the organization."""
 
     assignment = bindings.IN_ORGANIZATION
-    parent_thing = "application"
+    parent_name = "application"
     columns = ("id", "name", "description")
     serializer_class = NamedSerializer
 
     def parent_id(self) -> UUID:
         """Return the binding's id."""
-        return self.parent()[0]
+        return self.find_parent()[0]
 
-    def parent(self) -> tuple[UUID, int]:
+    def find_parent(self) -> tuple[UUID, int]:
         """Return the binding's id and version."""
         bound = bindings.get_binding(self.kwargs["pk"], self.kwargs["application_pk"])
         return bound.pk, bound.version

@@ -31,7 +31,7 @@ class SessionContext(APIView):
     """The session context of an access token."""
 
     queries = {"get": QuerySerializer}
-    gives = {"get": ContextSerializer}
+    response_serializers = {"get": ContextSerializer}
     authentication_classes = (EndUserAuthentication,)
     permission_classes = (IsEndUser,)
 

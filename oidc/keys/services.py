@@ -91,7 +91,7 @@ def remove(key: SigningKey) -> None:
 
 def _lock_keys() -> None:
     """Lock the tenant's keys against other changes until the transaction ends. Token requests do not wait."""
-    records.hold(Tenant(pk=tenancy.active_id()), expected=None)
+    records.lock(Tenant(pk=tenancy.active_id()), expected=None)
 
 
 def _activate(key: SigningKey) -> None:

@@ -42,11 +42,11 @@ class SigningKeyViewSet(TenantViewSet):
     """Signing keys: the active one, the next one and those before."""
 
     model = SigningKey
-    thing = "signing key"
+    resource_name = "signing key"
     serializer_class = SigningKeySerializer
     pagination_class = None
-    takes = {"prepare": None, "rotate": None}
-    gives = {"retrieve": SigningKeyDetailSerializer}
+    request_serializers = {"prepare": None, "rotate": None}
+    response_serializers = {"retrieve": SigningKeyDetailSerializer}
 
     def get_queryset(self) -> QuerySet[SigningKey]:
         """Return the tenant's keys in the order of the key set."""

@@ -29,7 +29,7 @@ from identity.core.tenant_statements import (
     text,
     uuid,
 )
-from identity.rest.listing import HowMany, Listed, Listing
+from identity.rest.list_query import BoundListQuery, CountSubquery, ListQuery
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -56,10 +56,10 @@ NAMED = SelectValues(
     )
 )
 COLUMNS = ("pk", "username_key", "created_at")
-LISTING = Listing(
+LIST_QUERY = ListQuery(
     lambda: User.objects.filter(name=text("name")).order_by("username_key"),
     COLUMNS,
-    lambda: HowMany(User.objects.filter(name=text("name"))),
+    lambda: CountSubquery(User.objects.filter(name=text("name"))),
 )
 INSERT = Insert(Session, expires_at=Now() + duration("lifetime"))
 
@@ -110,8 +110,8 @@ def test_tuples_are_what_the_orm_makes_of_them(acme: World, rival: World):
             expected = list(rows.values_list("pk", "custom_data", "created_at", "is_suspended"))
             assert len(expected) == many
             assert [tuple(row) for row in NAMED.all(name="Same")] == expected
-            assert [tuple(row) for row in NAMED.part(1, 4, name="Same")] == expected[1:4]
-            assert NAMED.all(name="Nobody") == NAMED.part(many, many + 1, name="Same") == []
+            assert [tuple(row) for row in NAMED.slice(1, 4, name="Same")] == expected[1:4]
+            assert NAMED.all(name="Nobody") == NAMED.slice(many, many + 1, name="Same") == []
 
 
 def test_a_listing_is_read_from_both_ends(acme: World):
@@ -122,12 +122,12 @@ def test_a_listing_is_read_from_both_ends(acme: World):
             .order_by("username_key")
             .values("pk", "username_key", "created_at")
         )
-        listed = Listed(LISTING, lambda: rows, lambda: rows, name="Same")
+        listed = BoundListQuery(LIST_QUERY, lambda: rows, lambda: rows, name="Same")
         for first, after in ((0, 1), (0, 7), (2, 5), (6, 9), (7, 9)):
-            assert listed.part(first, after, is_backwards=False) == list(rows[first:after])
+            assert listed.slice(first, after, is_backwards=False) == list(rows[first:after])
             expected = list(rows[first:after])
-            assert listed.beginning(first, after) == (expected, 7 if expected else None)
-            assert listed.part(first, after, is_backwards=True) == list(rows.reverse()[first:after])
+            assert listed.slice_with_total(first, after) == (expected, 7 if expected else None)
+            assert listed.slice(first, after, is_backwards=True) == list(rows.reverse()[first:after])
 
 
 def test_one_statement_serves_every_tenant(acme: World, rival: World):

@@ -109,12 +109,12 @@ class TestRoles:
 
         do(operator, Role, "scopes", clerk, scope_ids=[str(scope.pk)])
         with acme.active():
-            held = list(roles.SCOPES.of(clerk.pk))
+            held = list(roles.SCOPES.items_of(clerk.pk))
         do(operator, Role, "scopes", clerk, scope_ids=[])
 
         with acme.active():
             assert held == [scope]
-            assert not roles.SCOPES.of(clerk.pk).exists()
+            assert not roles.SCOPES.items_of(clerk.pk).exists()
 
     def test_another_tenant_s_scope_is_no_choice(self, acme, rival, operator):
         do(operator, Role, "create", name="Clerk", type="User", description="")
@@ -127,7 +127,7 @@ class TestRoles:
 
         assert answer.status_code == 400
         with acme.active():
-            assert not roles.SCOPES.of(clerk.pk).exists()
+            assert not roles.SCOPES.items_of(clerk.pk).exists()
 
     def test_are_given_to_people_by_administrators_and_not_by_support(self, acme, operator):
         user = acme.user()
@@ -142,7 +142,7 @@ class TestRoles:
         assert support.get(path).status_code == 403
         assert path not in support.get(f"/admin/users/user/{user.pk}/change/").text
         with acme.active():
-            assert list(roles.USER_ROLES.of(user.pk)) == [clerk]
+            assert list(roles.USER_ROLES.items_of(user.pk)) == [clerk]
 
     def test_are_given_to_machines_and_to_no_other_application(self, acme, operator):
         robot = acme.application("MachineToMachine", name="Robot").application
@@ -154,8 +154,8 @@ class TestRoles:
         operator.submit(f"/admin/applications/application/{shop.pk}/do/roles/", page="/admin/tenant/")
 
         with acme.active():
-            assert list(bindings.ROLES.of(robot.pk)) == [managing]
-            assert not bindings.ROLES.of(shop.pk).exists()
+            assert list(bindings.ROLES.items_of(robot.pk)) == [managing]
+            assert not bindings.ROLES.items_of(shop.pk).exists()
 
 
 class TestOrganizations:

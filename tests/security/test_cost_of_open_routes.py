@@ -77,7 +77,7 @@ def serializers() -> dict[str, Any]:
     for path, _, pattern in routes(get_resolver()):
         view: Any = getattr(pattern.callback, "cls", None)
         if "POST" in methods(pattern) and getattr(view, "authentication_classes", None) == ():
-            found[path] = view.takes["post"]()
+            found[path] = view.request_serializers["post"]()
     return found
 
 

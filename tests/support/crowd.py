@@ -42,7 +42,7 @@ def items_for(world: World, route: Route, number: int) -> list[str]:
     assignment = assignment_of(route)
     model: type[EditableModel] = assignment.items
     with world.active():
-        rows = [model(**assignment.allowed, **_own_fields(model, world)) for _ in range(number)]
+        rows = [model(**assignment.item_filter, **_own_fields(model, world)) for _ in range(number)]
         for row in rows:
             setattr(row, "username" if model is User else "name", f"thing {row.pk}")
         model._default_manager.bulk_create(rows)

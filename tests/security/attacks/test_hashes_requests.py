@@ -34,7 +34,7 @@ def open_texts() -> list[tuple[str, str, Any]]:
     for path, _, pattern in routes(get_resolver()):
         view = getattr(pattern.callback, "cls", None)
         if "POST" in methods(pattern) and view is not None and view.authentication_classes == ():
-            serializer = view.takes["post"]
+            serializer = view.request_serializers["post"]
             found += [
                 (path, name, serializer)
                 for name, field in serializer().fields.items()
