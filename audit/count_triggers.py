@@ -1,4 +1,8 @@
-"""Triggers that correct the stored counts for inserts and deletes before the watermark: `audit.counting`."""
+"""Triggers that correct the stored numbers for inserts and deletes before the watermark.
+
+See ``audit.counting``. The tables and the column ``before`` have the names of an earlier release. ``before``
+is the watermark, and the end of a segment.
+"""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -9,37 +13,37 @@ from django.db.backends.utils import CursorWrapper
 
 from database.triggers import Triggers, fix_search_path
 
-_COUNTED: Final = "audit_counted"
-_STRETCH: Final = "audit_stretch"
+_WATERMARKS: Final = "audit_counted"
+_SEGMENTS: Final = "audit_stretch"
 _NAMES: Final = frozenset({"audit_entry_stretch_insert", "audit_entry_stretch_delete"})
 _EARLIER: Final = frozenset({"audit_entry_count_insert", "audit_entry_count_delete"})  # of 0.1.0
 
-# The age from which the insert of an entry fires the trigger. See audit.counting.
+# Inserting an entry that is older than this fires the trigger.
 LATE: Final = 30  # seconds
 
-# A transaction that advances the watermark holds the row's lock, so the row is locked before it is read.
+# Advancing the watermark locks its row, so the triggers lock the row before they read it.
 _SOURCE_POSTGRESQL: Final = f"""
 CREATE OR REPLACE FUNCTION audit_entry_came_late() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM 1 FROM {_COUNTED} WHERE tenant_id = NEW.tenant_id FOR UPDATE;
-    UPDATE {_COUNTED} SET entries = entries + 1
+    PERFORM 1 FROM {_WATERMARKS} WHERE tenant_id = NEW.tenant_id FOR UPDATE;
+    UPDATE {_WATERMARKS} SET entries = entries + 1
         WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at;
-    UPDATE {_STRETCH} SET entries = entries + 1 WHERE tenant_id = NEW.tenant_id AND before = (
-        SELECT min(before) FROM {_STRETCH} WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at);
+    UPDATE {_SEGMENTS} SET entries = entries + 1 WHERE tenant_id = NEW.tenant_id AND before = (
+        SELECT min(before) FROM {_SEGMENTS} WHERE tenant_id = NEW.tenant_id AND before > NEW.created_at);
     RETURN NULL;
 END $$;
 CREATE OR REPLACE FUNCTION audit_entry_went() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM 1 FROM {_COUNTED} WHERE tenant_id IN (SELECT tenant_id FROM gone)
+    PERFORM 1 FROM {_WATERMARKS} WHERE tenant_id IN (SELECT tenant_id FROM gone)
         ORDER BY tenant_id FOR UPDATE;
-    UPDATE {_COUNTED} AS counted SET entries = entries - (SELECT count(*) FROM gone
-        WHERE gone.tenant_id = counted.tenant_id AND gone.created_at < counted.before)
+    UPDATE {_WATERMARKS} AS stored SET entries = entries - (SELECT count(*) FROM gone
+        WHERE gone.tenant_id = stored.tenant_id AND gone.created_at < stored.before)
         WHERE tenant_id IN (SELECT tenant_id FROM gone);
-    UPDATE {_STRETCH} AS stretch SET entries = stretch.entries - lost.entries
-        FROM (SELECT tenant_id, (SELECT min(before) FROM {_STRETCH} AS kept
-                  WHERE kept.tenant_id = gone.tenant_id AND kept.before > gone.created_at) AS before,
+    UPDATE {_SEGMENTS} AS segment SET entries = segment.entries - lost.entries
+        FROM (SELECT tenant_id, (SELECT min(before) FROM {_SEGMENTS} AS later
+                  WHERE later.tenant_id = gone.tenant_id AND later.before > gone.created_at) AS before,
               count(*) AS entries FROM gone GROUP BY 1, 2) AS lost
-        WHERE stretch.tenant_id = lost.tenant_id AND stretch.before = lost.before;
+        WHERE segment.tenant_id = lost.tenant_id AND segment.before = lost.before;
     RETURN NULL;
 END $$;
 """  # noqa: S608 - no outside value, as below
@@ -52,14 +56,14 @@ CREATE OR REPLACE TRIGGER audit_entry_stretch_delete AFTER DELETE ON audit_entry
     FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_went();
 """
 
-# SQLite has one writer at a time: no entry becomes visible below the watermark after it was advanced.
+# SQLite has one writer at a time, so no entry becomes visible before a watermark that was already advanced.
 _SQLITE: Final = [
     f"""CREATE TRIGGER IF NOT EXISTS audit_entry_stretch_{verb.lower()} AFTER {verb} ON audit_entry
-    WHEN {row}.created_at < (SELECT before FROM {_COUNTED} WHERE tenant_id = {row}.tenant_id)
+    WHEN {row}.created_at < (SELECT before FROM {_WATERMARKS} WHERE tenant_id = {row}.tenant_id)
     BEGIN
-        UPDATE {_COUNTED} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id;
-        UPDATE {_STRETCH} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id AND before = (
-            SELECT min(before) FROM {_STRETCH}
+        UPDATE {_WATERMARKS} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id;
+        UPDATE {_SEGMENTS} SET entries = entries {change} WHERE tenant_id = {row}.tenant_id AND before = (
+            SELECT min(before) FROM {_SEGMENTS}
             WHERE tenant_id = {row}.tenant_id AND before > {row}.created_at);
     END"""  # noqa: S608
     for verb, row, change in (("INSERT", "NEW", "+ 1"), ("DELETE", "OLD", "- 1"))
@@ -67,14 +71,14 @@ _SQLITE: Final = [
 
 
 class _LateEntries(Triggers):
-    table = _STRETCH
+    table = _SEGMENTS
     carriers = ("audit_entry",)
 
     def names(self, vendor: str) -> AbstractSet[str]:
         return _NAMES
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers and delete the counts, which may have missed changes without the triggers."""
+        """Create the triggers and delete the stored numbers, which may be wrong without the triggers."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             on = " ON audit_entry" if connection.vendor == "postgresql" else ""
             for name in _EARLIER:
@@ -83,7 +87,7 @@ class _LateEntries(Triggers):
                 _replace_functions(cursor)
             for statement in [_TRIGGERS_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
                 cursor.execute(statement)
-            for table in (_COUNTED, _STRETCH):
+            for table in (_WATERMARKS, _SEGMENTS):
                 cursor.execute(f"DELETE FROM {table}")  # noqa: S608
 
     def update(self, connection: BaseDatabaseWrapper) -> None:

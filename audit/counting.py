@@ -1,15 +1,18 @@
-"""The exact number of a tenant's entries, without counting all of them or updating a counter for each.
+"""The exact number of a tenant's audit entries, without reading all of them.
 
-New entries are the latest, so a row (``Counted``) holds the number of entries before a watermark, and only
-later entries are counted. When these are many, the watermark is advanced. Writing an entry costs nothing
-extra: triggers correct the number only for inserts and deletes before the watermark.
+A row (``CountWatermark``) stores the number of entries before a point in time, the watermark. New entries are
+later than that, so only the entries after the watermark are counted. When there are many, the watermark is
+advanced. The entries before it are divided into segments (``CountSegment``), each with its number of entries,
+so a page in the middle of the log is found by skipping the rest of one segment.
 
-The counted entries are also divided into segments (``Stretch``), so a page in the middle of the log is found
-without skipping all newer entries.
+Users and members have shards instead (``database.row_counts``): each insert or delete updates a stored
+number. Nearly every request writes an audit entry, so that would cost too much here. Inserting an entry
+stores nothing more; triggers (``audit.count_triggers``) correct the stored numbers only for inserts and
+deletes before the watermark. docs/decisions/0029 compares the two.
 
-On PostgreSQL, an entry may become visible long after its time. So the watermark is advanced only when every
-transaction that was writing entries at that time has ended, and the triggers handle all entries that are
-older than ``LATE``.
+On PostgreSQL an entry may become visible long after its time. So the watermark is advanced only when all
+transactions that were writing entries have ended, and the insert triggers look at all entries older than
+``LATE``.
 """
 
 import time
@@ -24,18 +27,18 @@ from django.db.models import BigIntegerField, Count, F, Func, Max, QuerySet, Sub
 from django.db.models.functions import Coalesce
 
 from audit.count_triggers import LATE
-from audit.models import Counted, Entry, Stretch
+from audit.models import CountSegment, CountWatermark, Entry
 from database.clock import seconds_ahead
 
 SEGMENT_SIZE: Final = 20_000  # entries
 _BEGINNING: Final = datetime(1, 1, 2, tzinfo=UTC)
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 _MOST: Final = 2**62
-_PATIENCE: Final = timedelta(milliseconds=100)
+_MAX_WAIT: Final = timedelta(milliseconds=100)
 _NUMBER: Final = Func(F("pk"), function="COUNT", output_field=BigIntegerField())
-_TICK: Final = timedelta(microseconds=1)  # the resolution of the entries' times
+_TICK: Final = timedelta(microseconds=1)  # the resolution of ``created_at``
 
-# Locks held by other transactions writing entries.
+# The transactions that hold locks for writing entries, except this one.
 _WRITERS: Final = """
 SELECT virtualtransaction FROM pg_locks WHERE relation = 'audit_entry'::regclass AND locktype = 'relation'
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -44,16 +47,16 @@ AND mode = 'RowExclusiveLock' AND pid IS DISTINCT FROM pg_backend_pid()
 
 
 def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
-    """Return the number of entries of a tenant, without those whose keys are hidden."""
-    counted = Counted.objects.filter(pk=tenant_id)
+    """Return the number of a tenant's entries, except those with a hidden key."""
+    stored = CountWatermark.objects.filter(pk=tenant_id)
     later = Entry.objects.filter(
         tenant_id=tenant_id,
-        created_at__gte=Coalesce(Subquery(counted.values("before")), _BEGINNING),
+        created_at__gte=Coalesce(Subquery(stored.values("watermark")), _BEGINNING),
         created_at__lt=_END,
     )
-    # PostgreSQL cannot know that these are few. Bounds on both sides and the order make it use the index.
+    # PostgreSQL cannot know that few entries match. Both bounds and the order make it use the index.
     inner = later.order_by("-created_at", "-id")[:_MOST]
-    total = Count("pk") + Coalesce(Subquery(counted.values("entries")), 0)
+    total = Count("pk") + Coalesce(Subquery(stored.values("entries")), 0)
     if hidden:
         total -= Subquery(_hidden(tenant_id, hidden).annotate(number=_NUMBER).values("number"))
     found = inner.aggregate(later=Count("pk"), total=total)
@@ -65,26 +68,26 @@ def count_entries(tenant_id: str, *, hidden: Collection[str] = ()) -> int:
 def find_page_start(
     tenant_id: str, skipped: int, total: int, *, hidden: Collection[str] = ()
 ) -> tuple[datetime, int] | None:
-    """Return where a page begins: a time, and how many entries before that time to skip.
+    """Return the end of the segment in which a page begins, and the number of its entries to skip.
 
-    ``skipped`` is the number of newer entries, ``total`` the number of all entries. Never skips more than a
-    segment. None if no segment reaches that far.
+    ``skipped`` is the number of entries that are newer than the page, ``total`` the number of all entries.
+    Return None if the page begins after the last segment.
     """
     older = total - skipped
     if hidden:
         return _find_visible_start(tenant_id, older, hidden)
-    running_total = Window(Sum("entries"), order_by="before")
-    segments = Stretch.objects.filter(tenant_id=tenant_id).annotate(running_total=running_total)
-    reaching = segments.filter(running_total__gte=older).order_by("before")
-    found = reaching.values_list("before", "running_total").first()
+    running_total = Window(Sum("entries"), order_by="end")
+    segments = CountSegment.objects.filter(tenant_id=tenant_id).annotate(running_total=running_total)
+    reaching = segments.filter(running_total__gte=older).order_by("end")
+    found = reaching.values_list("end", "running_total").first()
     return found and (found[0], int(found[1]) - older)
 
 
 def _find_visible_start(tenant_id: str, older: int, hidden: Collection[str]) -> tuple[datetime, int] | None:
     """Find the segment by bisection, so that hidden entries are counted for few segments only."""
-    ordered = Stretch.objects.filter(tenant_id=tenant_id).order_by("before")
-    segments = list(ordered.values_list("before", "entries"))
-    ends = [before for before, _ in segments]
+    ordered = CountSegment.objects.filter(tenant_id=tenant_id).order_by("end")
+    segments = list(ordered.values_list("end", "entries"))
+    ends = [end for end, _ in segments]
     running_totals = list(accumulate(entries for _, entries in segments))
 
     def visible(index: int) -> int:
@@ -100,33 +103,33 @@ def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
 
 
 def advance_watermark(tenant_id: str) -> bool:
-    """Advance the watermark to a minute ago, and store the counts.
+    """Advance the watermark to a minute ago, and store the number of entries before it.
 
-    Return false if another process is doing so, or if a transaction that writes entries does not end.
+    Return false if another process is advancing it, or if a transaction that writes entries does not end.
     """
-    Counted.objects.get_or_create(pk=tenant_id, defaults={"before": _BEGINNING, "entries": 0})
-    moment = _now() - timedelta(seconds=2 * LATE)
+    CountWatermark.objects.get_or_create(pk=tenant_id, defaults={"watermark": _BEGINNING, "entries": 0})
+    watermark = _now() - timedelta(seconds=2 * LATE)
     if connection.vendor == "postgresql" and not _have_ended(_writers()):
         return False
     with transaction.atomic():
-        row = Counted.objects.select_for_update(skip_locked=True).filter(pk=tenant_id).first()
-        if row is None or row.before >= moment:
+        row = CountWatermark.objects.select_for_update(skip_locked=True).filter(pk=tenant_id).first()
+        if row is None or row.watermark >= watermark:
             return False
-        segments = Stretch.objects.filter(tenant_id=tenant_id)
-        since = segments.aggregate(last=Max("before"))["last"] or _BEGINNING
-        Stretch.objects.bulk_create(_new_segments(tenant_id, since, moment))
+        segments = CountSegment.objects.filter(tenant_id=tenant_id)
+        since = segments.aggregate(last=Max("end"))["last"] or _BEGINNING
+        CountSegment.objects.bulk_create(_new_segments(tenant_id, since, watermark))
         row.entries = int(segments.aggregate(all=Sum("entries"))["all"])
-        row.before = moment
+        row.watermark = watermark
         row.save()
     return True
 
 
-def _new_segments(tenant_id: str, since: datetime, until: datetime) -> Iterator[Stretch]:
+def _new_segments(tenant_id: str, since: datetime, until: datetime) -> Iterator[CountSegment]:
     while since < until:
         rest = _between(tenant_id, since, until).order_by("created_at", "id")
         following = rest.values_list("created_at", flat=True)[SEGMENT_SIZE : SEGMENT_SIZE + 1].first()
         end = max(following, since + _TICK) if following else until
-        yield Stretch(tenant_id=tenant_id, before=end, entries=_between(tenant_id, since, end).count())
+        yield CountSegment(tenant_id=tenant_id, end=end, entries=_between(tenant_id, since, end).count())
         since = end
 
 
@@ -136,7 +139,7 @@ def _between(tenant_id: str, since: datetime, until: datetime) -> QuerySet[Entry
 
 def _now() -> datetime:
     """Return the database's time, which is the clock of entries."""
-    now: datetime = Counted.objects.annotate(now=seconds_ahead(0)).values_list("now", flat=True)[0]
+    now: datetime = CountWatermark.objects.annotate(now=seconds_ahead(0)).values_list("now", flat=True)[0]
     return now
 
 
@@ -147,8 +150,8 @@ def _writers() -> set[str]:
 
 
 def _have_ended(writers: set[str]) -> bool:
-    """Wait up to ``_PATIENCE`` for transactions to end, and tell whether all have."""
-    deadline = time.monotonic() + _PATIENCE.total_seconds()
+    """Wait up to ``_MAX_WAIT`` for transactions to end. Return whether all have ended."""
+    deadline = time.monotonic() + _MAX_WAIT.total_seconds()
     while writers and time.monotonic() < deadline:
         time.sleep(0.01)
         writers &= _writers()

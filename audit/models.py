@@ -127,30 +127,30 @@ class Retention(models.Model):
         return f"{self.tenant_id}: {self.days} days"
 
 
-class Counted(models.Model):
-    """The number of a tenant's entries before a watermark. See ``audit.counting``."""
+class CountWatermark(models.Model):
+    """The number of a tenant's entries before a point in time, the watermark. See ``audit.counting``."""
 
     tenant_id = models.CharField(primary_key=True, max_length=36)
-    before = models.DateTimeField()
+    watermark = models.DateTimeField(db_column="before")
     entries = models.BigIntegerField()
 
     class Meta:
         db_table = "audit_counted"
 
     def __str__(self) -> str:
-        return f"{self.tenant_id}: {self.entries} before {self.before}"
+        return f"{self.tenant_id}: {self.entries} before {self.watermark}"
 
 
-class Stretch(models.Model):
-    """The number of a tenant's entries in a segment of time, which ends at ``before``: `audit.counting`."""
+class CountSegment(models.Model):
+    """The number of a tenant's entries since the end of the previous segment and before ``end``."""
 
-    pk = models.CompositePrimaryKey("tenant_id", "before")
+    pk = models.CompositePrimaryKey("tenant_id", "end")
     tenant_id = models.CharField(max_length=36)
-    before = models.DateTimeField()
+    end = models.DateTimeField(db_column="before")
     entries = models.BigIntegerField()
 
     class Meta:
         db_table = "audit_stretch"
 
     def __str__(self) -> str:
-        return f"{self.tenant_id}: {self.entries} up to {self.before}"
+        return f"{self.tenant_id}: {self.entries} until {self.end}"

@@ -1,8 +1,8 @@
-"""Triggers that maintain the number of rows of a table, on both engines, so that lists need no COUNT.
+"""Triggers that store the number of rows of a table, so that lists need no COUNT.
 
-Writers do not wait for each other: on PostgreSQL the number is the sum of several rows (shards). A statement
-updates any shard that is not locked, or inserts another. There are at most as many shards as there were
-concurrent writers.
+On PostgreSQL the number is the sum of several rows, the shards, so that writers do not wait for each other. A
+statement updates any shard that is not locked, or inserts another. There are at most as many shards as there
+were concurrent writers. The audit log has a watermark instead: see ``audit.counting``.
 """
 
 from collections.abc import Mapping, Sequence

@@ -59,17 +59,17 @@ class MemberCountQuerySet(models.QuerySet["MemberCount"]):
     """Expressions for the number of members."""
 
     def count_per_organization(self) -> Coalesce:
-        """Return the expression for the number of members of each organization of a query."""
+        """Return an expression for the number of members, for a query of organizations."""
         return self.count_of(OuterRef("pk"))
 
     def count_of(self, organization: OuterRef | Parameter) -> Coalesce:
-        """Return the expression for the number of members of an organization."""
-        parts = self.filter(organization=organization).order_by().values("organization")
-        return Coalesce(Subquery(parts.annotate(total=Sum("members")).values("total")), 0)
+        """Return an expression for the number of members of an organization."""
+        shards = self.filter(organization=organization).order_by().values("organization")
+        return Coalesce(Subquery(shards.annotate(total=Sum("members")).values("total")), 0)
 
 
 class MemberCount(CounterShard):
-    """One of several counters whose sum is the number of an organization's members."""
+    """A shard of the number of an organization's members: see ``database.row_counts``."""
 
     organization = models.ForeignKey(
         Organization,

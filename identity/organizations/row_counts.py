@@ -1,4 +1,4 @@
-"""The number of members of each organization, which triggers update."""
+"""The stored number of members of each organization: see ``database.row_counts``."""
 
 from typing import Final
 from uuid import UUID
@@ -15,11 +15,11 @@ MEMBERS: Final = RowCount(
     {"tenant_id": "tenant_id", "organization_id": "id"},
 )
 
-_parts: Final = SelectValues(
+_shards: Final = SelectValues(
     lambda: MemberCount.objects.filter(organization=uuid("organization_id")).values_list("members")
 )
 
 
 def count_members(organization_id: UUID | None) -> int:
     """Return the exact number of members of an organization; 0 without an id."""
-    return sum(members for (members,) in _parts.all(organization_id=organization_id))
+    return sum(members for (members,) in _shards.all(organization_id=organization_id))

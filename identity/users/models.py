@@ -105,7 +105,7 @@ class User(EditableModel):
 
 
 class UserCount(CounterShard):
-    """One of several counters whose sum is the number of a tenant's users."""
+    """A shard of the number of a tenant's users: see ``database.row_counts``."""
 
     users = models.BigIntegerField()
 

@@ -1,4 +1,4 @@
-"""The number of users of each tenant, which triggers update."""
+"""The stored number of users of each tenant: see ``database.row_counts``."""
 
 from typing import Final
 
@@ -11,15 +11,15 @@ from identity.users.models import UserCount
 
 USERS: Final = RowCount("users_user", "users_usercount", "users", "tenants_tenant", {"tenant_id": "id"})
 
-_parts: Final = SelectValues(lambda: UserCount.objects.values_list("users"))
+_shards: Final = SelectValues(lambda: UserCount.objects.values_list("users"))
 
 
 def count_users() -> int:
     """Return the exact number of users of the active tenant."""
-    return sum(users for (users,) in _parts.all())
+    return sum(users for (users,) in _shards.all())
 
 
 def user_count_expression() -> Coalesce:
-    """Return the number of users of the active tenant, as an expression for a query."""
-    parts = UserCount.objects.order_by().values("tenant")
-    return Coalesce(Subquery(parts.annotate(total=Sum("users")).values("total")), 0)
+    """Return an expression for the number of users of the active tenant."""
+    shards = UserCount.objects.order_by().values("tenant")
+    return Coalesce(Subquery(shards.annotate(total=Sum("users")).values("total")), 0)

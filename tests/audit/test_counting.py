@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from audit import checks, count_triggers, counting, retention
-from audit.models import Counted, Entry, Stretch
+from audit.models import CountSegment, CountWatermark, Entry
 from identity.rest import pagination
 from tests.support import management
 from tests.support.cast import World
@@ -41,7 +41,7 @@ def total(world: World) -> int:
 
 def known(world: World) -> int:
     """How many of them need not be counted any more."""
-    return Counted.objects.get(pk=world.tenant.pk).entries
+    return CountWatermark.objects.get(pk=world.tenant.pk).entries
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_before_anything_is_known_all_are_counted(acme, rival):
     write(acme, 1, 3)
     write(rival, 1, 5)
     assert total(acme) == before + 3
-    assert not Counted.objects.filter(pk=acme.tenant.pk).exists()
+    assert not CountWatermark.objects.filter(pk=acme.tenant.pk).exists()
 
 
 def test_what_comes_after_the_moment_is_counted_each_time(counted):
@@ -109,20 +109,20 @@ def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
 
 
 @pytest.fixture
-def stretched(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A tenant whose entries are counted in stretches of three, save more of one moment."""
+def segmented(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A tenant whose entries are counted in segments of three, save more of one moment."""
     monkeypatch.setattr(counting, "SEGMENT_SIZE", 3)
     for days_ago, number in ((400, 1), (90, 5), (60, 2), (41, 1), (40, 3), (9, 2), (2, 4)):
         write(acme, days_ago, number)
         write(rival, days_ago)
     assert counting.advance_watermark(rival.tenant.pk)
     assert counting.advance_watermark(acme.tenant.pk)
-    assert list(stretches(acme).values_list("entries", flat=True)) == [1, 5, 3, 3, 2, 4, 0]
+    assert list(segments(acme).values_list("entries", flat=True)) == [1, 5, 3, 3, 2, 4, 0]
     return acme
 
 
-def stretches(world: World) -> QuerySet[Stretch]:
-    return Stretch.objects.filter(tenant_id=world.tenant.pk).order_by("before")
+def segments(world: World) -> QuerySet[CountSegment]:
+    return CountSegment.objects.filter(tenant_id=world.tenant.pk).order_by("end")
 
 
 def pages(world: World, size: int) -> list[str]:
@@ -138,39 +138,39 @@ def pages(world: World, size: int) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
-def test_pages_in_the_middle_are_parts_of_one_list(stretched, rival, monkeypatch, size):
+def test_pages_in_the_middle_are_parts_of_one_list(segmented, rival, monkeypatch, size):
     monkeypatch.setattr(pagination, "_VERY_FAR", 1)
     monkeypatch.setattr(pagination, "_FAR", 2)
-    write(stretched, 0, 4)
-    write(stretched, 50, 2)
-    write(stretched, 500)
+    write(segmented, 0, 4)
+    write(segmented, 50, 2)
+    write(segmented, 500)
     write(rival, 50, 3)
-    retention.set_days(stretched.tenant.pk, 89)
+    retention.set_days(segmented.tenant.pk, 89)
     assert sum(retention.purge()) == 7
-    write(stretched, 3)
+    write(segmented, 3)
 
-    listed = pages(stretched, size)
+    listed = pages(segmented, size)
 
-    everything = Entry.objects.filter(tenant_id=stretched.tenant.pk).order_by("-created_at", "-id")
+    everything = Entry.objects.filter(tenant_id=segmented.tenant.pk).order_by("-created_at", "-id")
     assert listed == [str(pk) for pk in everything.values_list("pk", flat=True)]
-    assert len(listed) == total(stretched)
-    assert sum(stretches(rival).values_list("entries", flat=True)) == 10
-    retention.set_days(stretched.tenant.pk, None)
+    assert len(listed) == total(segmented)
+    assert sum(segments(rival).values_list("entries", flat=True)) == 10
+    retention.set_days(segmented.tenant.pk, None)
 
 
-def test_no_page_skips_more_than_a_stretch(stretched):
-    write(stretched, 50, 2)
-    write(stretched, 0, 2)
+def test_no_page_skips_more_than_a_segment(segmented):
+    write(segmented, 50, 2)
+    write(segmented, 0, 2)
     every = list(
-        Entry.objects.filter(tenant_id=stretched.tenant.pk)
+        Entry.objects.filter(tenant_id=segmented.tenant.pk)
         .order_by("-created_at", "-id")
         .values_list("pk", "created_at")
     )
-    kept = sum(stretches(stretched).values_list("entries", flat=True))
+    kept = sum(segments(segmented).values_list("entries", flat=True))
     newer = len(every) - kept
 
     for place, (pk, _) in enumerate(every):
-        found = counting.find_page_start(stretched.tenant.pk, place, len(every))
+        found = counting.find_page_start(segmented.tenant.pk, place, len(every))
         assert (found is None) == (place < newer)
         if found:
             before, skipped = found
@@ -178,14 +178,16 @@ def test_no_page_skips_more_than_a_stretch(stretched):
             assert skipped < 5
 
 
-def test_a_stretch_that_was_not_kept_counts_as_newer(stretched):
+def test_a_segment_that_is_missing_counts_as_newer(segmented):
     """Another release may have moved the moment on meanwhile."""
-    write(stretched, 0, 5)
-    Counted.objects.filter(pk=stretched.tenant.pk).update(before=timezone.now(), entries=total(stretched))
-    every = total(stretched)
+    write(segmented, 0, 5)
+    CountWatermark.objects.filter(pk=segmented.tenant.pk).update(
+        watermark=timezone.now(), entries=total(segmented)
+    )
+    every = total(segmented)
 
-    assert counting.find_page_start(stretched.tenant.pk, 2, every) is None
-    assert counting.find_page_start(stretched.tenant.pk, every - 1, every) is not None
+    assert counting.find_page_start(segmented.tenant.pk, 2, every) is None
+    assert counting.find_page_start(segmented.tenant.pk, every - 1, every) is not None
 
 
 def test_the_list_tells_the_total_whatever_is_known(counted):
@@ -244,7 +246,7 @@ class TestAtOnce:
     def test_nobody_who_writes_waits_for_the_moment(self, counted):
         before = total(counted)
         with transaction.atomic():
-            list(Counted.objects.select_for_update().filter(pk=counted.tenant.pk))
+            list(CountWatermark.objects.select_for_update().filter(pk=counted.tenant.pk))
             at_once(2, lambda _: impatiently(counted))
 
             assert total(counted) == before + 2

@@ -9,7 +9,7 @@ from django.test import Client
 
 from audit import context, counting, log
 from audit.events import Event
-from audit.models import Entry, Stretch
+from audit.models import CountSegment, Entry
 from management.observability import refusals
 from tests.support import cast, management, operators
 from tests.support.management import refusal_of, result_of
@@ -209,7 +209,7 @@ class TestReaders:
         edges = sorted(set(moments[5::5]))
         for since, edge in zip([moments[0], *edges], edges, strict=False):
             entries = of_tenant.filter(created_at__gte=since, created_at__lt=edge).count()
-            Stretch.objects.create(tenant_id=acme.tenant.pk, before=edge, entries=entries)
+            CountSegment.objects.create(tenant_id=acme.tenant.pk, end=edge, entries=entries)
         hidden = {"Admin.SignIn"}
         seen = list(of_tenant.exclude(key__in=hidden).order_by("-created_at", "-id"))
 
