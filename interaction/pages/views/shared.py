@@ -13,7 +13,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import gone, redirect
+from identity.http.responses import allow_form_targets, gone, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -89,7 +89,7 @@ def render_page(
     response["Cache-Control"] = "no-store"
     if chosen := languages.get_chosen(request):
         language.remember(response, chosen)
-    response.form_targets = pending.form_targets if pending else ()  # type: ignore[attr-defined]
+    allow_form_targets(response, pending.form_targets if pending else ())
     if current_captcha:
         response.widget_sources = current_captcha.provider.widget.sources  # type: ignore[attr-defined]
     return response

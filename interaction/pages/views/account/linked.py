@@ -5,7 +5,7 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from identity.http.responses import redirect
+from identity.http.responses import allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import linked_accounts
@@ -44,5 +44,5 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
         ],
         offers=[{"id": offer.connector_id, "name": offer.name} for offer in linked_accounts.get_offers()],
     )
-    response.form_targets = _FORM_TARGETS  # type: ignore[attr-defined]
+    allow_form_targets(response, _FORM_TARGETS)
     return response
