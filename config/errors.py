@@ -21,7 +21,7 @@ from audit import context
 from identity.http.error_page import error_page
 from identity.users import passwords
 from management.api.envelope import plain_refusal
-from oidc.provider.errors import oauth_error
+from oidc.provider.error_responses import oauth_error
 
 _OAUTH: Final = (
     "/oidc/token",

@@ -18,6 +18,6 @@ def cacheable_json(request: HttpRequest, document: dict[str, Any]) -> HttpRespon
     response["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     conditional = get_conditional_response(request, etag=response["ETag"], response=response)
     assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
-    # A script that sends If-None-Match itself reads the 304, so that needs the header too.
+    # A script that sends If-None-Match itself gets the 304, which needs the header too.
     conditional["Access-Control-Allow-Origin"] = "*"
     return conditional

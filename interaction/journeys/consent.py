@@ -14,7 +14,7 @@ from oidc.provider.authorization import steps
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:
     """Return what the application requests, and record that the page shows it to this user."""
-    consent_request = steps.get_wanted(session.user, pending.authorization)
+    consent_request = steps.build_consent_request(session.user, pending.authorization)
     shown = consent_request.to_json() | {"user_id": str(session.user_id)}
     if shown != pending.row.shown:
         requests.record_shown(pending.row, shown)
@@ -43,7 +43,7 @@ def allow(session: Session, pending: Pending) -> str:
     shown = pending.row.shown
     if shown is not None and requests.record_consent(pending.row, session):
         # Only what was shown and can still be granted.
-        consent_request = steps.get_wanted(session.user, pending.authorization)
+        consent_request = steps.build_consent_request(session.user, pending.authorization)
         consents.grant(session.user, pending.application, consent_request.limited_to(shown))
     return pending.resume_url
 
@@ -51,4 +51,6 @@ def allow(session: Session, pending: Pending) -> str:
 def deny(pending: Pending) -> str:
     """End the request; return the redirect URI with the error ``access_denied``."""
     requests.finish(pending.row)
-    return pending.authorization.answer(error="access_denied", error_description="The user did not agree.")
+    return pending.authorization.build_response_url(
+        error="access_denied", error_description="The user did not agree."
+    )

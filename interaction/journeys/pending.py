@@ -16,8 +16,8 @@ from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import parameters
 from oidc.provider.authorization import request as authorization
-from oidc.provider.authorization.refusals import Unanswerable
 from oidc.provider.authorization.request import Authorization
+from oidc.provider.errors import ErrorRedirect, Unanswerable
 
 
 class Expired(ServiceError):
@@ -73,7 +73,7 @@ def refuse_reauthentication(pending: Pending) -> str:
     OpenID Connect Core 3.1.2.1: the client MUST get an error, typically ``login_required``.
     """
     requests.finish(pending.row)
-    return pending.authorization.answer(
+    return pending.authorization.build_response_url(
         error="login_required", error_description="No way to sign in here asks the user again."
     )
 
@@ -95,7 +95,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         return None
     try:
         valid = authorization.validate(parameters.decode(row.query), application=row.application)
-    except (Unanswerable, authorization.ErrorRedirect):
+    except (Unanswerable, ErrorRedirect):
         # The application or its redirect URI changed meanwhile.
         requests.finish(row)
         raise Expired from None

@@ -27,7 +27,7 @@ class EndUserAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
         try:
-            return bearer.authenticate(token.strip(), names=True), None
+            return bearer.authenticate(token.strip(), with_names=True), None
         except ApplicationGone:
             raise NotFound("application not found or invalid") from None
         except InvalidBearer as error:

@@ -25,7 +25,7 @@ _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class InvalidBearer(Exception):
-    """The token is not valid here. The text says why, for developers."""
+    """The access token is not valid. The text says why, for developers."""
 
 
 class ApplicationGone(InvalidBearer):
@@ -34,7 +34,10 @@ class ApplicationGone(InvalidBearer):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The user and application of a valid access token. Names are empty unless they were requested."""
+    """The user and application of a valid access token.
+
+    ``application_name`` and ``application_type`` are empty unless ``authenticate`` was told to read them.
+    """
 
     user: User
     application_id: UUID
@@ -49,15 +52,15 @@ class Principal:
         return tuple(self.claims["scope"].split())
 
 
-def authenticate(token: str, *, names: bool = False) -> Principal:
+def authenticate(token: str, *, with_names: bool = False) -> Principal:
     """Return the user and application of an access token of the active tenant, in one query.
 
     The order of checks: signature, expiry, application, user, family or session, revoked id; then, for
-    a third-party application, audience and consent. With ``names``, the query also reads the name and
-    type of the application, and the row of the tenant.
+    a third-party application, audience and consent. ``with_names`` also reads the name and type of the
+    application, and the row of the tenant.
 
     Raises:
-        InvalidBearer: a check failed, or the token is of another kind.
+        InvalidBearer: a check failed, or the token is an application's own.
 
     """
     try:
@@ -67,14 +70,14 @@ def authenticate(token: str, *, names: bool = False) -> Principal:
     check_times_and_issuer(parsed.claims)
     if parsed.claims.get("token_type") == "m2m":
         raise InvalidBearer("The access token speaks for an application, not for a user.")
-    user: Any = _live_user(_named if names else _plain, parsed.kid, parsed.claims)
+    user = _find_live_user(_WITH_NAMES if with_names else _WITHOUT_NAMES, parsed.kid, parsed.claims)
     return Principal(
         user,
         user.application_key,
         parsed.claims,
         is_third_party=user.application_is_third_party,
-        application_name=user.application_name if names else "",
-        application_type=user.application_type if names else "",
+        application_name=user.application_name if with_names else "",
+        application_type=user.application_type if with_names else "",
     )
 
 
@@ -96,18 +99,24 @@ def check_times_and_issuer(claims: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _UserQueries:
-    """The queries for the user of a token, by the kind of grant that the token was issued from."""
+    """The queries for the user of a token, one for each kind of grant that a token can depend on."""
 
     by_family: Select[User]
     by_session: Select[User]
 
 
-def _live_user(queries: _UserQueries, kid: str, claims: Mapping[str, Any]) -> User:
+def _find_live_user(queries: _UserQueries, kid: str, claims: Mapping[str, Any]) -> Any:
+    """Return the user of a token with the annotations of ``_annotate_users``.
+
+    Raises:
+        InvalidBearer: the token is no longer valid.
+
+    """
     subject = ids.parse(claims["sub"])
     if subject is None:
         raise InvalidBearer("The access token has no subject.")
     query, grant_id = _query_by_grant(queries, claims)
-    user = query.first(
+    user: Any = query.first(
         subject=subject,
         kid=kid,
         client_id=claims["client_id"],
@@ -117,65 +126,70 @@ def _live_user(queries: _UserQueries, kid: str, claims: Mapping[str, Any]) -> Us
     )
     if user is None:
         raise _missing_user_error(kid, claims)
-    if not user.key_is_listed:  # type: ignore[attr-defined]
+    if not user.key_is_listed:
         raise InvalidBearer("The signing key was deleted.")
-    if user.application_key is None:  # type: ignore[attr-defined]
+    if user.application_key is None:
         raise ApplicationGone("The application was deleted.")
     if user.is_suspended:
         raise InvalidBearer("The user is suspended.")
-    if not user.grant_is_live or user.is_revoked:  # type: ignore[attr-defined]
+    if not user.grant_is_live or user.is_revoked:
         raise InvalidBearer("The access token was revoked, or its session ended.")
-    if user.application_is_third_party:  # type: ignore[attr-defined]
+    if user.application_is_third_party:
         _check_third_party(user, claims)
     return user
 
 
-def _check_third_party(user: User, claims: Mapping[str, Any]) -> None:
-    """Check the audience and the consent of a third-party application's token (decisions N2 and N4).
+def _check_third_party(user: Any, claims: Mapping[str, Any]) -> None:
+    """Check the audience, consent and epoch of a third-party application's token (decisions N2 and N4).
 
     Raises:
-        InvalidBearer: the token is for an API alone, or its consent was revoked.
+        InvalidBearer: the token is for another API, its consent was revoked, or the password was changed.
 
     """
     if tenancy.active().issuer not in tokens.get_audiences(claims):
         raise InvalidBearer("The access token is for somebody else.")
-    if not user.consent_is_live or not tokens.has_current_epoch(claims, user):  # type: ignore[attr-defined]
+    if not user.consent_is_live or not tokens.has_current_epoch(claims, user):
         raise InvalidBearer("The user no longer agrees, or the password was changed.")
 
 
 def _missing_user_error(kid: str, claims: Mapping[str, Any]) -> InvalidBearer:
-    """Return the error for a token without a user. A deleted application is reported first."""
-    listed = SigningKey.objects.filter(pk=kid).exists()
-    if listed and not Application.objects.filter(client_id=claims.get("client_id")).exists():
+    """Return the error for a token whose user was not found. A deleted application is reported first."""
+    is_key_listed = SigningKey.objects.filter(pk=kid).exists()
+    if is_key_listed and not Application.objects.filter(client_id=claims.get("client_id")).exists():
         return ApplicationGone("The application was deleted.")
     return InvalidBearer("The user is gone.")
 
 
 def _query_by_grant(queries: _UserQueries, claims: Mapping[str, Any]) -> tuple[Select[User], UUID]:
-    """Return the query for the token's refresh family or, without one, its session; and the id of that."""
-    family = ids.parse(str(claims.get("family_id")))
-    if family is not None:
-        return queries.by_family, family
-    session = ids.parse(str(claims.get("sid")))
-    if session is None:
+    """Return the query for the kind of grant that a token depends on, and the id of the grant.
+
+    Raises:
+        InvalidBearer: the token names neither a refresh family nor a session.
+
+    """
+    family_id = ids.parse(str(claims.get("family_id")))
+    if family_id is not None:
+        return queries.by_family, family_id
+    session_id = ids.parse(str(claims.get("sid")))
+    if session_id is None:
         raise InvalidBearer("The access token names neither a family nor a session.")
-    return queries.by_session, session
+    return queries.by_session, session_id
 
 
 def _consent_values(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the consent that a token names, as values of the queries.
+    """Return the values of the queries that select the consent of a token.
 
-    A token of release 0.1.0 names none. It is valid under a consent that is not younger than the token,
-    unless it is for an organization.
+    A token of release 0.1.0 does not name its consent. Such a token is valid if the consent was given
+    before the token was issued, unless the token is for an organization.
     """
-    named = ids.parse(str(claims.get(tokens.CONSENT)))
-    organization = ids.parse(str(claims.get("organization_id")))
-    issued = datetime.fromtimestamp(claims["iat"] + 1, tz=UTC)
+    consent_id = ids.parse(str(claims.get(tokens.CONSENT)))
+    organization_id = ids.parse(str(claims.get("organization_id")))
+    issued_at = datetime.fromtimestamp(claims["iat"] + 1, tz=UTC)
     return {
-        "consent_id": named if organization is None else None,
-        "target_id": None if organization is None else named,
-        "organization_id": organization,
-        "agreed_before": issued if named is None and organization is None else _NEVER,
+        "consent_id": consent_id if organization_id is None else None,
+        "target_id": None if organization_id is None else consent_id,
+        "organization_id": organization_id,
+        "agreed_before": issued_at if consent_id is None and organization_id is None else _NEVER,
     }
 
 
@@ -196,36 +210,38 @@ def _targets() -> QuerySet[ConsentTarget]:
     )
 
 
-def _annotated_user(grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     """Return the user of a token, annotated with all that must be true for the token to be valid."""
-    behind = grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
+    grant = live_grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
     return User.objects.filter(pk=uuid("subject")).annotate(
         key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
-        application_key=_of_application("pk"),
-        application_is_third_party=_of_application("is_third_party"),
+        application_key=_application_column("pk"),
+        application_is_third_party=_application_column("is_third_party"),
         consent_is_live=ExpressionWrapper(
             Q(Exists(_consents())) | Q(Exists(_targets())), output_field=BooleanField()
         ),
-        grant_is_live=Exists(behind),
+        grant_is_live=Exists(grant),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
     )
 
 
-def _with_names(users: QuerySet[User]) -> QuerySet[User]:
-    return users.select_related("tenant").annotate(
-        application_name=_of_application("name"), application_type=_of_application("type")
+def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+    return (
+        _annotate_users(live_grants)
+        .select_related("tenant")
+        .annotate(application_name=_application_column("name"), application_type=_application_column("type"))
     )
 
 
-def _of_application(column: str) -> Subquery:
+def _application_column(column: str) -> Subquery:
     return Subquery(Application.objects.filter(client_id=text("client_id")).values(column)[:1])
 
 
-_plain: Final = _UserQueries(
-    by_family=Select(lambda: _annotated_user(RefreshFamily.objects.live)[:1]),
-    by_session=Select(lambda: _annotated_user(Session.objects.live)[:1]),
+_WITHOUT_NAMES: Final = _UserQueries(
+    by_family=Select(lambda: _annotate_users(RefreshFamily.objects.live)[:1]),
+    by_session=Select(lambda: _annotate_users(Session.objects.live)[:1]),
 )
-_named: Final = _UserQueries(
-    by_family=Select(lambda: _with_names(_annotated_user(RefreshFamily.objects.live))[:1]),
-    by_session=Select(lambda: _with_names(_annotated_user(Session.objects.live))[:1]),
+_WITH_NAMES: Final = _UserQueries(
+    by_family=Select(lambda: _annotate_names(RefreshFamily.objects.live)[:1]),
+    by_session=Select(lambda: _annotate_names(Session.objects.live)[:1]),
 )

@@ -1,36 +1,36 @@
-"""The claims that scopes release. Pure functions."""
+"""The claims about a user, and the scopes that release them."""
 
 from collections.abc import Collection
 from typing import Any, Final
 
 from identity.users.models import User
-from oidc.provider import scopes as s
+from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
 
 _RELEASED: Final = {
-    s.PROFILE: ("name", "username", "picture", "gender", "updated_at"),
-    s.EMAIL: ("email", "email_verified"),
-    s.PHONE: ("phone_number", "phone_number_verified"),
-    s.ORGANIZATIONS: ("organizations",),
-    s.ORGANIZATION_ROLES: ("organization_roles",),
+    PROFILE: ("name", "username", "picture", "gender", "updated_at"),
+    EMAIL: ("email", "email_verified"),
+    PHONE: ("phone_number", "phone_number_verified"),
+    ORGANIZATIONS: ("organizations",),
+    ORGANIZATION_ROLES: ("organization_roles",),
 }
-# An ID token is passed around, so a scope releases fewer claims in it than at userinfo.
+# An ID token may be forwarded and logged, so a scope releases fewer claims in it than at userinfo.
 _IN_ID_TOKEN: Final = ("name", "username", "picture", "email", "email_verified")
 
 SCOPE_OF: Final = {name: scope for scope, names in _RELEASED.items() for name in names}
 
 
-def released(scopes: Collection[str]) -> set[str]:
+def get_names(scopes: Collection[str]) -> set[str]:
     """Return the names of the claims that scopes release."""
     return {name for name, scope in SCOPE_OF.items() if scope in scopes}
 
 
-def in_id_token(scopes: Collection[str], requested: Collection[str] = ()) -> set[str]:
-    """Return the names of the claims of an ID token: those of scopes, and the individually requested ones."""
-    return released(scopes).intersection(_IN_ID_TOKEN).union(requested)
+def get_id_token_names(scopes: Collection[str], requested: Collection[str] = ()) -> set[str]:
+    """Return the names of the claims of an ID token: those of its scopes and those of ``claims``."""
+    return get_names(scopes).intersection(_IN_ID_TOKEN).union(requested)
 
 
-def about(user: User, names: Collection[str]) -> dict[str, Any]:
-    """Return the claims about a user among ``names`` that have a value (OpenID Connect Core 5.1)."""
+def get_values(user: User, names: Collection[str]) -> dict[str, Any]:
+    """Return those of the named claims that have a value for the user (OpenID Connect Core 5.1)."""
     gender = user.custom_data.get("gender")
     claims: dict[str, Any] = {
         "name": user.name,
@@ -44,5 +44,5 @@ def about(user: User, names: Collection[str]) -> dict[str, Any]:
         claims |= {"email": user.email, "email_verified": user.email_verified}
     if user.phone:
         claims |= {"phone_number": user.phone, "phone_number_verified": user.phone_verified}
-    # Core 5.3.2: a claim that is not returned is omitted, rather than present and null or empty.
+    # Core 5.3.2: a claim that is not returned SHOULD be omitted, not null or empty.
     return {name: value for name, value in claims.items() if name in names and value not in (None, "")}

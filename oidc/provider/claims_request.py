@@ -1,4 +1,4 @@
-"""The ``claims`` parameter, which requests individual claims (OpenID Connect Core 5.5)."""
+"""The ``claims`` parameter, which requests claims one by one (OpenID Connect Core 5.5)."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Malformed(ValueError):
 class ClaimsRequest:
     """The supported claims of a request, at userinfo and in the ID token.
 
-    ``subjects`` are the requested values of ``sub``; any user will do if it is unset.
+    ``subjects`` are the values that ``sub`` may have, or None if it may have any.
     """
 
     userinfo: tuple[str, ...] = ()
@@ -28,13 +28,13 @@ class ClaimsRequest:
     @property
     def as_json(self) -> dict[str, list[str]]:
         """The JSON that is stored with a grant."""
-        named = {"userinfo": list(self.userinfo), "id_token": list(self.id_token)}
-        return {place: names for place, names in named.items() if names}
+        by_place = {"userinfo": list(self.userinfo), "id_token": list(self.id_token)}
+        return {place: names for place, names in by_place.items() if names}
 
-    def scopes_beyond(self, asked: tuple[str, ...]) -> list[str]:
-        """Return the scopes that release the requested claims, except those that are requested as scopes."""
-        wanted = {claims.SCOPE_OF[name] for name in self.userinfo + self.id_token}
-        return [word for word in scopes.IDENTITY_SCOPES if word in wanted and word not in asked]
+    def get_scopes_beyond(self, requested: tuple[str, ...]) -> list[str]:
+        """Return the scopes that release the requested claims, without those in ``requested``."""
+        releasing = {claims.SCOPE_OF[name] for name in self.userinfo + self.id_token}.difference(requested)
+        return [scope for scope in scopes.IDENTITY_SCOPES if scope in releasing]
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def parse(text: str) -> dict[str, Any]:
 
     """
     try:
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+        document = json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise Malformed from None
     if not isinstance(document, dict):
@@ -55,7 +55,9 @@ def parse(text: str) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> ClaimsRequest:
     """Return the supported part of a request. Core 5.5: members that are not understood MUST be ignored."""
-    return ClaimsRequest(_known(document, "userinfo"), _known(document, "id_token"), _subjects(document))
+    return ClaimsRequest(
+        _get_supported(document, "userinfo"), _get_supported(document, "id_token"), _get_subjects(document)
+    )
 
 
 def from_json(stored: dict[str, list[str]]) -> ClaimsRequest:
@@ -64,48 +66,56 @@ def from_json(stored: dict[str, list[str]]) -> ClaimsRequest:
 
 
 def demands_acr(document: dict[str, Any]) -> bool:
-    """Tell whether the ID token must carry one of certain values of ``acr`` (Core 5.5.1.1)."""
-    wanted = _members(document, "id_token").get(_ACR)
-    return isinstance(wanted, dict) and wanted.get("essential") is True and _values(wanted) is not None
+    """Tell whether the ID token must have one of the requested values of ``acr`` (Core 5.5.1.1)."""
+    acr = _get_members(document, "id_token").get(_ACR)
+    return isinstance(acr, dict) and acr.get("essential") is True and _get_values(acr) is not None
 
 
-def _known(document: dict[str, Any], place: str) -> tuple[str, ...]:
-    asked = _members(document, place)
+def _get_supported(document: dict[str, Any], place: str) -> tuple[str, ...]:
+    requested = _get_members(document, place)
     # Core 5.5.1: null, or an object. The members of the object cannot change the value of a claim.
-    return tuple(n for n in claims.SCOPE_OF if n in asked and isinstance(asked[n], dict | None))
+    return tuple(
+        name for name in claims.SCOPE_OF if name in requested and isinstance(requested[name], dict | None)
+    )
 
 
-def _members(document: dict[str, Any], place: str) -> dict[str, Any]:
-    found = document.get(place)
-    return found if isinstance(found, dict) else {}
+def _get_members(document: dict[str, Any], place: str) -> dict[str, Any]:
+    members = document.get(place)
+    return members if isinstance(members, dict) else {}
 
 
-def _subjects(document: dict[str, Any]) -> frozenset[str] | None:
-    """Return the subjects that both places allow: any other subject is refused (Core 3.1.2.2)."""
+def _get_subjects(document: dict[str, Any]) -> frozenset[str] | None:
+    """Return the values of ``sub`` that both places allow, or None if both allow any (Core 3.1.2.2)."""
     subjects: frozenset[str] | None = None
     for place in ("userinfo", "id_token"):
-        wanted = _members(document, place).get(_SUB)
-        values = _values(wanted) if isinstance(wanted, dict) else None
+        requested = _get_members(document, place).get(_SUB)
+        values = _get_values(requested) if isinstance(requested, dict) else None
         if values is not None:
-            named = frozenset(value for value in values if isinstance(value, str))
-            subjects = named if subjects is None else subjects & named
+            allowed = frozenset(value for value in values if isinstance(value, str))
+            subjects = allowed if subjects is None else subjects & allowed
     return subjects
 
 
-def _values(wanted: dict[str, Any]) -> list[Any] | None:
-    """Return the values that the claim may have, or None if any value will do."""
-    if wanted.get("value") is not None:
-        return [wanted["value"]]
-    values = wanted.get("values")
+def _get_values(requested: dict[str, Any]) -> list[Any] | None:
+    """Return the values that a claim may have, or None if it may have any."""
+    if requested.get("value") is not None:
+        return [requested["value"]]
+    values = requested.get("values")
     return values if isinstance(values, list) and values else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def _build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object.
+
+    Raises:
+        Malformed: it has a repeated member.
+
+    """
+    built = dict(members)
+    if len(built) < len(members):
         raise Malformed
-    return made
+    return built
 
 
-def _refuse(_: str) -> NoReturn:
+def _refuse_constant(_: str) -> NoReturn:
     raise Malformed

@@ -24,7 +24,7 @@ _LONGEST_HEADER: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The credentials that came with a request."""
+    """The client id and secret of a request. The secret is empty if none was sent."""
 
     client_id: str
     secret: str
@@ -32,9 +32,9 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An application as the endpoints of clients need it: all of it is read in one query.
+    """An application, and what else one query reads for the token endpoint.
 
-    ``active_key_id`` is the tenant's signing key. ``has_roles`` is only known of what ``find`` returned.
+    ``active_key_id`` is the tenant's active signing key. Only ``find`` sets ``has_roles``.
     """
 
     application: Application
@@ -51,13 +51,13 @@ _BY_CLIENT_ID: Final = Select(
 
 
 def find(client_id: str) -> Client | None:
-    """Return the client with an id."""
+    """Return the client with this id, or None if no application has it."""
     row: Any = _BY_CLIENT_ID.first(client_id=client_id) if is_well_formed(client_id) else None
     return Client(row, row.active_key_id, row.has_roles) if row else None
 
 
 def is_well_formed(client_id: str) -> bool:
-    """Tell whether there can be a client with this id."""
+    """Tell whether a client can have this id."""
     return client_id.isascii() and client_id.isprintable()
 
 
@@ -65,8 +65,8 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
     """Return the client that a request authenticates.
 
     Raises:
-        InvalidClient: it is unknown, or its credentials are wrong.
-        InvalidRequest: there are credentials both in the header and in the body.
+        InvalidClient: the client is unknown, or its credentials are wrong.
+        InvalidRequest: both the header and the body have a secret.
 
     """
     credentials = read_credentials(authorization, parameters)
@@ -77,14 +77,14 @@ def authenticate(authorization: str | None, parameters: Mapping[str, str]) -> Cl
 
 
 def is_authentic(client: Client, credentials: Credentials) -> bool:
-    """Tell whether the credentials are the client's. A public client needs no secret."""
+    """Tell whether the credentials are valid for the client. A public client needs no secret."""
     if not is_proof_needed(client, credentials):
         return True
     return applications.is_valid_secret(client.application, credentials.secret)
 
 
 def is_proof_needed(client: Client, credentials: Credentials) -> bool:
-    """Tell whether the secret has to be right: the client is confidential, or one was sent."""
+    """Tell whether the secret must be valid: the client is confidential, or a secret was sent."""
     return client.application.must_present_secret or bool(credentials.secret)
 
 
@@ -93,13 +93,13 @@ def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -
 
     Raises:
         InvalidClient: the header is not valid Basic, or the body names another client.
-        InvalidRequest: there are credentials in both places.
+        InvalidRequest: both the header and the body have a secret.
 
     """
     body = Credentials(parameters.get("client_id", ""), parameters.get("client_secret", ""))
     if authorization is None:
         return body
-    basic = _basic(authorization)
+    basic = _parse_basic(authorization)
     if basic is None:
         raise InvalidClient("The Authorization header is not valid Basic.", client_id=body.client_id)
     if body.secret:
@@ -112,8 +112,8 @@ def read_credentials(authorization: str | None, parameters: Mapping[str, str]) -
     return basic
 
 
-def _basic(header: str) -> Credentials | None:
-    """Return the credentials of a header that uses the Basic scheme, if it is well formed."""
+def _parse_basic(header: str) -> Credentials | None:
+    """Return the credentials of an Authorization header, or None if it is not valid Basic."""
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() != "basic" or len(header) > _LONGEST_HEADER:
         return None

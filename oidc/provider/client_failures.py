@@ -1,4 +1,4 @@
-"""Refused token and revocation requests, which are counted and recorded in the audit log."""
+"""Counting and recording of token and revocation requests that fail."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from identity.limits.failures import Failure
 
 
 def record(event: Event, error: str, *, client_id: str, is_client_proven: bool = False, **facts: Any) -> None:
-    """Record a refused request, and count it unless its client was authenticated.
+    """Record a failed request in the audit log, and count it unless the client proved its identity.
 
     Raises:
-        limits.TooMany: there were too many, from this address or for this client at this address. It
-            replaces only a refusal; a request that succeeds is never counted.
+        limits.TooMany: too many requests failed from this address, or for this client from this address.
+            A request that succeeds is never counted or limited.
 
     """
     facts |= {"result": "failed", "error": error, "client_id": client_id}

@@ -20,7 +20,7 @@ Claims = Mapping[str, Any]
 class PrincipalQuery:
     """The query for the application of a token, with further conditions by name.
 
-    Conditions are built once for all requests. Values that differ between requests are ``Parameter``.
+    The conditions are compiled once. What differs between requests is a parameter of the statement.
     """
 
     def __init__(self, **conditions: Callable[[], Exists]) -> None:
@@ -34,24 +34,24 @@ class PrincipalQuery:
         )
 
 
-# Returns the query for the application of a token, and its values, from the claims of the token.
+# From the claims of a token: the query for its application, and the values of the query's parameters.
 ChooseQuery = Callable[[Claims], tuple[PrincipalQuery, Mapping[str, object]]]
 
 
 class NotAClientToken(Exception):
-    """The token is valid, but it is a user's."""
+    """The token is valid, but a user's."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientPrincipal:
-    """An application that acts on its own behalf. ``conditions`` are the results of the query's."""
+    """An application that acts on its own behalf. ``conditions`` has the results of the query, by name."""
 
     application: Application
     claims: Claims
     conditions: Mapping[str, bool]
 
-    is_authenticated = True  # REST framework reads it
-    vouches_for_addresses = True  # addresses of users it creates are trusted: applications have no such limit
+    is_authenticated = True  # for REST framework
+    vouches_for_addresses = True  # emails and phones of users it creates count as verified
 
     @property
     def scopes(self) -> frozenset[str]:
@@ -67,8 +67,8 @@ class ClientPrincipal:
 def authenticate(token: str, choose_query: ChooseQuery) -> ClientPrincipal:
     """Return the application of a client-credentials token of the active tenant, in one query.
 
-    Key, application and revocation are read from the database. The caller checks what roles grant now:
-    it adds conditions to the query, whose results are in ``conditions``.
+    The query checks that the key and the application exist and that the token is not revoked. The caller
+    adds conditions for what the application's roles grant now.
 
     Raises:
         InvalidBearer: the token is forged, expired or revoked, or its application was deleted.
@@ -82,10 +82,10 @@ def authenticate(token: str, choose_query: ChooseQuery) -> ClientPrincipal:
     claims = parsed.claims
     check_times_and_issuer(claims)
     query, values = choose_query(claims)
-    application = query.statement.first(
+    application: Any = query.statement.first(
         client_id=claims["client_id"], kid=parsed.kid, token_id=claims["jti"], **values
     )
-    if application is None or not application.key_is_listed or application.is_revoked:  # type: ignore[attr-defined]
+    if application is None or not application.key_is_listed or application.is_revoked:
         raise InvalidBearer("The access token was revoked, or its application or key is gone.")
     if claims.get("token_type") != "m2m":
         raise NotAClientToken

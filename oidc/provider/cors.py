@@ -15,7 +15,7 @@ View = Callable[[HttpRequest], HttpResponse]
 
 
 def cross_origin(methods: str) -> Callable[[View], View]:
-    """Let pages of registered origins read the responses of a view, and answer preflight requests."""
+    """Let pages on registered origins read the responses of a view, and respond to preflight requests."""
 
     def decorate(view: View) -> View:
         @wraps(view)

@@ -39,8 +39,13 @@ _SUPPORTED: Final[dict[str, Any]] = {
         "organization_roles",
         "organization_id",
         "organization_is_admin",
-        # Not in the interface's list, but tokens or userinfo contain them.
-        *("gender", "updated_at", "auth_time", "nonce", "amr", "sid", "at_hash"),
+        "gender",
+        "updated_at",
+        "auth_time",
+        "nonce",
+        "amr",
+        "sid",
+        "at_hash",
     ],
     "claims_parameter_supported": True,
     "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
@@ -60,9 +65,9 @@ _ENDPOINTS: Final = {
 }
 
 
-@csrf_exempt  # another method gets 405, and not 403 for a missing CSRF token
+@csrf_exempt  # so that POST gets 405 instead of 403 for a missing CSRF token
 @require_safe
 def discovery(request: HttpRequest) -> HttpResponse:
-    """Return the provider metadata of this tenant. All URLs come from the configuration."""
+    """Return the provider metadata of this tenant. Its URLs come from the settings."""
     addresses = {name: f"{settings.BASE_URL}{reverse(route)}" for name, route in _ENDPOINTS.items()}
     return cacheable_json(request, {"issuer": tenancy.active().issuer} | addresses | _SUPPORTED)

@@ -1,4 +1,4 @@
-"""What a token request grants, as one immutable value."""
+"""What a token request is granted: the contents of its tokens."""
 
 import time
 from dataclasses import dataclass, field
@@ -29,8 +29,8 @@ class SignIn:
 class GrantContext:
     """The contents of the access and ID token of one response.
 
-    ``scopes`` are identity scopes, ``claims`` the individually requested claims. Without a ``user``, the
-    grant is the application's own. ``family_id`` is set if the access token belongs to a refresh family.
+    ``scopes`` are identity scopes, ``claims`` those of the ``claims`` parameter. Without a ``user``, the
+    application acts on its own behalf. ``family_id`` is set if the access token belongs to a refresh family.
     """
 
     application: Application
@@ -58,7 +58,7 @@ class GrantContext:
 
     @property
     def access_token_exp(self) -> int:
-        """When the access token expires, as in its ``exp``."""
+        """The ``exp`` of the access token."""
         return self.issued_at + self.lifetime
 
     @property
@@ -68,7 +68,7 @@ class GrantContext:
 
     @property
     def id_token_exp(self) -> int | None:
-        """When the ID token expires, if there is one."""
+        """The ``exp`` of the ID token, or None if the response has none."""
         return self.issued_at + settings.ID_TOKEN_SECONDS if self.has_id_token else None
 
     @property
@@ -78,5 +78,5 @@ class GrantContext:
 
     @property
     def subject(self) -> str:
-        """RFC 9068 section 5: the user, or without one the client itself."""
+        """The user or, without a user, the client (RFC 9068 section 5)."""
         return str(self.user.pk) if self.user else self.application.client_id

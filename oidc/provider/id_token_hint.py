@@ -10,7 +10,7 @@ from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider.tokens import ID_TOKEN_TYPE
 
-_STORED_PREFIX: Final = "subject:"  # no ID token begins like this
+_STORED_PREFIX: Final = "subject:"  # no ID token has a colon
 
 
 class Forged(Exception):
@@ -50,7 +50,7 @@ def read(token: str) -> Hint:
 
 
 def to_stored(token: str) -> str:
-    """Return what is stored of a hint with a pending request: its subject, and never the token."""
+    """Return the subject of a hint in the form that is stored with a pending request."""
     try:
         return f"{_STORED_PREFIX}{read(token).subject}"
     except Forged:
@@ -58,10 +58,12 @@ def to_stored(token: str) -> str:
 
 
 def get_subject(hint: str, *, is_stored: bool) -> str:
-    """Return the subject of a hint; ``is_stored`` says that ``to_stored`` may have made it.
+    """Return the subject of a hint. If ``is_stored``, the hint may be what ``to_stored`` returned.
+
+    A release before ``to_stored`` stored the ID token itself.
 
     Raises:
-        Forged: the hint names no subject. Another release may have stored the token itself.
+        Forged: the hint is not an ID token of this tenant.
 
     """
     if is_stored and hint.startswith(_STORED_PREFIX):

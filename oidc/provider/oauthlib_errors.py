@@ -1,4 +1,4 @@
-"""oauthlib's refusals as ours."""
+"""Translation of oauthlib's errors."""
 
 from typing import Final
 
@@ -10,5 +10,5 @@ _CLASSES: Final = {error.code: error for error in (InvalidGrant, InvalidRequest)
 
 
 def translate(error: OAuth2Error) -> OAuthError:
-    """Return our form of a refusal that oauthlib raised itself: a parameter is missing, or PKCE fails."""
+    """Return our error for one that oauthlib raised itself: a parameter is missing, or PKCE failed."""
     return _CLASSES.get(error.error, InvalidRequest)(error.description)

@@ -1,4 +1,4 @@
-"""The claims about a user's organizations, from the current memberships."""
+"""The claims about a user's organizations, read from the current memberships."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -10,24 +10,27 @@ from identity.organizations.memberships import UserOrganization
 _NAMES: Final = {"organizations", "organization_roles"}
 
 
-def for_userinfo(user_id: UUID, names: Collection[str], *, here: object) -> dict[str, Any]:
-    """Return the organization claims among ``names``, and those about ``here``, the token's organization.
+def get_userinfo_claims(
+    user_id: UUID, names: Collection[str], *, token_organization: object
+) -> dict[str, Any]:
+    """Return the organization claims among ``names``, and those about the organization of the token.
 
-    Role names come from role templates and do not say whether the user is an administrator; that
-    is ``organization_is_admin``. An organization that the user has left is omitted.
+    ``organization_is_admin`` tells whether the user is an administrator; the names of roles do not. An
+    organization that the user has left is omitted.
     """
-    if here is None and _NAMES.isdisjoint(names):
+    if token_organization is None and _NAMES.isdisjoint(names):
         return {}
     joined = memberships.get_organizations(user_id)
     claims = _build_claims(joined, names)
     for organization in joined:
-        if str(organization.organization_id) == here:
-            claims |= {"organization_id": here, "organization_is_admin": organization.is_admin}
+        if str(organization.organization_id) == token_organization:
+            claims["organization_id"] = token_organization
+            claims["organization_is_admin"] = organization.is_admin
     return claims
 
 
-def about(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
-    """Return the organization claims among ``names``, in one statement, or none."""
+def get_claims(user_id: UUID, names: Collection[str]) -> dict[str, Any]:
+    """Return the organization claims among ``names``."""
     return {} if _NAMES.isdisjoint(names) else _build_claims(memberships.get_organizations(user_id), names)
 
 

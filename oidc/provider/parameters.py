@@ -1,4 +1,4 @@
-"""Request parameters: decoded once and strictly, into text by name."""
+"""Strict decoding of request parameters."""
 
 import re
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
 
-MOST_BYTES: Final = 1024 * 1024  # cheap to read: few fields, each of a bounded length
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
+MOST_BYTES: Final = 1024 * 1024
 _MOST_FIELDS: Final = 100
-_LONGEST_VALUE: Final = 16_384
+_LONGEST_VALUE: Final = 16_384  # characters
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_FORM: Final = "application/x-www-form-urlencoded"
 
 
 class InvalidParameters(Exception):
-    """The parameters cannot be decoded. Has an HTTP status and a sentence for developers."""
+    """The parameters cannot be decoded. ``description`` is for developers."""
 
     def __init__(self, description: str, status: int = 400) -> None:
         self.description = description
@@ -34,8 +34,8 @@ class Parameters:
         """Return a value, or an empty string if it was not sent."""
         return self.values.get(name, "")
 
-    def only(self, names: frozenset[str]) -> list[tuple[str, str]]:
-        """Return the pairs of these names, without unknown parameters."""
+    def select(self, names: frozenset[str]) -> list[tuple[str, str]]:
+        """Return the names and values of the parameters with these names."""
         return [(name, value) for name, value in self.values.items() if name in names]
 
 
@@ -43,7 +43,7 @@ def decode(text: str) -> Parameters:
     """Decode a query or form.
 
     Raises:
-        InvalidParameters: it is not UTF-8, holds a NUL, or has too many or too long values.
+        InvalidParameters: it is not UTF-8, contains NUL, or has too many or too long values.
 
     """
     try:
@@ -58,43 +58,43 @@ def decode(text: str) -> Parameters:
         if "\0" in name or "\0" in value:
             raise InvalidParameters("A parameter holds a NUL character.")
         if len(value) > _LONGEST_VALUE:
-            raise InvalidParameters(f"{_called(name)} is too long.")
+            raise InvalidParameters(f"{_describe(name)} is too long.")
         if name in values:
             repeated.add(name)
         values.setdefault(name, value)
     return Parameters(values, frozenset(repeated))
 
 
-def _called(name: str) -> str:
-    """Return a parameter's name for an error message, which also goes into headers."""
+def _describe(name: str) -> str:
+    """Return a parameter as the subject of an error message that is safe in a header."""
     return f"The parameter {name}" if _NAME.fullmatch(name) else "A parameter"
 
 
 def without_longest(text: str, limit: int) -> tuple[str, str]:
-    """Return a query without its longest parameter, and that parameter's name.
+    """Return a query without its longest parameter, and the name of that parameter.
 
     Raises:
-        InvalidParameters: the rest of it is longer than the limit.
+        InvalidParameters: the remaining query is longer than the limit.
 
     """
     pairs = text.split("&")
-    longest = max(range(len(pairs)), key=lambda place: len(pairs[place]))
+    longest = max(range(len(pairs)), key=lambda index: len(pairs[index]))
     name = pairs.pop(longest).partition("=")[0]
-    rest = "&".join(pairs)
-    if len(rest) > limit:
+    remaining = "&".join(pairs)
+    if len(remaining) > limit:
         raise InvalidParameters("The request is too long.")
-    return rest, name
+    return remaining, name
 
 
 def form_text(request: HttpRequest) -> str:
-    """Return the undecoded form of a POST.
+    """Return the form of a POST, undecoded.
 
     Raises:
-        InvalidParameters: 415 for another content type, 413 beyond 1 MiB, 400 if the body is not UTF-8.
+        InvalidParameters: the content type is not a form's, or the body is larger than 1 MiB or not UTF-8.
 
     """
-    if request.content_type != _FORM:
-        raise InvalidParameters(f"The content type must be {_FORM}.", 415)
+    if request.content_type != FORM_TYPE:
+        raise InvalidParameters(f"The content type must be {FORM_TYPE}.", 415)
     if int(request.META.get("CONTENT_LENGTH") or 0) > MOST_BYTES:
         raise InvalidParameters("The body is larger than 1 MiB.", 413)
     try:
@@ -107,11 +107,11 @@ def form(request: HttpRequest) -> Parameters:
     """Decode the form of a POST, in which no parameter may be repeated.
 
     Raises:
-        InvalidParameters: see ``form_text`` and ``decode``; also when a parameter is repeated.
+        InvalidParameters: the form cannot be decoded, or a parameter is repeated.
 
     """
-    sent = decode(form_text(request))
-    if sent.repeated:
+    parameters = decode(form_text(request))
+    if parameters.repeated:
         # RFC 6749 section 3.2: parameters MUST NOT be included more than once.
-        raise InvalidParameters(f"{_called(min(sent.repeated))} was sent more than once.")
-    return sent
+        raise InvalidParameters(f"{_describe(min(parameters.repeated))} was sent more than once.")
+    return parameters

@@ -19,32 +19,32 @@ def authenticate_client(authorization: str | None, parameters: Mapping[str, str]
     """Return the client of a revocation request.
 
     Raises:
-        errors.InvalidRequest: both the header and the body have credentials.
-        InvalidClient: authentication failed. That is counted and written to the audit log.
-        limits.TooMany: it failed too often.
+        errors.InvalidRequest: both the header and the body have a secret.
+        InvalidClient: authentication failed. The failure is counted and recorded in the audit log.
+        limits.TooMany: authentication failed too often.
 
     """
     try:
         return client_authentication.authenticate(authorization, parameters).application
-    except InvalidClient as refused:
-        client_failures.record(Event.TOKEN_REVOKE, refused.code, client_id=refused.client_id)
+    except InvalidClient as error:
+        client_failures.record(Event.TOKEN_REVOKE, error.code, client_id=error.client_id)
         raise
 
 
 @transaction.atomic
 def revoke(token: str, application: Application) -> None:
-    """Revoke a refresh family or an access token, if it was issued to the application.
+    """Revoke an access token or the family of a refresh token, if it was issued to the application.
 
-    RFC 7009 section 2.1: the hint only helps to optimize the lookup, so the format of the token decides.
+    ``token_type_hint`` is not read (RFC 7009 section 2.1 allows that): the two have different formats.
     """
-    presented = families.parse_token(token)
-    if presented is not None:
-        found = families.find(presented.family_id, client_id=application.client_id)
-        if found is not None:
+    refresh_token = families.parse_token(token)
+    if refresh_token is not None:
+        family = families.find(refresh_token.family_id, client_id=application.client_id)
+        if family is not None:
             families.end(
-                presented.family_id,
+                refresh_token.family_id,
                 reason="revoked",
-                user_id=found.row.user_id,
+                user_id=family.row.user_id,
                 application_id=application.pk,
             )
         return

@@ -13,6 +13,6 @@ ORGANIZATION_ROLES: Final = "urn:service:scope:organization_roles"
 IDENTITY_SCOPES: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZATIONS, ORGANIZATION_ROLES)
 
 
-def known(words: str | None) -> list[str]:
-    """Return the identity scopes of a requested scope, each once, in the requested order."""
-    return [word for word in dict.fromkeys((words or "").split()) if word in IDENTITY_SCOPES]
+def get_identity_scopes(scope: str) -> list[str]:
+    """Return the identity scopes of a ``scope`` parameter, each once, in their order."""
+    return [name for name in dict.fromkeys(scope.split()) if name in IDENTITY_SCOPES]

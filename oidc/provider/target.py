@@ -1,7 +1,6 @@
-"""What a token may be for and may say beyond identity: resource, organization, their scopes.
+"""The target of an access token: its resource, organization and scopes beyond identity.
 
-Roles and memberships are read at every token request, so that what was taken away is gone
-from the next token.
+Roles and memberships are read at every token request, so the next token lacks what a user has lost.
 """
 
 from dataclasses import dataclass
@@ -28,9 +27,9 @@ _UNKNOWN: Final = "The {} is unknown, or not for this client."
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a token is for: audience, lifetime in seconds, organization, and scopes beyond identity.
+    """The target of an access token. ``lifetime`` is in seconds, ``scopes`` are those beyond identity.
 
-    ``consent_id`` is the row of the consent by which a third-party application has it.
+    ``consent_id`` is the row of the consent on which a third-party application's token depends.
     """
 
     audience: str | list[str]
@@ -41,9 +40,9 @@ class Target:
     consent_id: UUID | None = None
 
 
-def for_user(
+def resolve_for_user(
     user: User,
-    named: list[str],
+    requested: list[str],
     *,
     resource: str,
     organization_id: str,
@@ -52,28 +51,28 @@ def for_user(
     """Return the target of a user's token. ``consent`` limits a third-party application.
 
     Raises:
-        InvalidRequest: the resource is unknown or was not agreed to, or the organization is or was not,
-            or the user does not belong to it: never told which.
+        InvalidRequest: the resource or organization is unknown, the user did not agree to it, or is not a
+            member. The message is the same for all of these.
 
     """
-    api = _resource(resource)
+    api = _get_resource(resource) if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     if organization_id and membership is None:
         raise InvalidRequest(_UNKNOWN.format("organization_id"))
-    available = _available(user, api, membership)
+    available = _get_available_names(user, api, membership)
     if consent is not None:
-        available &= _consented_scopes(consent, api, membership)
+        available &= _get_consented_scopes(consent, api, membership)
     return Target(
-        audience=_audience(api, membership.organization_id if membership else None),
+        audience=_build_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
-        scopes=_chosen(available, named),
+        scopes=_select_scopes(available, requested),
         organization_id=membership.organization_id if membership else None,
         organization_is_admin=bool(membership and membership.is_admin),
-        consent_id=_consent_id(consent, membership),
+        consent_id=_get_consent_id(consent, membership),
     )
 
 
-def _consented_scopes(
+def _get_consented_scopes(
     consent: GrantedConsent, api: Resource | None, membership: Membership | None
 ) -> frozenset[str]:
     """Return the scopes that the user agreed to at the API or, without one, in the organization.
@@ -92,20 +91,20 @@ def _consented_scopes(
     return granted.scopes if granted else frozenset()
 
 
-def _consent_id(consent: GrantedConsent | None, membership: Membership | None) -> UUID | None:
-    """Return the row that a token names: that of its organization, or the consent as a whole."""
+def _get_consent_id(consent: GrantedConsent | None, membership: Membership | None) -> UUID | None:
+    """Return the row of the consent to the organization or, without an organization, of the whole consent."""
     if consent is None:
         return None
     return consent.organizations[membership.organization_id].id if membership else consent.id
 
 
 def build_consent_request(
-    user: User, identity: tuple[str, ...], named: list[str], *, resource: str, organization_id: str
+    user: User, identity: tuple[str, ...], requested: list[str], *, resource: str, organization_id: str
 ) -> ConsentRequest:
-    """Return what a user is asked to agree to: identity scopes, and what is available at each target."""
+    """Return what a user is asked to agree to: identity scopes, and the scopes of the target."""
     api = Resource.objects.filter(indicator=resource).first() if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
-    names = _chosen(_available(user, api, membership), named)
+    names = _select_scopes(_get_available_names(user, api, membership), requested)
     return ConsentRequest(
         identity=identity,
         resource_id=api.pk if api else None,
@@ -115,76 +114,84 @@ def build_consent_request(
     )
 
 
-def _available(user: User, api: Resource | None, membership: Membership | None) -> set[str]:
-    """Return what system roles and, in an organization, the roles there grant together."""
+def _get_available_names(user: User, api: Resource | None, membership: Membership | None) -> set[str]:
+    """Return the names of the scopes that system roles and the roles in the organization grant together."""
     available: set[str] = set()
     if api is not None:
         available |= set(roles.get_user_scopes(user.pk, api.pk).values_list("name", flat=True))
-    if membership is not None:
-        held = memberships.resource_scopes(membership, api.pk) if api else memberships.permissions(membership)
-        available |= set(held.values_list("name", flat=True))
+    if membership is not None and api is not None:
+        available |= set(memberships.resource_scopes(membership, api.pk).values_list("name", flat=True))
+    elif membership is not None:
+        available |= set(memberships.permissions(membership).values_list("name", flat=True))
     return available
 
 
-def for_machine(client: Client, named: list[str], *, resource: str, organization_id: str) -> Target:
+def resolve_for_application(
+    client: Client, requested: list[str], *, resource: str, organization_id: str
+) -> Target:
     """Return the target of an application's own token.
 
     Raises:
-        InvalidRequest: the resource is unknown, or the scopes named are of several.
+        InvalidRequest: the resource is unknown, or the requested scopes belong to several.
         UnauthorizedClient: the application is not bound to the organization.
 
     """
     if organization_id:
-        return _in_organization(client, named, resource, organization_id)
+        return _resolve_in_organization(client, requested, resource, organization_id)
     if not resource and not client.has_roles:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
     granted = bindings.get_scopes(client.application.pk)
     if resource:
-        api = _resource(resource)
-        assert api is not None  # noqa: S101 - a resource was named
+        api = _get_resource(resource)
         names = set(granted.filter(resource=api).values_list("name", flat=True))
-        return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
-    return _inferred(list(granted.select_related("resource")), named)
+        return Target(api.indicator, api.access_token_ttl, _select_scopes(names, requested))
+    return _infer_target(list(granted.select_related("resource")), requested)
 
 
-def _inferred(granted: list[Scope], named: list[str]) -> Target:
-    """Return the target when no resource was named: the one that all the scopes belong to."""
-    meant = [scope for scope in granted if scope.name in named] if named else granted
-    indicators = {scope.resource.indicator for scope in meant}
-    if len(indicators) > 1 and named:
+def _infer_target(granted: list[Scope], requested: list[str]) -> Target:
+    """Return the target of a request without ``resource``: the resource that all its scopes belong to."""
+    matching = [scope for scope in granted if scope.name in requested] if requested else granted
+    indicators = {scope.resource.indicator for scope in matching}
+    if len(indicators) > 1 and requested:
         raise InvalidRequest("The scopes belong to several resources: say which with resource.")
     if len(indicators) != 1:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
-    api = meant[0].resource
-    names = {scope.name for scope in meant}
-    return Target(api.indicator, api.access_token_ttl, _chosen(names, named))
+    api = matching[0].resource
+    names = {scope.name for scope in matching}
+    return Target(api.indicator, api.access_token_ttl, _select_scopes(names, requested))
 
 
-def _in_organization(client: Client, named: list[str], resource: str, organization_id: str) -> Target:
+def _resolve_in_organization(
+    client: Client, requested: list[str], resource: str, organization_id: str
+) -> Target:
     try:
-        bound: OrganizationApplication = bindings.get_binding(organization_id, str(client.application.pk))
+        binding: OrganizationApplication = bindings.get_binding(organization_id, str(client.application.pk))
     except bindings.NotBound:
         raise UnauthorizedClient(_UNKNOWN.format("organization_id")) from None
-    api = _resource(resource)
-    held = bindings.get_resource_scopes(bound, api.pk) if api else bindings.get_permissions(bound)
+    api = _get_resource(resource) if resource else None
+    granted = bindings.get_resource_scopes(binding, api.pk) if api else bindings.get_permissions(binding)
     return Target(
-        audience=_audience(api, bound.organization_id),
+        audience=_build_audience(api, binding.organization_id),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
-        scopes=_chosen(set(held.values_list("name", flat=True)), named),
-        organization_id=bound.organization_id,
+        scopes=_select_scopes(set(granted.values_list("name", flat=True)), requested),
+        organization_id=binding.organization_id,
     )
 
 
-def _resource(indicator: str) -> Resource | None:
-    if not indicator:
-        return None
+def _get_resource(indicator: str) -> Resource:
+    """Return the resource with this indicator.
+
+    Raises:
+        InvalidRequest: it is unknown.
+
+    """
     resource = Resource.objects.filter(indicator=indicator).first()
     if resource is None:
         raise InvalidRequest(_UNKNOWN.format("resource"))
     return resource
 
 
-def _audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:
+def _build_audience(api: Resource | None, organization_id: UUID | None) -> str | list[str]:
     if api is not None:
         return api.indicator
     issuer = tenancy.active().issuer
@@ -193,14 +200,14 @@ def _audience(api: Resource | None, organization_id: UUID | None) -> str | list[
     return [issuer, f"urn:service:organization:{organization_id}"]
 
 
-def _chosen(available: set[str], named: list[str]) -> tuple[str, ...]:
-    """Return those that were named or, when none of the kind was, all. In a stable order.
+def _select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
+    """Return the available scopes that were requested, or all available ones if none was.
 
-    A scope or permission that is called like one of identity is never granted: RFC 9068 section 3,
-    what a token authorizes must not be ambiguous.
+    A scope with the name of an identity scope is never granted. RFC 9068 section 3: what a token
+    authorizes must not be ambiguous.
     """
     available = available.difference(IDENTITY_SCOPES)
-    wanted = [word for word in named if word not in IDENTITY_SCOPES]
-    if not wanted:
+    further = [name for name in requested if name not in IDENTITY_SCOPES]
+    if not further:
         return tuple(sorted(available))
-    return tuple(word for word in wanted if word in available)
+    return tuple(name for name in further if name in available)

@@ -24,7 +24,7 @@ _REQUESTED: Final = "userinfo_claims"
 _LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that datetime supports
 
 
-def access_token(context: GrantContext) -> str:
+def build_access_token(context: GrantContext) -> str:
     """Return the access token as a JWT (RFC 9068)."""
     body: dict[str, Any] = {
         "iss": context.issuer,
@@ -42,8 +42,10 @@ def access_token(context: GrantContext) -> str:
         body["family_id"] = str(context.family_id)
     elif context.sign_in is not None:
         body["sid"] = str(context.sign_in.session_id)
-    if asked := [n for n in context.claims.userinfo if n not in claims.released(context.scopes)]:
-        body[_REQUESTED] = asked
+    if beyond_scopes := [
+        name for name in context.claims.userinfo if name not in claims.get_names(context.scopes)
+    ]:
+        body[_REQUESTED] = beyond_scopes
     if context.target.organization_id is not None:
         body["organization_id"] = str(context.target.organization_id)
         if context.user is not None:
@@ -66,17 +68,17 @@ def read_access_token(token: str) -> Parsed:
     times = [parsed.claims.get("iat"), parsed.claims.get("exp"), parsed.claims.get("nbf", 0)]
     texts += get_audiences(parsed.claims)
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
-        raise InvalidToken("a claim is missing or is no text")
+        raise InvalidToken("a claim is missing or is not a text")
     if not all(type(moment) is int and 0 <= moment <= _LAST_SECOND for moment in times):
-        raise InvalidToken("a time is missing or is no number of seconds")
+        raise InvalidToken("a time is missing or is not a number of seconds")
     return parsed
 
 
 def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
-    """Tell whether a third party's token was issued in the user's current epoch, as after the last password.
+    """Tell whether a third party's token was issued after the user's last change of password.
 
-    A token of an application that was first-party, or of release 0.1.0, has no epoch. One of release
-    0.1.1 has the epoch itself.
+    A token of release 0.1.0, or of an application that was first-party, has no epoch and counts as
+    current. A token of release 0.1.1 has the epoch itself.
     """
     hashed = claims.get(EPOCH)
     if hashed is None:
@@ -85,7 +87,7 @@ def has_current_epoch(claims: Mapping[str, Any], user: User) -> bool:
 
 
 def get_requested_claims(token_claims: Mapping[str, Any]) -> set[str]:
-    """Return the individually requested claims that an access token releases, besides those of its scopes."""
+    """Return the claims that an access token releases besides those of its scopes."""
     names = token_claims.get(_REQUESTED)
     if not isinstance(names, list):
         return set()
@@ -98,21 +100,25 @@ def get_audiences(claims: Mapping[str, Any]) -> list[Any]:
     return audience if isinstance(audience, list) else [audience]
 
 
-def id_token(context: GrantContext, access_token: str) -> str:
+def build_id_token(context: GrantContext, access_token: str) -> str:
     """Return the ID token (OpenID Connect Core section 2) that goes with an access token."""
     if context.user is None or context.sign_in is None:
-        raise ValueError("an ID token speaks of a user who signed in")
-    names = claims.in_id_token(context.scopes, context.claims.id_token)
-    about = claims.about(context.user, names) | organizations.about(context.user.pk, context.claims.id_token)
-    body: dict[str, Any] = about | {
-        "iss": context.issuer,
-        "sub": context.subject,
-        "aud": context.application.client_id,
-        "iat": context.issued_at,
-        "exp": context.id_token_exp,
-        "sid": str(context.sign_in.session_id),
-        "at_hash": _half_hash(access_token),
-    }
+        raise ValueError("an ID token needs a user and a sign-in")
+    names = claims.get_id_token_names(context.scopes, context.claims.id_token)
+    about_organizations = organizations.get_claims(context.user.pk, context.claims.id_token)
+    body: dict[str, Any] = (
+        claims.get_values(context.user, names)
+        | about_organizations
+        | {
+            "iss": context.issuer,
+            "sub": context.subject,
+            "aud": context.application.client_id,
+            "iat": context.issued_at,
+            "exp": context.id_token_exp,
+            "sid": str(context.sign_in.session_id),
+            "at_hash": _half_hash(access_token),
+        }
+    )
     if context.sign_in.auth_time > UNKNOWN_AUTH_TIME:
         body["auth_time"] = int(context.sign_in.auth_time.timestamp())
     if context.sign_in.amr:

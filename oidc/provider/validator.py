@@ -1,7 +1,7 @@
-"""The toolkit's validator with our answers: each hook is one question that oauthlib asks.
+"""The hooks that oauthlib calls while it validates a request.
 
-What is known of a request is at its attribute ``stage``, one typed value: see ``token.request`` and
-``authorization.checks``.
+The attribute ``stage`` of oauthlib's request has what is known so far, as one typed value (see
+``token.request`` and ``authorization.checks``). A hook returns, or raises the error of the response.
 """
 
 from typing import Literal, NoReturn
@@ -15,13 +15,13 @@ from oidc.provider.token import authorization_code, endpoint, refresh_token
 
 
 class Unused:
-    """A hook that nothing here asks: it refuses, where the toolkit would answer from tables of its own."""
+    """A hook that no request reaches. It raises, where the toolkit would read tables that do not exist."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse.
+        """Raise an error with the name of the hook.
 
         Raises:
             NotImplementedError: always, as oauthlib's own hooks do.
@@ -31,16 +31,16 @@ class Unused:
 
 
 class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untyped
-    """Answers oauthlib's questions from tenant-scoped rows, and stores no tokens."""
+    """Our implementation of the hooks. It reads only rows of the active tenant, and stores no tokens."""
 
-    # A token request: its second and third step
+    # Every token request
 
     def client_authentication_required(self, request: Request, *_: object, **__: object) -> Literal[True]:
-        """Send every client through one check, which knows what each type must present."""
+        """Have ``authenticate_client`` called for public clients too."""
         return True
 
     def authenticate_client(self, request: Request, *_: object, **__: object) -> Literal[True]:
-        """Authenticate by Basic or body. oauthlib compares the client's id with the request's."""
+        """Authenticate the client, and set what oauthlib reads of it."""
         request.stage = client = endpoint.authenticate_client(request.stage)
         request.client = client.client.application
         request.client_id = request.client.client_id
@@ -49,7 +49,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     def validate_grant_type(
         self, client_id: str, grant_type: str, client: Application, request: Request, **_: object
     ) -> Literal[True]:
-        """Check that the application may use the grant."""
+        """Check that the client may use the grant."""
         endpoint.check_grant_type(request.stage)
         return True
 
@@ -64,10 +64,10 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
         """Return the challenge of the authorization request, if it had one."""
-        return authorization_code.challenge_of(request.stage)
+        return authorization_code.get_challenge(request.stage)
 
     def get_code_challenge_method(self, code: str, request: Request) -> str:
-        """Return the only method there is (OAuth 2.1 section 4.1.1)."""
+        """Return S256, the only supported method (OAuth 2.1 section 4.1.1)."""
         return "S256"
 
     def confirm_redirect_uri(
@@ -87,17 +87,17 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
         return True
 
     def get_original_scopes(self, refresh_token_: str, request: Request, *_: object, **__: object) -> str:
-        """Return what the family was granted."""
+        """Return the scope that the family was granted."""
         return refresh_token.find_live_token(request.stage).family.row.scope
 
     def is_within_original_scope(self, *_: object, **__: object) -> Literal[True]:
-        """Drop scopes outside of the grant later, instead of refusing the request."""
+        """Accept every scope. ``refresh_token.handle`` drops those that the family does not have."""
         return True
 
     # An authorization request
 
     def validate_client_id(self, client_id: str, request: Request, *_: object, **__: object) -> Literal[True]:
-        """Find the application."""
+        """Check that the client exists, and set what oauthlib reads of it."""
         request.stage = checked = checks.check_client(request.stage)
         request.client = checked.application
         return True
@@ -105,33 +105,33 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # the toolkit is untype
     def validate_redirect_uri(
         self, client_id: str, redirect_uri: str, request: Request, **_: object
     ) -> Literal[True]:
-        """Accept registered URIs only."""
+        """Check that the redirect URI is registered."""
         checks.check_redirect_uri(request.stage)
         return True
 
     def validate_response_type(self, *_: object, **__: object) -> Literal[True]:
-        """Leave it to ``checks.check_grant_type``, which has passed."""
+        """Accept every response type. ``checks.check_response_type`` has checked it."""
         return True
 
-    # Both
+    # Token and authorization requests
 
     def get_default_redirect_uri(self, *_: object, **__: object) -> None:
-        """Have none: the interface requires the parameter."""
+        """Return None: the parameter is required."""
 
     def validate_scopes(self, *_: object, **__: object) -> Literal[True]:
-        """Leave them to ``checks.check_scope``. A token request's unknown scopes are dropped."""
+        """Accept every scope. ``checks.check_scope`` checks it; token requests ignore unknown scopes."""
         return True
 
     def get_default_scopes(self, *_: object, **__: object) -> list[str]:
-        """Have none: a scope is asked for."""
+        """Return no scope: there is no default."""
         return []
 
     def is_pkce_required(self, client_id: str, request: Request) -> bool:
-        """Require PKCE of SPA and native applications (RFC 9700 section 2.1.1)."""
+        """Tell whether the client must use PKCE, as SPA and native applications (RFC 9700 section 2.1.1)."""
         application: Application = request.client
         return application.must_use_pkce
 
-    # What the toolkit offers beyond that (decision N19): other grants and endpoints, its own rows and answers
+    # Other grants, endpoints and tables of the toolkit (decision N19)
 
     authenticate_client_id = Unused()
     build_http_request = Unused()

@@ -210,8 +210,8 @@ BROKEN = {
     "/.well-known/jwks.json": "oidc.keys.views.cacheable_json",
     "/oidc/userinfo": "oidc.provider.views.userinfo._get_token",
     "/account": "identity.sessions.cookies.current_session",
-    "/oidc/authorize": "oidc.provider.views.authorize._query",
-    "/oidc/end-session": "oidc.provider.views.end_session._sent",
+    "/oidc/authorize": "oidc.provider.views.authorize._get_query",
+    "/oidc/end-session": "oidc.provider.views.end_session._read_parameters",
 }
 
 

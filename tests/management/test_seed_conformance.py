@@ -87,7 +87,7 @@ def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
 
     with seeding.inside():
         person = User.objects.get()
-        said = claims.about(person, claims.released(scopes.IDENTITY_SCOPES))
+        said = claims.get_values(person, claims.get_names(scopes.IDENTITY_SCOPES))
         right, _ = passwords.verify(password_of(config), person.password)
     assert right
     assert said.keys() == {

@@ -73,7 +73,7 @@ class TestOfARequestThatIsGranted:
 
     def test_the_checks_of_a_code_come_between(self, client):
         code = code_for(client)
-        order = ["find_client", "challenge_of", "check_redirect_uri", "handle"]
+        order = ["find_client", "get_challenge", "check_redirect_uri", "handle"]
 
         with recorded(*(getattr(authorization_code, name) for name in order)) as calls:
             assert client.redeem(code).status_code == 200

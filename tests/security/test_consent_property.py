@@ -289,7 +289,7 @@ def test_the_machine_finds_AV03_when_consents_have_no_target(here, monkeypatch):
         targets = [*consented.resources.values(), *consented.organizations.values()]
         return frozenset(name for target in targets for name in target.scopes)
 
-    monkeypatch.setattr(target, "_consented_scopes", any_target)
-    monkeypatch.setattr(target, "_consent_id", lambda consented, _: consented and consented.id)
+    monkeypatch.setattr(target, "_get_consented_scopes", any_target)
+    monkeypatch.setattr(target, "_get_consent_id", lambda consented, _: consented and consented.id)
 
     assert_finds_a_bug(lambda: Consents(here), examples=20, steps=30)

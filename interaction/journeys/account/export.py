@@ -101,7 +101,7 @@ def _applications(user: User) -> list[Data]:
         {
             "id": str(connection.application.pk),
             "name": connection.application.name,
-            "scopes": scopes.known(" ".join(connection.scopes)),
+            "scopes": scopes.get_identity_scopes(" ".join(connection.scopes)),
             "apis": [
                 {
                     "id": str(target.resource_id),

@@ -1,7 +1,7 @@
-"""The checks of an authorization request: ``CHECKS`` has them all, in the order they are made.
+"""The checks of an authorization request. ``CHECKS`` has all of them in their order.
 
-oauthlib calls them (see ``engine``): the second and the third to learn whether the client may be answered at
-all, then the others. The checks that it makes itself come after these, and find nothing.
+The first three determine whether the response may go to the redirect URI. oauthlib calls them and the others
+(see ``engine``). The checks that oauthlib makes itself come last, and repeat some of these.
 """
 
 import re
@@ -18,11 +18,10 @@ from oidc.provider.authorization.refusals import (
     InvalidTarget,
     RequestNotSupported,
     RequestUriNotSupported,
-    Unanswerable,
     UnmetAuthenticationRequirements,
     UnsupportedResponseType,
 )
-from oidc.provider.errors import InvalidRequest, UnauthorizedClient
+from oidc.provider.errors import InvalidRequest, Unanswerable, UnauthorizedClient
 from oidc.provider.parameters import Parameters
 
 PARAMETERS: Final = frozenset(
@@ -33,7 +32,7 @@ PARAMETERS: Final = frozenset(
         "organization_id",
     )
 )
-# Without one of these a refusal cannot go back to the client, or not as it has to.
+# The parameters without which an error response cannot be sent to the client.
 _ADDRESSING: Final = frozenset(("client_id", "redirect_uri", "state"))
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9\-_]{43}")
 _MAX_AGE: Final = re.compile(r"[0-9]{1,9}")
@@ -41,9 +40,10 @@ _MAX_AGE: Final = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """An authorization request as it was sent, without the parameter ``too_long`` if that is set.
+    """An authorization request as it was sent.
 
-    ``known`` is an application that was read a moment ago: it is not read again if it is the one that asks.
+    ``too_long`` is the name of a parameter that was removed because of its length. ``known`` is an
+    application that was read before. It is not read again if ``client_id`` names it.
     """
 
     sent: Parameters
@@ -53,19 +53,19 @@ class SentRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClientRequest:
-    """An authorization request whose client is known."""
+    """An authorization request of an existing client."""
 
     sent: Parameters
     too_long: str
     application: Application
 
     def get(self, name: str) -> str | None:
-        """Return a parameter, or nothing if it was not sent."""
+        """Return a parameter, or None if it was not sent."""
         return self.sent.values.get(name)
 
 
 def check_addressing(request: SentRequest) -> None:
-    """Check that the parameters that determine where the response goes can be read.
+    """Check that the response can be addressed.
 
     Raises:
         Unanswerable: ``client_id`` or ``redirect_uri`` was sent twice; or one of these, ``state`` or an
@@ -82,7 +82,7 @@ def check_client(request: SentRequest) -> ClientRequest:
     """Return the request with its application.
 
     Raises:
-        Unanswerable: there is no such application.
+        Unanswerable: no application has this ``client_id``.
 
     """
     client_id, application = request.sent["client_id"], request.known
@@ -107,19 +107,19 @@ def check_redirect_uri(request: ClientRequest) -> None:
 
 
 def check_repetition(request: ClientRequest) -> None:
-    """Check that no parameter comes twice (RFC 6749 section 3.1)."""
+    """Check that no parameter was sent twice (RFC 6749 section 3.1)."""
     if repeated := request.sent.repeated & PARAMETERS:
         raise InvalidRequest(f"The parameter {min(repeated)} was sent more than once.")
 
 
 def check_length(request: ClientRequest) -> None:
-    """Check that no parameter was left out for its length."""
+    """Check that no parameter was removed because of its length."""
     if request.too_long:
         raise InvalidRequest(f"The parameter {request.too_long} is too long.")
 
 
 def check_request_objects(request: ClientRequest) -> None:
-    """Check that there is no request object, sent or to be fetched (OpenID Connect Core 3.1.2.6)."""
+    """Check that the request has no request object and no reference to one (OpenID Connect Core 3.1.2.6)."""
     if request.get("request"):
         raise RequestNotSupported
     if request.get("request_uri"):
@@ -127,13 +127,13 @@ def check_request_objects(request: ClientRequest) -> None:
 
 
 def check_response_mode(request: ClientRequest) -> None:
-    """Check that the answer goes into the query or the fragment."""
+    """Check that the response goes into the query or the fragment."""
     if request.get("response_mode") not in {None, "", "query", "fragment"}:
         raise InvalidRequest("response_mode must be query or fragment.")
 
 
 def check_response_type(request: ClientRequest) -> None:
-    """Check that a code is asked for."""
+    """Check that the response type is ``code``."""
     if request.get("response_type") is None:
         raise InvalidRequest("The parameter response_type is missing.")
     if request.get("response_type") != "code":
@@ -147,10 +147,10 @@ def check_grant_type(request: ClientRequest) -> None:
 
 
 def check_pkce(request: ClientRequest) -> None:
-    """Check the challenge of PKCE. Without a value it is a wrong one rather than none.
+    """Check the challenge of PKCE. An empty challenge is invalid.
 
-    Only S256 is taken (OAuth 2.1 section 4.1.1). SPA and native applications must send a challenge (RFC 9700
-    section 2.1.1).
+    The method must be S256 (OAuth 2.1 section 4.1.1). SPA and native applications must send a challenge
+    (RFC 9700 section 2.1.1).
     """
     challenge, method = request.get("code_challenge"), request.get("code_challenge_method")
     if challenge is None:
@@ -164,26 +164,26 @@ def check_pkce(request: ClientRequest) -> None:
 
 
 def check_scope(request: ClientRequest) -> None:
-    """Check that the request is one of OpenID Connect (Core 3.1.2.1)."""
+    """Check that the scope contains ``openid`` (OpenID Connect Core 3.1.2.1)."""
     if scopes.OPENID not in request.sent["scope"].split(" "):
         raise InvalidScope
 
 
 def check_prompt(request: ClientRequest) -> None:
-    """Check that ``none`` comes alone (OpenID Connect Core 3.1.2.1)."""
+    """Check that the prompt ``none`` has no other value beside it (OpenID Connect Core 3.1.2.1)."""
     prompt = set(request.sent["prompt"].split())
     if "none" in prompt and len(prompt) > 1:
         raise InvalidRequest("The prompt none goes with no other.")
 
 
 def check_max_age(request: ClientRequest) -> None:
-    """Check that the age is a number of seconds."""
+    """Check that ``max_age`` is a number of seconds."""
     if request.get("max_age") and not _MAX_AGE.fullmatch(request.sent["max_age"]):
         raise InvalidRequest("max_age must be a number of seconds.")
 
 
 def check_claims(request: ClientRequest) -> None:
-    """Check that the claims can be read, and that no ``acr`` is essential: a sign-in here has none."""
+    """Check that ``claims`` is valid and demands no ``acr``, because no sign-in has one."""
     if not request.get("claims"):
         return
     try:
@@ -196,13 +196,13 @@ def check_claims(request: ClientRequest) -> None:
 
 
 def check_resource(request: ClientRequest) -> None:
-    """Check that the resource is known."""
+    """Check that the resource exists."""
     resource = request.get("resource")
     if resource is not None and not Resource.objects.filter(indicator=resource).exists():
         raise InvalidTarget
 
 
-# What these refuse is told to the client, at its redirect URI.
+# The checks whose errors are sent to the redirect URI.
 ANSWERED: Final[tuple[Callable[[ClientRequest], None], ...]] = (
     check_repetition,
     check_length,

@@ -8,12 +8,12 @@ from oauthlib.oauth2 import AuthorizationCodeGrant, FatalClientError, OAuth2Erro
 from oidc.provider import oauthlib_errors
 from oidc.provider.authorization import checks
 from oidc.provider.authorization.checks import ClientRequest, SentRequest
-from oidc.provider.authorization.refusals import Unanswerable
+from oidc.provider.errors import Unanswerable
 from oidc.provider.validator import Validator
 
 
 def run(request: SentRequest) -> ClientRequest:
-    """Validate an authorization request.
+    """Make all checks of a request, and return it with its client.
 
     Raises:
         Unanswerable: the client or its redirect URI is invalid or cannot be read, so no response may be
@@ -22,7 +22,7 @@ def run(request: SentRequest) -> ClientRequest:
 
     """
     checks.check_addressing(request)
-    oauth = Request("/oidc/authorize", body=request.sent.only(checks.PARAMETERS))
+    oauth = Request("/oidc/authorize", body=request.sent.select(checks.PARAMETERS))
     oauth.stage = request
     try:
         _FLOW.validate_authorization_request(oauth)
@@ -35,7 +35,7 @@ def run(request: SentRequest) -> ClientRequest:
     return checked
 
 
-def _check_the_rest(oauth: Any) -> dict[str, object]:
+def _run_answered_checks(oauth: Any) -> dict[str, object]:
     for check in checks.ANSWERED:
         check(oauth.stage)
     return {}
@@ -43,7 +43,7 @@ def _check_the_rest(oauth: Any) -> dict[str, object]:
 
 def _new_flow() -> AuthorizationCodeGrant:
     flow = AuthorizationCodeGrant(Validator())
-    flow.custom_validators.pre_auth.append(_check_the_rest)
+    flow.custom_validators.pre_auth.append(_run_answered_checks)
     return flow
 
 

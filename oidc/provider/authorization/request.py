@@ -1,4 +1,4 @@
-"""The authorization request, and the answer that goes back to the client."""
+"""The validated authorization request, and the URL of the response to the client."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,19 +6,21 @@ from urllib.parse import quote, urlencode
 
 from identity.core import tenancy
 from oidc.applications.models import Application
+from oidc.grants import requests
+from oidc.grants.models import AuthorizationRequest
 from oidc.provider import claims_request, id_token_hint, parameters, scopes
 from oidc.provider.authorization import engine
 from oidc.provider.authorization.checks import PARAMETERS, ClientRequest, SentRequest
 from oidc.provider.claims_request import ClaimsRequest
-from oidc.provider.errors import OAuthError
+from oidc.provider.errors import ErrorRedirect, OAuthError
 from oidc.provider.parameters import Parameters
 
-_UNRESERVED: Final = "!$'()*,-./:;?@_~"  # of RFC 3986 section 3.4, what forms do not read otherwise
+_UNENCODED: Final = "!$'()*,-./:;?@_~"  # allowed in a query (RFC 3986 section 3.4), and not special in a form
 
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """An authorization request that may go on."""
+    """An authorization request that has passed all checks."""
 
     application: Application
     redirect_uri: str
@@ -39,57 +41,64 @@ class Authorization:
 
     @property
     def scope(self) -> str:
-        """The scope as it is kept: identity scopes, then every other that was asked for."""
+        """The scope as it is stored: the identity scopes, then all others that were requested."""
         return " ".join(self.scopes + self.further_scopes)
 
-    def answer(self, **parameters: str) -> str:
-        """Return the address that carries an answer to the client."""
-        return _address(self.redirect_uri, self.response_mode, self.state, parameters)
-
-
-class ErrorRedirect(Exception):
-    """The request is refused, and the client is told at its redirect URI."""
-
-    def __init__(self, location: str) -> None:
-        self.location = location
-        super().__init__(location)
+    def build_response_url(self, **parameters: str) -> str:
+        """Return the redirect URI with these parameters, the ``state`` and the issuer."""
+        return _build_url(self.redirect_uri, self.response_mode, self.state, parameters)
 
 
 def validate(
     sent: Parameters, *, too_long: str = "", application: Application | None = None
 ) -> Authorization:
-    """Return the authorization that was asked for. ``too_long`` names a parameter that was left out for it.
+    """Return a request that has passed all checks.
 
-    ``application`` is one that was read a moment ago: if it is the one that asks, it is not read again.
+    ``too_long`` is the name of a parameter that was removed because of its length. ``application`` saves
+    reading the application again, if it is the one that ``client_id`` names.
 
     Raises:
-        Unanswerable: the client or its redirect URI is bad.
-        ErrorRedirect: anything else is.
+        Unanswerable: the client or its redirect URI is invalid.
+        ErrorRedirect: another check failed.
 
     """
     try:
         return _build_authorization(engine.run(SentRequest(sent, too_long, application)))
     except OAuthError as error:
-        raise ErrorRedirect(_refusal(sent, error)) from None
+        raise ErrorRedirect(_build_error_url(sent, error)) from None
+
+
+def validate_stored(pending: AuthorizationRequest) -> Authorization:
+    """Return a pending request, validated again. If the client can be told of an error, the request ends.
+
+    Raises:
+        Unanswerable: the application changed, and its redirect URI is no longer registered.
+        ErrorRedirect: the application or the resource changed, and another check failed.
+
+    """
+    try:
+        return validate(parameters.decode(pending.query), application=pending.application)
+    except ErrorRedirect:
+        requests.finish(pending)
+        raise
 
 
 def to_stored(query: str) -> str:
-    """Return the part of a query that counts, encoded as briefly as can be: rows of requests are small.
+    """Return the known parameters of a valid query, with few characters percent-encoded to keep rows small.
 
-    Only for a query that ``validate`` let pass: it has none of its parameters twice. Of an ID token
-    it has no more than whom it names: a copy of the database holds nobody's tokens.
+    Instead of an ID token it has the token's subject, so that a copy of the database contains no tokens.
     """
-    pairs = parameters.decode(query).only(PARAMETERS)
-    brief = [
+    pairs = parameters.decode(query).select(PARAMETERS)
+    stored = [
         (name, id_token_hint.to_stored(text) if name == "id_token_hint" and text else text)
         for name, text in pairs
     ]
-    return urlencode(brief, quote_via=quote, safe=_UNRESERVED)
+    return urlencode(stored, quote_via=quote, safe=_UNENCODED)
 
 
 def _build_authorization(request: ClientRequest) -> Authorization:
     sent, application = request.sent, request.application
-    granted = scopes.known(sent["scope"])
+    granted = scopes.get_identity_scopes(sent["scope"])
     if "refresh_token" not in application.grant_types and scopes.OFFLINE_ACCESS in granted:
         granted.remove(scopes.OFFLINE_ACCESS)
     return Authorization(
@@ -112,16 +121,16 @@ def _build_authorization(request: ClientRequest) -> Authorization:
     )
 
 
-def _refusal(sent: Parameters, error: OAuthError) -> str:
+def _build_error_url(sent: Parameters, error: OAuthError) -> str:
     parameters = {"error": error.code, "error_description": error.description}
-    return _address(sent["redirect_uri"], sent["response_mode"], sent.values.get("state"), parameters)
+    return _build_url(sent["redirect_uri"], sent["response_mode"], sent.values.get("state"), parameters)
 
 
-def _address(uri: str, mode: str, state: str | None, parameters: dict[str, str]) -> str:
-    """Add the answer to the redirect URI, which keeps its own query as it was registered."""
+def _build_url(uri: str, mode: str, state: str | None, parameters: dict[str, str]) -> str:
+    """Return the redirect URI, whose own query is kept, with the parameters of a response."""
     if state is not None:
         parameters["state"] = state
-    # RFC 9207 section 2: on success and on error alike.
+    # RFC 9207 section 2: in successful responses and in error responses.
     parameters["iss"] = tenancy.active().issuer
     if mode == "fragment":
         return f"{uri}#{urlencode(parameters)}"

@@ -1,4 +1,4 @@
-"""What stands between an authorization request and its answer: sign in, choose, agree."""
+"""The next step of an authorization request: a page that the user has to see, or the response."""
 
 from datetime import timedelta
 from enum import Enum, auto
@@ -16,7 +16,7 @@ from oidc.provider.authorization.request import Authorization
 
 
 class Step(Enum):
-    """What has to happen next."""
+    """The next step of a request."""
 
     SIGN_IN = auto()
     SELECT_ACCOUNT = auto()
@@ -26,131 +26,150 @@ class Step(Enum):
     REFUSE = auto()
 
 
-def next_step(asked: Authorization, session: Session | None, parked: AuthorizationRequest | None) -> Step:
+def next_step(
+    authorization: Authorization, session: Session | None, pending: AuthorizationRequest | None
+) -> Step:
     """Return the next step of the request.
 
-    ``parked`` records the steps that the user completed for this request. If the request demands a
-    step with ``prompt``, one completed for another request does not count.
+    ``pending`` has the steps that the user completed for this request. If ``prompt`` demands a step, only
+    a step completed for this request counts.
     """
-    if session is None or (parked and parked.session_id not in {None, session.pk}):
+    if session is None or (pending and pending.session_id not in {None, session.pk}):
         return Step.SIGN_IN
-    return _silent_step(asked, session) if "none" in asked.prompt else _shown_step(asked, session, parked)
+    if "none" in authorization.prompt:
+        return _get_silent_step(authorization, session)
+    return _get_interactive_step(authorization, session, pending)
 
 
-def _shown_step(asked: Authorization, session: Session, parked: AuthorizationRequest | None) -> Step:
-    """Return the first step that is missing of a request that pages may be shown for."""
-    signed_in = bool(parked and parked.signed_in_at)
-    if step := _step_for_somebody_else(asked, session, signed_in=signed_in, is_parked=parked is not None):
+def _get_interactive_step(
+    authorization: Authorization, session: Session, pending: AuthorizationRequest | None
+) -> Step:
+    """Return the first missing step of a request for which pages may be shown."""
+    signed_in = bool(pending and pending.signed_in_at)
+    if step := _get_step_for_other_user(
+        authorization, session, signed_in=signed_in, is_pending=pending is not None
+    ):
         return step
-    if not signed_in and _must_sign_in_again(session, asked):
+    if not signed_in and _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
-    if "select_account" in asked.prompt and not (parked and parked.account_chosen_at):
+    if "select_account" in authorization.prompt and not (pending and pending.account_chosen_at):
         return Step.SELECT_ACCOUNT
-    if _must_consent(session, asked, parked):
+    if _must_consent(session, authorization, pending):
         return Step.CONSENT
-    return Step.CONFIRM if _must_confirm(asked, parked) else Step.ISSUE
+    return Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE
 
 
-def _silent_step(asked: Authorization, session: Session) -> Step:
-    """Return what a request needs that no page may answer.
+def _get_silent_step(authorization: Authorization, session: Session) -> Step:
+    """Return the first missing step of a request with ``prompt=none``.
 
-    Consent comes first. Without it, an application learns from the refusal neither who is signed in nor
-    since when: a hint, a value of ``sub`` and ``max_age`` would each be a question.
+    Consent comes first. Otherwise an application without consent could find out who is signed in and since
+    when, by sending hints, values of ``sub`` and values of ``max_age``.
     """
-    if _must_consent(session, asked, None):
+    if _must_consent(session, authorization, None):
         return Step.CONSENT
-    if step := _step_for_somebody_else(asked, session, signed_in=False, is_parked=False):
+    if step := _get_step_for_other_user(authorization, session, signed_in=False, is_pending=False):
         return step
-    if _must_sign_in_again(session, asked):
+    if _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
-    return Step.CONFIRM if is_unproven(asked) else Step.ISSUE
+    return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
 
 
-def _step_for_somebody_else(
-    asked: Authorization, session: Session, *, signed_in: bool, is_parked: bool
+def _get_step_for_other_user(
+    authorization: Authorization, session: Session, *, signed_in: bool, is_pending: bool
 ) -> Step | None:
-    """Return what to do when other people are meant than the one who is here.
+    """Return the step for a request that names another user than that of the session, otherwise None.
 
     OpenID Connect Core 3.1.2.2: the server MUST NOT reply for a different user, even one with
-    an active session, whether a hint or a value of ``sub`` says who is meant.
+    an active session. A hint or a value of ``sub`` names the user.
     """
-    subjects = asked.claims.subjects
+    subjects = authorization.claims.subjects
     if subjects is not None and str(session.user_id) not in subjects:
         return Step.REFUSE if signed_in else Step.SIGN_IN
-    hint = asked.id_token_hint
-    return _step_for_hint(hint, session, signed_in=signed_in, is_stored=is_parked) if hint else None
+    hint = authorization.id_token_hint
+    return _get_step_for_hint(hint, session, signed_in=signed_in, is_stored=is_pending) if hint else None
 
 
-def _step_for_hint(hint: str, session: Session, *, signed_in: bool, is_stored: bool) -> Step | None:
-    """Return what a hint at another person asks for; nothing when it is the one who is here.
+def _get_step_for_hint(hint: str, session: Session, *, signed_in: bool, is_stored: bool) -> Step | None:
+    """Return the step for a hint that does not name the user of the session, otherwise None.
 
-    OpenID Connect Core 3.1.2.1: when another user signs in, the answer is an error. A text that
-    is not one of our ID tokens names no user: then the user is asked to sign in once.
+    OpenID Connect Core 3.1.2.1: if another user signs in, the response is an error. A forged hint names no
+    user, so any sign-in satisfies it.
     """
     try:
-        hinted = id_token_hint.get_subject(hint, is_stored=is_stored)
+        subject = id_token_hint.get_subject(hint, is_stored=is_stored)
     except id_token_hint.Forged:
         return None if signed_in else Step.SIGN_IN
-    if hinted == str(session.user_id):
+    if subject == str(session.user_id):
         return None
     return Step.REFUSE if signed_in else Step.SIGN_IN
 
 
-def _must_sign_in_again(session: Session, asked: Authorization) -> bool:
-    if "login" in asked.prompt or asked.max_age == 0:
+def _must_sign_in_again(session: Session, authorization: Authorization) -> bool:
+    if "login" in authorization.prompt or authorization.max_age == 0:
         # Core 3.1.2.1: max_age=0 is equivalent to prompt=login.
         return True
-    if asked.max_age is None:
+    if authorization.max_age is None:
         return False
-    return timezone.now() - session.auth_time > timedelta(seconds=asked.max_age)
+    return timezone.now() - session.auth_time > timedelta(seconds=authorization.max_age)
 
 
-def _must_consent(session: Session, asked: Authorization, parked: AuthorizationRequest | None) -> bool:
-    application = asked.application
-    is_asked = bool(parked and parked.consented_at)
-    if "consent" in asked.prompt and not is_asked:
+def _must_consent(
+    session: Session, authorization: Authorization, pending: AuthorizationRequest | None
+) -> bool:
+    application = authorization.application
+    has_consented_now = bool(pending and pending.consented_at)
+    if "consent" in authorization.prompt and not has_consented_now:
         return True
     if not application.is_third_party:
         return False
-    if not is_asked and not application.must_present_secret and not asked.redirect_uri.startswith("https:"):
-        # RFC 8252 section 8.6: another program may have taken the scheme or the port, so that
-        # what was agreed to before does not count.
+    if (
+        not has_consented_now
+        and not application.must_present_secret
+        and not authorization.redirect_uri.startswith("https:")
+    ):
+        # RFC 8252 section 8.6: another program may have taken the scheme or the port, so an earlier
+        # consent does not count.
         return True
-    consented = consents.find(session.user_id, application.pk)
-    if is_asked:
-        # After the page, what came since it was shown is not granted, and not asked for again.
-        return not consents.covers(consented, ConsentRequest(_identity(asked)))
-    if asked.organization_id and not consents.has_organization(consented, asked.organization_id):
-        # Whether or not the user belongs to it: the answer would say so.
+    consent = consents.find(session.user_id, application.pk)
+    if has_consented_now:
+        # Scopes that the user's roles gained after the page was shown are not granted. The page is not shown
+        # again for them.
+        return not consents.covers(consent, ConsentRequest(_get_identity_scopes(authorization)))
+    if authorization.organization_id and not consents.has_organization(
+        consent, authorization.organization_id
+    ):
+        # The same for members and others, so that the response does not reveal who is a member.
         return True
-    return not consents.covers(consented, get_wanted(session.user, asked))
+    return not consents.covers(consent, build_consent_request(session.user, authorization))
 
 
-def _must_confirm(asked: Authorization, parked: AuthorizationRequest | None) -> bool:
-    """Tell whether the person has to see a page in this request, and saw none yet."""
-    if parked and (parked.signed_in_at or parked.account_chosen_at or parked.consented_at):
+def _must_confirm(authorization: Authorization, pending: AuthorizationRequest | None) -> bool:
+    """Tell whether the user still has to see a page in this request."""
+    if pending and (pending.signed_in_at or pending.account_chosen_at or pending.consented_at):
         return False
-    return is_unproven(asked)
+    return is_client_unproven(authorization)
 
 
-def is_unproven(asked: Authorization) -> bool:
-    """Tell whether nothing proves which program gets the code.
+def is_client_unproven(authorization: Authorization) -> bool:
+    """Tell whether another program than the application could receive the code.
 
-    RFC 8252 section 8.6: such a request is not to be processed automatically (decision N9).
+    RFC 8252 section 8.6: such a request must not be processed without the user (decision N9).
     """
-    return not asked.application.must_present_secret and redirect_uris.is_unproven(asked.redirect_uri)
-
-
-def get_wanted(user: User, asked: Authorization) -> ConsentRequest:
-    """Return all that the user would agree to: of identity, for single claims, and what roles add."""
-    return target.build_consent_request(
-        user,
-        _identity(asked),
-        list(asked.further_scopes),
-        resource=asked.resource,
-        organization_id=asked.organization_id,
+    return not authorization.application.must_present_secret and redirect_uris.is_unproven(
+        authorization.redirect_uri
     )
 
 
-def _identity(asked: Authorization) -> tuple[str, ...]:
-    return *asked.scopes, *asked.claims.scopes_beyond(asked.scopes)
+def build_consent_request(user: User, authorization: Authorization) -> ConsentRequest:
+    """Return what the user is asked to agree to: identity scopes, claims, and scopes from roles."""
+    return target.build_consent_request(
+        user,
+        _get_identity_scopes(authorization),
+        list(authorization.further_scopes),
+        resource=authorization.resource,
+        organization_id=authorization.organization_id,
+    )
+
+
+def _get_identity_scopes(authorization: Authorization) -> tuple[str, ...]:
+    return *authorization.scopes, *authorization.claims.get_scopes_beyond(authorization.scopes)

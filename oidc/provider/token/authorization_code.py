@@ -1,6 +1,6 @@
 """The authorization code grant at the token endpoint (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
 
-oauthlib calls ``find_valid_code``, compares the verifier of PKCE with ``challenge_of``, and calls
+oauthlib calls ``find_valid_code``, compares the verifier of PKCE with ``get_challenge``, and calls
 ``check_redirect_uri`` and ``handle``.
 """
 
@@ -31,7 +31,7 @@ _VERIFIER: Final = re.compile(r"[A-Za-z0-9\-._~]{43,128}")
 
 
 def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
-    """Return the client with this id, and the code if it was issued to the client."""
+    """Return the client with this id, and the presented code if it was issued to this client."""
     if client_authentication.is_well_formed(client_id):
         code = codes.find(request["code"], client_id=client_id)
         if code is not None:
@@ -41,10 +41,10 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
 
 
 def find_valid_code(client: AuthenticatedClient) -> AuthorizationCode:
-    """Return the code that was presented. It may have been redeemed: ``handle`` decides what that means.
+    """Return the presented code. A code that was redeemed before is returned too; ``handle`` refuses it.
 
     Raises:
-        InvalidGrant: it was not issued to this client, or it or its session has expired.
+        InvalidGrant: the code was not issued to this client, or the code or its session has expired.
 
     """
     code = client.presented
@@ -53,8 +53,8 @@ def find_valid_code(client: AuthenticatedClient) -> AuthorizationCode:
     return code.row
 
 
-def challenge_of(client: AuthenticatedClient) -> str | None:
-    """Return the challenge of the authorization request, if it had one."""
+def get_challenge(client: AuthenticatedClient) -> str | None:
+    """Return the challenge of the authorization request, or None if it had none."""
     return find_valid_code(client).code_challenge or None
 
 
@@ -62,7 +62,7 @@ def check_redirect_uri(client: AuthenticatedClient, redirect_uri: str) -> None:
     """Check that the URI is that of the authorization request (RFC 6749 section 4.1.3), and still registered.
 
     Raises:
-        InvalidGrant: it is not.
+        InvalidGrant: it is another URI, or no longer registered.
 
     """
     application = client.client.application
@@ -72,11 +72,11 @@ def check_redirect_uri(client: AuthenticatedClient, redirect_uri: str) -> None:
 
 
 def handle(client: AuthenticatedClient) -> Granted:
-    """Redeem the code. If the application may refresh and was granted ``offline_access``, a family begins.
+    """Redeem the code, and create a refresh family if the application may refresh and got ``offline_access``.
 
     Raises:
-        InvalidGrant: the code was redeemed before, the verifier does not fit, or the consent was revoked.
-        errors.InvalidRequest: the resource or organization is unknown, or not for this user.
+        InvalidGrant: the code was redeemed before, the verifier is wrong, or the consent was revoked.
+        errors.InvalidRequest: the resource or organization is unknown or not available to this user.
 
     """
     code = find_valid_code(client)
@@ -109,10 +109,10 @@ def handle(client: AuthenticatedClient) -> Granted:
 
 
 def _is_verifier_valid(request: TokenRequest, code: AuthorizationCode) -> bool:
-    """Tell whether a verifier was sent if one is due, and only then, and is well formed.
+    """Tell whether a well-formed verifier was sent for a challenge, and none without a challenge.
 
-    RFC 9700 section 4.8.2: a verifier without a challenge means that somebody removed the
-    challenge on its way.
+    oauthlib has compared the two. RFC 9700 section 4.8.2: a verifier without a challenge means that an
+    attacker removed the challenge from the authorization request.
     """
     verifier = request.parameters.get("code_verifier")
     if not code.code_challenge:
@@ -121,10 +121,9 @@ def _is_verifier_valid(request: TokenRequest, code: AuthorizationCode) -> bool:
 
 
 def _revoke_for_reuse(code: AuthorizationCode) -> InvalidGrant:
-    """Revoke what a code was redeemed for, and return the refusal.
+    """Revoke the tokens that were issued for a code, and return the error.
 
-    OAuth 2.1 section 7.5.3: only after every other check, or anyone who merely saw the code could
-    revoke its tokens.
+    OAuth 2.1 section 7.5.3: only after all other checks, or anyone who saw the code could revoke its tokens.
     """
     codes.revoke_issued(code)
     return InvalidGrant("The code was used before.")
@@ -134,12 +133,12 @@ def _new_context(
     client: AuthenticatedClient, code: AuthorizationCode, consent: GrantedConsent | None
 ) -> GrantContext:
     request, application = client.request, client.client.application
-    granted = tuple(scopes.known(code.scope))
+    granted = tuple(scopes.get_identity_scopes(code.scope))
     return GrantContext(
         application=application,
         key_id=client.client.active_key_id,
         scopes=granted,
-        target=target.for_user(
+        target=target.resolve_for_user(
             code.user,
             code.scope.split(),
             resource=request["resource"] or code.resource,

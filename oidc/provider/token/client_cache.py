@@ -1,8 +1,8 @@
-"""The clients that got tokens of their own lately, as they were then: it saves reading them again.
+"""A cache of the clients that use the client credentials grant. It saves a query per request.
 
-What is cached is proven before it counts. The statement that writes the audit entry asks the database whether
-the application, its secret and the tenant's signing key are still the same. If they are not, it writes
-nothing, and the request starts again without the cache. So a change counts at once, for every worker.
+The statement that writes the audit entry checks that the application, its secret and the tenant's signing key
+have not changed. If they have, it writes nothing, and the request runs again without the cache. So a change
+takes effect at once in every worker.
 """
 
 from typing import Final
@@ -17,12 +17,12 @@ from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
 from oidc.provider.client_authentication import Client
 
-_MOST: Final = 16_384  # at 2 KB each
+_MAX_CLIENTS: Final = 16_384  # of 2 KB each
 _clients: Final[dict[tuple[str, str], Client]] = {}
 
 
 class Outdated(Exception):
-    """What is cached no longer holds, or cannot be what a refusal is based on."""
+    """The request must run again without the cache: the client changed, or the cached client was refused."""
 
 
 def _unchanged() -> QuerySet[Application]:
@@ -43,26 +43,26 @@ _insert_without_roles: Final = ConditionalInsert(log.INSERT, _unchanged_and_with
 
 
 def find(client_id: str) -> Client | None:
-    """Return a client as it was when it was added."""
+    """Return a client as it was when it was added, or None if it is not in the cache."""
     return _clients.get((tenancy.active_id(), client_id))
 
 
 def add(client: Client) -> None:
-    """Keep a client that ``client_authentication.find`` returned."""
-    if len(_clients) >= _MOST:
+    """Add a client that ``client_authentication.find`` returned."""
+    if len(_clients) >= _MAX_CLIENTS:
         _clients.clear()
     _clients[tenancy.active_id(), client.application.client_id] = client
 
 
 def write_if_unchanged(entry: Entry, client: Client) -> None:
-    """Write an audit entry if a client of the cache is still as it was.
+    """Write an audit entry if a cached client has not changed.
 
     Raises:
-        Outdated: it is not, and nothing was written.
+        Outdated: the client has changed, and nothing was written.
 
     """
     application = client.application
-    # Roles are read at each request: a client that had some and lost them needs no second look.
+    # The roles of a client that has some are read at each request. They matter here only if it has none.
     insert = _insert_with_roles if client.has_roles else _insert_without_roles
     is_written = insert(
         entry,

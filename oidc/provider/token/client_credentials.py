@@ -1,4 +1,4 @@
-"""The client credentials grant (RFC 6749 section 4.4): an application asks for a token in its own name."""
+"""The client credentials grant (RFC 6749 section 4.4): an application gets a token of its own."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ EVENT: Final = Event.TOKEN_EXCHANGE
 
 
 def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
-    """Return the client with this id, from the cache if the request may use it."""
+    """Return the client with this id, from the cache if the request may use the cache."""
     if request.may_use_cache and (cached := client_cache.find(client_id)):
         return FoundClient(cached, is_cached=True)
     client = client_authentication.find(client_id)
@@ -26,10 +26,10 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
 
 
 def handle(client: AuthenticatedClient) -> Granted:
-    """Grant an application the scopes that its roles give it now.
+    """Grant an application the scopes that its roles have now.
 
     Raises:
-        errors.InvalidRequest: the resource is unknown, or the scopes belong to several.
+        errors.InvalidRequest: the resource is unknown, or the scopes belong to several resources.
         errors.UnauthorizedClient: the application is not bound to the organization.
         client_cache.Outdated: the client is cached and has changed.
 
@@ -39,7 +39,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         application=client.client.application,
         key_id=client.client.active_key_id,
         scopes=(),
-        target=target.for_machine(
+        target=target.resolve_for_application(
             client.client,
             request["scope"].split(),
             resource=request["resource"],

@@ -1,8 +1,8 @@
 """The token endpoint (RFC 6749 section 3.2): the steps of a request, in their order.
 
-``engine`` has oauthlib call the three in the middle, through the hooks of ``Validator``. What oauthlib checks
-itself, it checks between them: that a code or refresh token was sent, and that the PKCE verifier has the
-digest of the challenge.
+``engine`` has oauthlib call the three in the middle, through the hooks of ``Validator``. Between them
+oauthlib makes its own checks: that a code or refresh token was sent, and that the PKCE verifier belongs to
+the challenge.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from oidc.grants import families
 from oidc.keys import signing
 from oidc.provider import client_authentication, errors, parameters, tokens
+from oidc.provider.error_responses import oauth_json
 from oidc.provider.token import authorization_code, client_cache, client_credentials, refresh_token
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, TokenRequest
 
@@ -28,14 +29,14 @@ def parse_request(http: HttpRequest) -> TokenRequest:
     """Return the parameters of a POST. Those that the grant does not read are ignored (RFC 6749 section 3.2).
 
     Raises:
-        errors.WrongMethod: it is not a POST.
-        parameters.InvalidParameters: the form cannot be read, or has a parameter twice.
-        errors.InvalidRequest: there are parameters in the URL, or there is no grant type.
+        errors.WrongMethod: the method is not POST.
+        parameters.InvalidParameters: the form cannot be decoded, or a parameter is repeated.
+        errors.InvalidRequest: the URL has parameters, or the form has no grant type.
         errors.UnsupportedGrantType: the grant type is unknown.
 
     """
     if http.method != "POST":
-        raise errors.WrongMethod
+        raise errors.WrongMethod("POST")
     if http.META["QUERY_STRING"]:
         raise errors.InvalidRequest("Parameters belong in the body, not in the URL.")
     form = parameters.form(http)
@@ -45,22 +46,22 @@ def parse_request(http: HttpRequest) -> TokenRequest:
     grant = GRANTS.get(grant_type)
     if grant is None:
         raise errors.UnsupportedGrantType(_UNSUPPORTED)
-    # RFC 6749 section 3.1: a parameter without a value was left out. An empty verifier is a wrong one.
+    # RFC 6749 section 3.1: an empty parameter counts as omitted. An empty verifier is an invalid one.
     sent = {
         name: value
-        for name, value in form.only(client_authentication.PARAMETERS | grant.PARAMETERS)
+        for name, value in form.select(client_authentication.PARAMETERS | grant.PARAMETERS)
         if value or name == "code_verifier"
     }
     return TokenRequest(grant_type, grant, sent, http.META.get("HTTP_AUTHORIZATION"))
 
 
 def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
-    """Return the request with its client, authenticated (RFC 6749 section 3.2.1).
+    """Return the request with its authenticated client (RFC 6749 section 3.2.1).
 
     Raises:
         errors.InvalidClient: the client is unknown, or its credentials are wrong.
-        errors.InvalidRequest: there are credentials both in the header and in the body.
-        client_cache.Outdated: so says the cache, which refuses nobody.
+        errors.InvalidRequest: both the header and the body have a secret.
+        client_cache.Outdated: the credentials are wrong for a cached client, which may have changed.
 
     """
     credentials = client_authentication.read_credentials(request.authorization, request.parameters)
@@ -79,10 +80,10 @@ def authenticate_client(request: TokenRequest) -> AuthenticatedClient:
 
 
 def check_grant_type(client: AuthenticatedClient) -> None:
-    """Check that the client may use the grant (RFC 6749 section 5.2).
+    """Check that the client may use the grant type (RFC 6749 section 5.2).
 
     Raises:
-        errors.UnauthorizedClient: it may not.
+        errors.UnauthorizedClient: the client may not use it.
 
     """
     if client.request.grant_type not in client.client.application.grant_types:
@@ -90,21 +91,21 @@ def check_grant_type(client: AuthenticatedClient) -> None:
 
 
 def handle_grant(client: AuthenticatedClient) -> Granted:
-    """Have the module of the grant decide what is granted, and write it down.
+    """Decide what is granted, and store it. The module of the grant does both.
 
     Raises:
         errors.OAuthError: nothing is granted.
-        SigningKey.DoesNotExist: the signing key was deleted; nothing was written.
+        SigningKey.DoesNotExist: the signing key was deleted; nothing was stored.
 
     """
-    signing.load(client.client.active_key_id)  # so that signing cannot fail once a code or token is used
+    signing.load(client.client.active_key_id)  # so that signing cannot fail after the code or token was used
     return client.request.grant.handle(client)
 
 
 def build_answer(granted: Granted) -> HttpResponse:
     """Return the tokens (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3)."""
     context = granted.context
-    access_token = tokens.access_token(context)
+    access_token = tokens.build_access_token(context)
     answer: dict[str, object] = {
         "access_token": access_token,
         "token_type": "Bearer",
@@ -114,8 +115,8 @@ def build_answer(granted: Granted) -> HttpResponse:
     if granted.family is not None:
         answer["refresh_token"] = families.build_token(granted.family)
     if context.has_id_token:
-        answer["id_token"] = tokens.id_token(context, access_token)
-    return errors.oauth_json(answer)
+        answer["id_token"] = tokens.build_id_token(context, access_token)
+    return oauth_json(answer)
 
 
 STEPS: Final = (parse_request, authenticate_client, check_grant_type, handle_grant, build_answer)

@@ -1,6 +1,6 @@
-"""oauthlib runs the steps of a token request that lie between parsing and answering (see ``endpoint``).
+"""Runs the three middle steps of a token request (see ``endpoint``) by oauthlib.
 
-Each grant has a class in oauthlib, which calls the hooks of ``Validator`` in the order of the RFC.
+oauthlib has a class for each grant, which calls the hooks of ``Validator`` in the order of the RFC.
 """
 
 from dataclasses import replace
@@ -23,14 +23,14 @@ def run(request: TokenRequest) -> Granted:
     """Authenticate the client, check that it may use the grant, and handle the grant.
 
     Raises:
-        OAuthError: one of these refuses. The refusal is counted and written to the audit log.
-        limits.TooMany: as before, and there were too many refusals.
+        OAuthError: a step failed. The failure is counted and recorded in the audit log.
+        limits.TooMany: a step failed, and there were too many failures.
 
     """
     try:
         return _run(request)
     except (Outdated, SigningKey.DoesNotExist):
-        # Nothing was written. The signing key was deleted before it could sign, or the cache was wrong.
+        # Nothing was stored. The signing key was deleted before it could sign, or the cache was outdated.
         return _run(replace(request, may_use_cache=False))
 
 
@@ -38,8 +38,8 @@ def _run(request: TokenRequest) -> Granted:
     oauth = _new_oauth_request(request)
     try:
         _call_steps(oauth)
-    except OAuthError as refusal:
-        _record(refusal, request, oauth.stage)
+    except OAuthError as error:
+        _record(error, request, oauth.stage)
         raise
     except IntegrityError:
         # The user, the session or the application was deleted at the same time.
@@ -56,7 +56,7 @@ def _call_steps(oauth: Any) -> None:
 
 
 def _new_oauth_request(request: TokenRequest) -> Any:
-    """Return oauthlib's form of a request. What we know of it is at one attribute, ``stage``."""
+    """Return oauthlib's form of a request, with ours as its attribute ``stage``."""
     parameters = [("grant_type", request.grant_type), *request.parameters.items()]
     oauth = Request("/oidc/token", "POST", body=parameters)
     oauth.stage = request
@@ -77,12 +77,12 @@ _validator: Final = Validator()
 _FLOWS: Final = {name: _new_flow(grant) for name, grant in GRANTS.items()}
 
 
-def _record(refusal: OAuthError, request: TokenRequest, stage: Stage) -> None:
-    """Count a refusal and write it to the audit log.
+def _record(error: OAuthError, request: TokenRequest, stage: Stage) -> None:
+    """Count a failure and record it in the audit log.
 
     Raises:
-        Outdated: it is based on the cache, and does not count.
-        limits.TooMany: there were too many.
+        Outdated: the client is cached, so the failure does not count.
+        limits.TooMany: there were too many failures.
 
     """
     client = stage if isinstance(stage, AuthenticatedClient) else None
@@ -91,15 +91,16 @@ def _record(refusal: OAuthError, request: TokenRequest, stage: Stage) -> None:
     application = client.client.application if client else None
     client_failures.record(
         request.grant.EVENT,
-        refusal.code,
+        error.code,
         is_client_proven=client is not None and client.is_proven,
-        client_id=_claimed_client_id(refusal, request, client),
+        client_id=_get_client_id(error, request, client),
         application_id=application.pk if application else None,
         grant_type=request.grant_type,
     )
 
 
-def _claimed_client_id(refusal: OAuthError, request: TokenRequest, client: AuthenticatedClient | None) -> str:
+def _get_client_id(error: OAuthError, request: TokenRequest, client: AuthenticatedClient | None) -> str:
+    """Return the id of the client or, if it is not authenticated, the id that was claimed."""
     if client is not None:
         return client.client.application.client_id
-    return refusal.client_id if isinstance(refusal, InvalidClient) else request["client_id"]
+    return error.client_id if isinstance(error, InvalidClient) else request["client_id"]

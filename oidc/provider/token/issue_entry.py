@@ -1,4 +1,4 @@
-"""The audit entry of a token request that is granted."""
+"""The audit entry of a successful token request."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from oidc.provider.token.request import AuthenticatedClient
 
 
 def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UUID | None = None) -> Entry:
-    """Return the entry, unsaved: it is written in one statement with what the grant uses up."""
+    """Return the entry, unsaved. The grant writes it in one statement with its own rows."""
     return log.entry(
         client.request.grant.EVENT,
         user_id=user_id,

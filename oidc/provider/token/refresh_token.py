@@ -1,4 +1,4 @@
-"""The refresh token grant (RFC 6749 section 6): the family moves on by one generation, or was replayed."""
+"""The refresh token grant (RFC 6749 section 6). Each use rotates the token's family."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -23,29 +23,29 @@ EVENT: Final = Event.TOKEN_REFRESH
 
 @dataclass(frozen=True, slots=True)
 class FoundToken:
-    """A refresh token that we issued: its family as it is now, and the generation that was presented."""
+    """A refresh token that we issued: its family, and the generation that was presented."""
 
     family: FoundFamily
     generation: int
 
 
 def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
-    """Return the client with this id, and the family of the refresh token if the token was issued to it."""
+    """Return the client with this id, and the presented refresh token if it was issued to this client."""
     token = families.parse_token(request["refresh_token"])
     if token is not None and client_authentication.is_well_formed(client_id):
         family = families.find(token.family_id, client_id=client_id)
         if family is not None:
             client = Client(family.row.application, family.active_key_id)
             return FoundClient(client, FoundToken(family, token.generation))
-    client_alone = client_authentication.find(client_id)
-    return FoundClient(client_alone) if client_alone else None
+    client_only = client_authentication.find(client_id)
+    return FoundClient(client_only) if client_only else None
 
 
 def find_live_token(client: AuthenticatedClient) -> FoundToken:
-    """Return the refresh token that was presented.
+    """Return the presented refresh token.
 
     Raises:
-        InvalidGrant: it was not issued to this client, or its family has ended or expired.
+        InvalidGrant: the token was not issued to this client, or its family has ended or expired.
 
     """
     token = client.presented
@@ -58,8 +58,8 @@ def handle(client: AuthenticatedClient) -> Granted:
     """Rotate the family. A retry within the grace gets the newest token again; a replay ends the family.
 
     Raises:
-        InvalidGrant: the token was replayed or is no longer good, or the user revoked the consent.
-        errors.InvalidRequest: the resource or organization is unknown, or not for this user.
+        InvalidGrant: the token was replayed or is no longer valid, or the user revoked the consent.
+        errors.InvalidRequest: the resource or organization is unknown or not available to this user.
 
     """
     token = find_live_token(client)
@@ -74,14 +74,14 @@ def handle(client: AuthenticatedClient) -> Granted:
 
 def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantContext:
     request, application = client.request, client.client.application
-    original = scopes.known(family.scope)
-    wanted = scopes.known(request["scope"]) if request["scope"] else original
+    original = scopes.get_identity_scopes(family.scope)
+    requested = scopes.get_identity_scopes(request["scope"]) if request["scope"] else original
     return GrantContext(
         application=application,
         key_id=client.client.active_key_id,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
-        scopes=tuple(scope for scope in wanted if scope in original),
-        target=target.for_user(
+        scopes=tuple(scope for scope in requested if scope in original),
+        target=target.resolve_for_user(
             family.user,
             (request["scope"] or family.scope).split(),
             resource=request["resource"],

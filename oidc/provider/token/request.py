@@ -1,4 +1,4 @@
-"""What is known of a token request after each of its steps (see ``endpoint``): one frozen value per step."""
+"""The results of the steps of a token request (see ``endpoint``), one class for each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from oidc.provider.grant_context import GrantContext
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """A token request that was parsed. ``parameters`` are those that its grant reads, each with a value.
+    """A parsed token request. ``parameters`` has those that its grant reads, without empty ones.
 
-    ``may_use_cache``: the client may come from ``client_cache``.
+    ``may_use_cache`` tells whether the client may be read from ``client_cache``.
     """
 
     grant_type: str
@@ -24,13 +24,16 @@ class TokenRequest:
     may_use_cache: bool = True
 
     def __getitem__(self, name: str) -> str:
-        """Return a parameter, empty if it was not sent."""
+        """Return a parameter, or an empty string if it was not sent."""
         return self.parameters.get(name, "")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundClient:
-    """The client with the claimed id, and what it presents: both are read in one query, and unproven."""
+    """The client with the claimed id, not authenticated yet, and the code or refresh token that it presents.
+
+    One query reads both.
+    """
 
     client: Client
     presented: object = None
@@ -42,8 +45,7 @@ class AuthenticatedClient:
     """A token request that has passed client authentication.
 
     ``is_proven`` is true if the client sent a valid secret; a public client may send only its id.
-    ``presented`` is the code or refresh token that was found with the client; only the grant's module
-    reads it.
+    ``presented`` is the code or refresh token, which only the module of the grant reads.
     """
 
     request: TokenRequest
@@ -55,7 +57,7 @@ class AuthenticatedClient:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a token request is granted. It is written down; the tokens are not made yet."""
+    """What a token request is granted. It is stored; the tokens are not built yet."""
 
     context: GrantContext
     family: RefreshFamily | None = None
@@ -65,25 +67,25 @@ Stage = TokenRequest | AuthenticatedClient | Granted
 
 
 class Grant(Protocol):
-    """The module of a grant. ``endpoint.GRANTS`` names each."""
+    """The module of a grant, as in ``endpoint.GRANTS``."""
 
     @property
     def PARAMETERS(self) -> frozenset[str]:  # noqa: N802 - a constant of the module
-        """The parameters that the grant reads besides those of client authentication."""
+        """The parameters that the grant reads, without those of client authentication."""
 
     @property
     def FLOW(self) -> Any:  # noqa: N802 - a constant of the module
-        """The class of oauthlib that calls the steps of this grant, and its own checks between them."""
+        """The class of oauthlib for this grant."""
 
     @property
     def EVENT(self) -> Event:  # noqa: N802 - a constant of the module
-        """The key of the audit entries of requests for this grant."""
+        """The key of the audit entries of this grant."""
 
     def find_client(self, request: TokenRequest, client_id: str, /) -> FoundClient | None:
-        """Return the client with this id, together with the code or token that it presents."""
+        """Return the client with this id, and the code or token that it presents."""
 
     def handle(self, client: AuthenticatedClient, /) -> Granted:
-        """Decide what is granted and write it down, once oauthlib's checks have passed.
+        """Decide what is granted, and store it. oauthlib's checks have passed.
 
         Raises:
             OAuthError: nothing is granted.

@@ -3,14 +3,14 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from oidc.provider import errors
 from oidc.provider.cors import cross_origin
+from oidc.provider.error_responses import json_errors
 from oidc.provider.token import endpoint, engine
 
 
 @csrf_exempt
 @cross_origin("POST")
-@errors.rendered
+@json_errors
 def token(request: HttpRequest) -> HttpResponse:
     """Exchange a code, a refresh token or the client's own credentials for tokens."""
     return endpoint.build_answer(engine.run(endpoint.parse_request(request)))

@@ -1,91 +1,56 @@
 """GET and POST /oidc/userinfo (OpenID Connect Core 5.3)."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from oidc.provider import bearer, claims, errors, organizations, scopes, tokens
-from oidc.provider.bearer import InvalidBearer, Principal
+from oidc.provider import bearer, claims, organizations, scopes, tokens
 from oidc.provider.cors import cross_origin
-from oidc.provider.parameters import InvalidParameters, form
+from oidc.provider.error_responses import bearer_errors, oauth_json
+from oidc.provider.errors import InsufficientScope, MissingToken, WrongMethod
+from oidc.provider.parameters import FORM_TYPE, InvalidParameters, form
 
 
 @csrf_exempt
 @cross_origin("GET, POST")
+@bearer_errors
 def userinfo(request: HttpRequest) -> HttpResponse:
     """Return the claims about the user that the access token releases."""
     if request.method not in {"GET", "HEAD", "POST"}:
-        return errors.oauth_error(
-            "invalid_request",
-            "The method must be GET or POST.",
-            status=405,
-            headers={"Allow": "GET, POST, OPTIONS"},
-        )
-    try:
-        token = _get_token(request)
-    except InvalidParameters as refused:
-        return _challenge("invalid_request", refused.description, refused.status)
-    if token is None:
-        # RFC 6750 section 3.1: without authentication information, no error code.
-        return errors.oauth_error(
-            "invalid_token",
-            "An access token is needed.",
-            status=401,
-            headers={"WWW-Authenticate": 'Bearer realm="gatehouse"'},
-        )
-    try:
-        principal = bearer.authenticate(token)
-    except InvalidBearer as error:
-        return _challenge("invalid_token", str(error), 401)
+        raise WrongMethod("GET", "POST")
+    principal = bearer.authenticate(_get_token(request))
     if scopes.OPENID not in principal.scopes:
-        lacks = "The access token lacks the scope openid."
-        return _challenge("insufficient_scope", lacks, 403, scope=scopes.OPENID)
-    return errors.oauth_json(_released(principal))
+        raise InsufficientScope(scopes.OPENID)
+    user_id = principal.user.pk
+    names = claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims)
+    about_organizations = organizations.get_userinfo_claims(
+        user_id, names, token_organization=principal.claims.get("organization_id")
+    )
+    return oauth_json({"sub": str(user_id)} | claims.get_values(principal.user, names) | about_organizations)
 
 
-def _released(principal: Principal) -> dict[str, Any]:
-    user = principal.user
-    names = claims.released(principal.scopes) | tokens.get_requested_claims(principal.claims)
-    user_claims = {"sub": str(user.pk)} | claims.about(user, names)
-    here = principal.claims.get("organization_id")
-    return user_claims | organizations.for_userinfo(user.pk, names, here=here)
-
-
-def _get_token(request: HttpRequest) -> str | None:
+def _get_token(request: HttpRequest) -> str:
     """Return the token of the header or of the body (RFC 6750 section 2), never of the URL.
 
     Raises:
+        MissingToken: neither has a token.
         InvalidParameters: both have a token (a client MUST NOT use more than one method), or the body is
             malformed.
 
     """
-    header: str | None = request.META.get("HTTP_AUTHORIZATION")
-    if header is not None:
-        scheme, _, token = header.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            return None
-        if _in_body(request):
+    header = request.META.get("HTTP_AUTHORIZATION")
+    if header is None:
+        token = _get_body_token(request)
+    else:
+        scheme, _, credentials = header.partition(" ")
+        token = credentials.strip() if scheme.lower() == "bearer" else ""
+        if token and _get_body_token(request):
             raise InvalidParameters("The access token came in the header and in the body.")
-        return token.strip()
-    return _in_body(request)
+    if not token:
+        raise MissingToken
+    return token
 
 
-def _in_body(request: HttpRequest) -> str | None:
-    if request.method != "POST" or request.content_type != "application/x-www-form-urlencoded":
-        return None
-    return form(request)["access_token"] or None
-
-
-def _challenge(error: str, description: str, status: int, *, scope: str = "") -> HttpResponse:
-    """Return a challenge (RFC 6750 section 3); ``scope`` is the required one."""
-    needed = f', scope="{scope}"' if scope else ""
-    return errors.oauth_error(
-        error,
-        description,
-        status=status,
-        headers={
-            "WWW-Authenticate": f'Bearer realm="gatehouse", error="{error}", '
-            f'error_description="{description}"{needed}'
-        },
-    )
+def _get_body_token(request: HttpRequest) -> str:
+    if request.method != "POST" or request.content_type != FORM_TYPE:
+        return ""
+    return form(request)["access_token"]

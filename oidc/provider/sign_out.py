@@ -1,0 +1,121 @@
+"""The sign-out request of OpenID Connect RP-Initiated Logout 1.0, and its checks."""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from identity.sessions.models import Session
+from oidc.applications import redirect_uris
+from oidc.applications.models import Application
+from oidc.provider import id_token_hint
+from oidc.provider.errors import Unanswerable
+from oidc.provider.id_token_hint import Hint
+from oidc.provider.parameters import Parameters
+
+PARAMETERS: Final = (
+    "id_token_hint",
+    "logout_hint",
+    "client_id",
+    "post_logout_redirect_uri",
+    "state",
+    "ui_locales",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SignOut:
+    """A sign-out request whose parameters are valid. ``target`` is the redirect URI, if it has one."""
+
+    parameters: Parameters
+    hint: Hint | None
+    application: Application | None
+
+    @property
+    def target(self) -> str:
+        """The ``post_logout_redirect_uri``, or an empty string."""
+        return self.parameters["post_logout_redirect_uri"]
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        """The targets besides https to which the page's form may redirect (CSP ``form-action``)."""
+        return redirect_uris.form_targets(self.target) if self.target else ()
+
+    @property
+    def redirect_url(self) -> str:
+        """The target with the ``state``, or an empty string without a target."""
+        if not self.target or "state" not in self.parameters.values:
+            return self.target
+        separator = "&" if "?" in self.target else "?"
+        return f"{self.target}{separator}{urlencode({'state': self.parameters['state']})}"
+
+    def is_hint_for(self, session: Session) -> bool:
+        """Tell whether the hint names this session and its user."""
+        if self.hint is None:
+            return False
+        return (self.hint.subject, self.hint.session_id) == (str(session.user_id), str(session.pk))
+
+    def is_silent(self, session: Session) -> bool:
+        """Tell whether the session ends without a confirmation.
+
+        A third party must not end the session that all applications share with a single request.
+        """
+        application = self.application
+        return self.is_hint_for(session) and application is not None and not application.is_third_party
+
+    def may_redirect_after(self, session: Session) -> bool:
+        """Tell whether the browser may be redirected: a matching hint or a ``client_id`` names the client."""
+        return self.is_hint_for(session) or bool(self.parameters["client_id"])
+
+
+def validate(parameters: Parameters) -> SignOut:
+    """Return a valid sign-out request.
+
+    Raises:
+        Unanswerable: the hint is forged or of another client, or the redirect URI is not registered.
+
+    """
+    hint = _read_hint(parameters["id_token_hint"])
+    client_id = parameters["client_id"]
+    if hint is not None and client_id not in {"", hint.client_id}:
+        # RP-Initiated Logout section 2: the OP MUST verify that both name the same client.
+        raise Unanswerable("The id_token_hint was issued to another client than the client_id.")
+    sign_out = SignOut(parameters, hint, _find_application(client_id, hint))
+    if sign_out.target and not _is_target_allowed(sign_out):
+        raise Unanswerable("The post_logout_redirect_uri is not registered.")
+    return sign_out
+
+
+def _read_hint(token: str) -> Hint | None:
+    try:
+        return id_token_hint.read(token) if token else None
+    except id_token_hint.Forged:
+        raise Unanswerable("The id_token_hint is not an ID token of ours.") from None
+
+
+def _find_application(client_id: str, hint: Hint | None) -> Application | None:
+    if client_id:
+        return Application.objects.filter(client_id=client_id).first()
+    return hint.application if hint else None
+
+
+def _is_target_allowed(sign_out: SignOut) -> bool:
+    if sign_out.application is not None:
+        return _is_registered(sign_out.target, sign_out.application)
+    names_client = bool(sign_out.parameters["client_id"] or sign_out.hint)
+    return not names_client and _is_registered_by_any(sign_out.target)
+
+
+def _is_registered(target: str, application: Application) -> bool:
+    """Tell whether a target is registered. If none is, it needs the origin of a redirect URI."""
+    if application.post_logout_redirect_uris:
+        return target in application.post_logout_redirect_uris
+    # The state, which is appended at the end, would become part of a fragment.
+    origin = None if "#" in target else redirect_uris.get_origin(target)
+    return origin is not None and origin in {redirect_uris.get_origin(u) for u in application.redirect_uris}
+
+
+def _is_registered_by_any(target: str) -> bool:
+    """Tell whether any application has registered this target, for requests that name no client."""
+    origin = redirect_uris.get_origin(target)
+    applications = Application.objects.with_origin(origin) if origin else ()
+    return any(target in application.post_logout_redirect_uris for application in applications)
