@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.management.test_admin_site import furnish
+from tests.support.admin_pages import furnish
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import address_of, administrator, pages
 from tests.support.screens import Screens

@@ -1,9 +1,9 @@
-"""Fixtures for the management API: its callers."""
+"""Fixtures for the management API and the operators' site: who uses them."""
 
 import pytest
 
 from tests.support import crowd as crowds
-from tests.support import management
+from tests.support import management, operators
 from tests.support.cast import World
 from tests.support.management import Caller
 from tests.support.surface import Estate
@@ -25,3 +25,9 @@ def robot(acme: World) -> management.Machine:
 def crowd(address: str) -> dict[str, Estate]:
     """By group of routes, where every list has several rows. For reading only."""
     return crowds.crowded()
+
+
+@pytest.fixture
+def operator(acme: World) -> operators.Operator:
+    """Somebody who manages everything, at that tenant's pages of the operators' site."""
+    return operators.at(acme)

@@ -16,11 +16,6 @@ from tests.support.operators import administrator
 USERS, SESSIONS = "/admin/users/user/", "/admin/identity_sessions/session/"
 
 
-@pytest.fixture
-def operator(acme):
-    return operators.at(acme)
-
-
 def tick(operator, path, action, rows, **more):
     page = operator.get("/admin/tenant/").text
     (token, *_) = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)

@@ -21,11 +21,6 @@ from tests.support.operators import administrator
 SECRET = "a-secret-of-a-provider"
 
 
-@pytest.fixture
-def operator(acme):
-    return operators.at(acme)
-
-
 def do(operator, model, name, row=None, /, **typed):
     meta = model._meta
     base = f"admin:{meta.app_label}_{meta.model_name}_operate"

@@ -18,11 +18,6 @@ LOOK = {"primary_color": "#ff0066", "logo_url": "https://acme.example/logo.svg"}
 
 
 @pytest.fixture
-def operator(acme):
-    return operators.at(acme)
-
-
-@pytest.fixture
 def mail(acme):
     """Codes can be sent."""
     codes.reachable(acme)

@@ -41,11 +41,6 @@ def set_up(operator):
     return key, codes_on(text_of(operator.get(PAGE)))
 
 
-@pytest.fixture
-def operator(acme):
-    return operators.at(acme)
-
-
 def again(operator):
     """The same person at another browser, who has typed the password."""
     other = Operator(operator.who)

@@ -87,6 +87,8 @@ ONCE = {
         "interaction/test_limits.py",
         "interaction/social/",
         "management/test_access.py",
+        "management/test_admin_operations.py",
+        "management/test_admin_sign_in.py",
         "management/test_admin_site.py",
         "management/test_administrators.py",
         "management/test_bad_input.py",

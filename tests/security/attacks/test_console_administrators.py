@@ -23,9 +23,9 @@ from management.administrators.models import Administrator
 from management.doctor import administrators as doctor
 from management.site import idle_sessions
 from management.site.sessions import SessionStore
-from tests.management.test_admin_site import first_of, furnish
 from tests.management.test_two_step import set_up
 from tests.support import cast, management, operators
+from tests.support.admin_pages import first_of, furnish
 from tests.support.cast import PASSWORD
 from tests.support.management import connection, refusal_of, result_of
 from tests.support.operators import address_of, administrator, pages

@@ -14,8 +14,8 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.core.models import TenantModel
 from oidc.keys.models import SigningKey
-from tests.management.test_admin_site import first_of, furnish
 from tests.support import operators
+from tests.support.admin_pages import first_of, furnish
 from tests.support.operators import address_of, pages, text_of
 
 _TYPED = {"username": "eve", "password": "correct horse battery", "name": "Eve", "slug": "eve", "type": "SPA"}

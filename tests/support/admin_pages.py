@@ -1,0 +1,67 @@
+"""Rows for every list of the operators' site, and what operators do with them."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from audit.models import Entry
+from identity.organizations.models import Membership, Organization, OrganizationPermission, OrganizationRole
+from identity.sessions import services as sessions
+from identity.tenants.models import Tenant
+from interaction.connectors import services as connectors
+from interaction.connectors.messages import Message
+from interaction.verification import outgoing
+from interaction.verification.models import OutgoingMessage
+from oidc.keys import services as keys
+from tests.support.operators import address_of, pages
+
+SECRET = "hunter2-is-what-nobody-may-see"
+LISTS = [address_of(kind) for kind in pages()]
+
+
+def furnish(world):
+    """Put several rows into every list of a tenant, and return it."""
+    people = [world.user(name=f"Person {number}", email=f"p{number}@acme.example") for number in range(3)]
+    applications = [world.application(name=f"Shop {number}") for number in range(3)]
+    world.application("MachineToMachine", name="Robot")
+    with world.active():
+        for user in people:
+            sessions.start(user, amr=["pwd"])
+            log.record(Event.SIGN_IN_PASSWORD, user_id=user.pk, identifier=user.username, result="success")
+        for number in range(3):
+            made = Organization.objects.create(name=f"Chapter {number}")
+            OrganizationRole.objects.create(name=f"Role {number}")
+            OrganizationPermission.objects.create(name=f"read:{number}")
+            for user in people:
+                Membership.objects.create(organization=made, user=user)
+            connectors.create(
+                connector_id="google", type="Social", config={"client_id": "x", "client_secret": SECRET}
+            )
+            outgoing.enqueue(
+                Message(channel="email", to="a@acme.example", interaction_type="test", code="", body=SECRET)
+            )
+        # Nobody sends them while they are looked at.
+        OutgoingMessage.objects.update(due_at=timezone.now() + timedelta(hours=1))
+        keys.rotate()
+    return people, applications
+
+
+def first_of(kind, world):
+    """A row of a kind in a tenant."""
+    with world.active():
+        if kind.model is Entry:
+            return Entry.objects.filter(tenant_id=world.tenant.pk).first()
+        if kind.model is Tenant:
+            return world.tenant
+        return kind.model._default_manager.first()
+
+
+def is_sign_in(answer):
+    return answer.status_code == 302 and answer.headers["Location"].startswith("/admin/login/")
+
+
+def operate(operator, kind, row, name, /, **typed):
+    path = f"/admin/{kind}/{row.pk}/do/{name}/" if row is not None else f"/admin/{kind}/do/{name}/"
+    return operator.submit(path, **typed)
