@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.support import cast, management, operators
 from tests.support import crowd as crowds
-from tests.support import management, operators
 from tests.support.cast import World
 from tests.support.management import Caller
 from tests.support.surface import Estate
+from tests.support.token_kinds import Place
 
 
 @pytest.fixture
@@ -31,3 +32,12 @@ def crowd(address: str) -> dict[str, Estate]:
 def operator(acme: World) -> operators.Operator:
     """Somebody who manages everything, at that tenant's pages of the operators' site."""
     return operators.at(acme)
+
+
+@pytest.fixture(scope="module")
+def places(address: str) -> dict[str, Place]:
+    """Where the routes of each group are walked: superusers' routes exist at the root only."""
+    there = Estate(cast.new_world("Elsewhere"))
+    tenant = Place(Estate(cast.new_world("Here")), there)
+    root = Place(Estate(cast.default_world()), there)
+    return {"management": tenant, "members": tenant, "root": root}

@@ -87,6 +87,7 @@ ONCE = {
         "interaction/test_limits.py",
         "interaction/social/",
         "management/test_access.py",
+        "management/test_access_foreign_ids.py",
         "management/test_admin_operations.py",
         "management/test_admin_sign_in.py",
         "management/test_admin_site.py",
