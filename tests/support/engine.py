@@ -91,7 +91,7 @@ ONCE = {
         "management/test_admin_operations.py",
         "management/test_admin_sign_in.py",
         "management/test_admin_site.py",
-        "management/test_administrators.py",
+        "management/administrators/",
         "management/test_bad_input.py",
         "management/test_import_users.py",
         "management/test_seed_demo.py",
