@@ -9,10 +9,10 @@ from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
 from interaction.verification.models import VerificationCode
-from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import PASSWORD
 from tests.support.codes import RESET, new_email, new_phone
+from tests.support.sign_in_api import is_envelope
 from tests.support.threads import at_once, rounds
 
 NEW = "another password 2"

@@ -13,11 +13,11 @@ from audit.models import Entry
 from identity.core import expiry, tenancy
 from identity.limits.models import Counter
 from management.administrators import services as administrators
-from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes, second
 from tests.support.cast import PASSWORD, World
 from tests.support.codes import new_email
 from tests.support.forms import form
+from tests.support.sign_in_api import is_envelope
 from tests.support.threads import at_once
 
 SIGN_IN = "/api/interaction/sign-in"

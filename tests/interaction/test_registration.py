@@ -11,10 +11,10 @@ from database.clock import seconds_ahead
 from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.verification.models import VerificationCode
-from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import World, query_of
 from tests.support.codes import REGISTER, experience, new_email, new_phone
+from tests.support.sign_in_api import is_envelope
 from tests.support.threads import at_once
 
 PASSWORD = "a good password 1"

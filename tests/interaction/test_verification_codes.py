@@ -19,10 +19,10 @@ from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
 from interaction.verification.models import OutgoingMessage, VerificationCode
-from tests.interaction.test_sign_in_api import is_envelope
 from tests.support import codes
 from tests.support.cast import Browser, World, query_of
 from tests.support.codes import SEND, VERIFY, about, enter, new_email, new_phone, other_than, send, sent
+from tests.support.sign_in_api import is_envelope
 from tests.support.threads import at_once, rounds
 
 

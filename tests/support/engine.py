@@ -47,6 +47,7 @@ ONCE = {
         "interaction/pages/",
         "interaction/test_password_policy.py",
         "interaction/test_sign_in_api.py",
+        "interaction/test_sign_in_api_refusals.py",
         "interaction/test_social_providers.py",
         "management/test_admin_editors.py",
         "management/test_admin_previews.py",
