@@ -60,7 +60,7 @@ ONCE = {
         "oidc/end_session/",
         "oidc/test_redirect_uris.py",
         "oidc/test_token_endpoint.py",
-        "oidc/test_tokens.py",
+        "oidc/tokens/",
         "oidc/test_userinfo.py",
         "operations/test_rotate_keys.py",
         "security/attacks/test_console_comparison.py",
