@@ -4,7 +4,7 @@ import pytest
 
 from tests.support import cast, management, operators
 from tests.support import crowd as crowds
-from tests.support.cast import World
+from tests.support.cast import World, default_world
 from tests.support.management import Caller
 from tests.support.surface import Estate
 from tests.support.token_kinds import Place
@@ -41,3 +41,9 @@ def places(address: str) -> dict[str, Place]:
     tenant = Place(Estate(cast.new_world("Here")), there)
     root = Place(Estate(cast.default_world()), there)
     return {"management": tenant, "members": tenant, "root": root}
+
+
+@pytest.fixture
+def root(admin: Caller, address: str) -> Caller:
+    """An administrator of everything, at the root, where tenants and administrators are managed."""
+    return management.superuser(default_world())
