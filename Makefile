@@ -45,10 +45,10 @@ verify-long: $(VENV)/development $(SECURITY)/ready ## Before a release: fuzzing,
 	done
 	@GATEHOUSE_PROPERTY_SECONDS=$(or $(SECONDS),1800) tests/run tests/properties tests/security/test_ownership_property.py tests/security/test_consent_property.py
 	@GATEHOUSE_BOTH_ENGINES=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
-	@$(BIN)/python bench/soak.py
+	@$(BIN)/python -m bench soak
 
 bench: $(VENV)/development $(if $(shell command -v npm),$(PEER)) ## Measure requests per second, latency and CPU beside another provider and the machine's limits
-	@$(BIN)/python bench/run.py $(ARGS)
+	@$(BIN)/python -m bench run $(ARGS)
 
 # No program of a package runs when it is installed: what the peer needs comes built.
 $(PEER): bench/peer/package-lock.json

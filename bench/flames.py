@@ -1,9 +1,7 @@
-"""Where the time of the hot paths goes: flame graphs in docs/images/profiles, and a table by package.
+"""Sample where the time of the hot paths goes, as flame graphs and as a table by package.
 
-    python bench/flames.py [--only userinfo] [--write]
-
-py-spy looks at the workers of a server two hundred times a second, and counts what runs. There is one
-request at a time for each worker: with more, threads that wait for their turn look as if they ran.
+py-spy samples the workers of a server 200 times a second. Each worker serves one request at a
+time: with more, threads that wait for the interpreter look as if they ran.
 """
 
 import argparse
@@ -11,21 +9,19 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import flamegraph
-import measure
-import sections
-import stage
-import tables
-from flamegraph import Stacks
-from measure import ROWS, Times
+from bench import flamegraph, processes, sections, servers, tables
+from bench.flamegraph import Stacks
+from bench.measure import ROWS, Row, Times, require_row
+from bench.servers import Server, Target
 
+_ROWS: Final = {row.name: row for row in ROWS}
 _PATHS: Final = ("client-credentials", "refresh", "userinfo", "login")
-_FOLDER: Final = stage.ROOT / "docs" / "images" / "profiles"
+_FOLDER: Final = processes.ROOT / "docs" / "images" / "profiles"
 _APPS: Final = ("audit", "config", "database", "identity", "interaction", "management", "oidc")
 _LIBRARIES: Final = {
     "django/db/": "Django, database",
@@ -40,139 +36,132 @@ _LIBRARIES: Final = {
     "jwcrypto/": "cryptography",
 }
 _CONNECTIONS: Final = 2
-# Where threads wait for work. One that was just woken counts as running, but has not begun yet.
+# Where threads wait for work. A thread that was just woken counts as running before it runs.
 _WAITS: Final = ("_worker (concurrent", "Condition.wait (threading", "EpollSelector.select (selectors")
-_SECONDS: Final = 60  # that py-spy may take to write what it has
+_WRITE_TIMEOUT: Final = 60  # seconds for py-spy to write its samples
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="See where the time goes.")
-    parser.add_argument("--seconds", type=int, default=20, help="a path (default: %(default)s)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=int, default=20, help="of a path (default: %(default)s)")
     parser.add_argument("--only", action="append", choices=_PATHS, metavar="PATH", help=", ".join(_PATHS))
     parser.add_argument(
-        "--write", action="store_true", help="also write docs/images/profiles and docs/performance.md"
+        "--write", action="store_true", help="also update docs/images/profiles and docs/performance.md"
     )
-    return parser.parse_args()
 
 
-class Spies:
+class Samplers:
     """A py-spy for each worker."""
 
-    def __init__(self, server: stage.Server, place: Path, seconds: int) -> None:
+    def __init__(self, server: Server, folder: Path, seconds: int) -> None:
         self.server = server
-        self.place = place
+        self.folder = folder
         self.seconds = seconds
         self.running: list[tuple[subprocess.Popen[str], Path]] = []
 
     def start(self) -> None:
-        """Begin to look."""
-        spy = str(Path(sys.executable).with_name("py-spy"))
+        py_spy = str(Path(sys.executable).with_name("py-spy"))
         for pid in self.server.workers():
-            output = self.place / f"stacks-{pid}"
-            command = [spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "200"]
+            output = self.folder / f"stacks-{pid}"
+            command = [py_spy, "record", "--pid", str(pid), "--format", "raw", "--function", "--rate", "200"]
             command += ["--duration", str(self.seconds), "--output", str(output)]
-            options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-            process = stage.start(command, stage.inherited(), **options)
-            _prefer(process.pid)
+            process = processes.start(
+                command, processes.inherited_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            _set_realtime(process.pid)
             self.running.append((process, output))
 
     def stacks(self) -> Stacks:
-        """Return what they saw, once they have looked long enough.
+        """Wait for the samples and return them, without those of waiting threads.
 
         Raises:
-            Failed: one of them may not look at a worker, or saw nothing.
+            Failed: a py-spy may not read a worker, or there are no samples.
 
         """
-        found: Stacks = Counter()
+        samples: Stacks = Counter()
         try:
             for process, output in self.running:
-                _, complaint = process.communicate(timeout=self.seconds + _SECONDS)
+                _, errors = process.communicate(timeout=self.seconds + _WRITE_TIMEOUT)
                 if process.returncode:
-                    raise stage.Failed(f"py-spy: {complaint.strip()[-300:]}")
-                found += flamegraph.read(output.read_text())
+                    raise processes.Failed(f"py-spy: {errors.strip()[-300:]}")
+                samples += flamegraph.read(output.read_text())
         finally:
             for process, _ in self.running:
-                stage.stop(process)
-        working = Counter({stack: n for stack, n in found.items() if not stack[-1].startswith(_WAITS)})
+                processes.stop(process)
+        working = Counter({stack: n for stack, n in samples.items() if not stack[-1].startswith(_WAITS)})
         if not working:
-            raise stage.Failed("py-spy saw nothing")
+            raise processes.Failed("py-spy has no samples")
         return working
 
 
-def _prefer(pid: int) -> None:
-    """Let a process run at its moments, if we may: else it runs when a worker rests, and sees only that."""
+def _set_realtime(pid: int) -> None:
+    """Give a process real-time priority if we may: without it, it samples only resting workers."""
     if hasattr(os, "sched_setscheduler"):
         with suppress(PermissionError):
             os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(1))
 
 
 def package_of(stack: tuple[str, ...]) -> str:
-    """Name the innermost package on a stack; what the standard library does counts to who called it."""
+    """Return the innermost package of a stack; the standard library counts as its caller."""
     for frame in reversed(stack):
         path = frame.partition(" (")[2]
         if path.startswith(_APPS):
-            middleware = "middleware" in path
-            return "our middleware" if middleware else f"our {path.partition('/')[0]}"
-        for start, name in _LIBRARIES.items():
-            if path.startswith(start):
+            return "our middleware" if "middleware" in path else f"our {path.partition('/')[0]}"
+        for prefix, name in _LIBRARIES.items():
+            if path.startswith(prefix):
                 return "Django, middleware" if "middleware" in path else name
     return "Python"
 
 
 def shares(stacks: Stacks) -> Counter[str]:
-    """Return how many per cent of the samples each package has."""
-    total = stacks.total()
-    found: Counter[str] = Counter()
+    """Return the percentage of the samples in each package."""
+    counts: Counter[str] = Counter()
     for stack, count in stacks.items():
-        found[package_of(stack)] += count
-    return Counter({name: round(100 * count / total) for name, count in found.items()})
+        counts[package_of(stack)] += count
+    return Counter({name: round(100 * count / stacks.total()) for name, count in counts.items()})
 
 
-def _table(found: dict[str, Counter[str]], *, links: bool) -> tables.Table:
-    every: Counter[str] = Counter()
-    for each in found.values():
-        every += each
-    titles = {row.name: row.title for row in ROWS}
-    heads = [f"[{titles[name]}](images/profiles/{name}.svg)" if links else titles[name] for name in found]
-    lines = [["per cent of the time", *heads]]
-    for package, _ in every.most_common():
-        lines.append([package, *(str(each[package]) if each[package] else "-" for each in found.values())])
-    return lines
+def _table(paths: dict[str, Counter[str]], *, links: bool) -> tables.Table:
+    totals: Counter[str] = Counter()
+    for path in paths.values():
+        totals += path
+    titles = {name: _ROWS[name].title for name in paths}
+    headings = [
+        f"[{titles[name]}](../../docs/images/profiles/{name}.svg)" if links else titles[name]
+        for name in paths
+    ]
+    table = [["per cent of the time", *headings]]
+    for package, _ in totals.most_common():
+        table.append([package, *(str(path[package]) if path[package] else "-" for path in paths.values())])
+    return table
 
 
-def _seen(server: stage.Server, place: Path, name: str, world: dict[str, Any], seconds: int) -> Stacks:
-    """Put one path under load and look at it."""
-    row = replace(next(row for row in ROWS if row.name == name), connections=_CONNECTIONS)
-    spies = Spies(server, place, seconds)
-    times = Times(warm_up=2, seconds=seconds + 2, limit=0)
-    result = measure.row(row, server, None, world, times, begun=spies.start)
-    if result["errors"]:
-        raise stage.Failed(f"{row.title}: {result['said'][0]}")
-    return spies.stacks()
+def _largest(path: Counter[str]) -> str:
+    return ", ".join(f"{package} {share} %" for package, share in path.most_common(3))
 
 
-def main() -> int:
-    """Look at each path in its turn."""
-    arguments = _arguments()
-    found: dict[str, Counter[str]] = {}
-    with ExitStack() as stack:
-        place = stack.enter_context(stage.place())
-        database = stack.enter_context(stage.database(place, sqlite=False))
-        environment = stage.environment(place, database.url)
-        world = stage.seed(environment)
-        server = stack.enter_context(stage.server(environment))
+def _sample(target: Target, folder: Path, row: Row, seconds: int) -> Stacks:
+    """Put a path under load and sample it."""
+    samplers = Samplers(target.server, folder, seconds)
+    times = Times(warm_up=2, seconds=seconds + 2)
+    require_row(replace(row, connections=_CONNECTIONS), target, times, samplers.start)
+    return samplers.stacks()
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Sample each path in turn."""
+    paths: dict[str, Counter[str]] = {}
+    with servers.new_target() as (target, installation):
         for name in arguments.only or _PATHS:
-            stacks = _seen(server, place, name, world, arguments.seconds)
-            found[name] = shares(stacks)
+            stacks = _sample(target, installation.folder, _ROWS[name], arguments.seconds)
+            paths[name] = shares(stacks)
             print(f"{name}: {stacks.total():,} samples", flush=True)
             if arguments.write:
                 _FOLDER.mkdir(parents=True, exist_ok=True)
                 (_FOLDER / f"{name}.svg").write_text(flamegraph.svg(stacks, name, package_of))
-    print("", tables.aligned(_table(found, links=False)), sep="\n")
+    print("", tables.aligned(_table(paths, links=False)), sep="\n")
     if arguments.write and not arguments.only:
-        sections.write(profile=tables.markdown(_table(found, links=True)))
+        text = tables.markdown(_table(paths, links=True))
+        link = sections.write_result("flames", "Where the time goes", text)
+        summary = "; ".join(f"{_ROWS[name].title}: {_largest(path)}" for name, path in paths.items())
+        sections.update_page(profile=f"Largest shares: {summary}. [All packages, with flame graphs]({link}).")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(stage.outcome(main))

@@ -1,103 +1,23 @@
-"""A flood of sign-ins, ten times what the machine can hash, while an application asks for tokens.
+"""Measure token requests while ten times the sign-ins arrive that can be hashed.
 
-    python bench/flood.py [--write]
-
-Sign-ins come at their moments and wait for nobody. Everything is made for the measurement and thrown
-away, as by ``run.py``. Fails if a sign-in got no answer, or if the tokens' p99 more than doubled.
+Sign-ins start at fixed times, whether or not earlier ones are answered. The command fails if a
+sign-in got no answer, or if the p99 of the token requests more than doubled.
 """
 
 import argparse
 import json
-import subprocess
-import sys
-from contextlib import ExitStack
 from typing import Any, Final
 
-import measure
-import sections
-import stage
-import tables
-from measure import Row, Times
+from bench import processes, sections, servers, tables
+from bench.measure import Row, Times, require_row
+from bench.servers import Target
 
 _SIGN_INS: Final = Row("sign-in", "sign-ins", 8, "argon2id")
-_WAITING: Final = 2000  # at most, before a sign-in counts as begun too late
-_SLACK: Final = 60
-_DOUBLE: Final = 2.0
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure tokens while sign-ins flood in.")
-    parser.add_argument("--seconds", type=float, default=20, help="a phase (default: %(default)s)")
-    parser.add_argument("--times", type=float, default=10, help="what can be hashed (default: %(default)s)")
-    parser.add_argument("--tokens", type=float, default=100, help="a second (default: %(default)s)")
-    parser.add_argument("--sqlite", action="store_true", help="measure on SQLite")
-    parser.add_argument("--write", action="store_true", help="also write it into docs/performance.md")
-    return parser.parse_args()
-
-
-class Flood:
-    """One server, and what is sent to it."""
-
-    def __init__(self, arguments: argparse.Namespace, server: stage.Server, world: dict[str, Any]) -> None:
-        self.arguments = arguments
-        self.server = server
-        self.world = world
-
-    def capacity(self) -> float:
-        """Return how many sign-ins a second there are when each waits for its answer."""
-        times = Times(warm_up=1, seconds=min(5, self.arguments.seconds), limit=0)
-        result = measure.row(_SIGN_INS, self.server, None, self.world, times)
-        if result["errors"]:
-            raise stage.Failed(f"sign-ins alone: {result['said'][0]}")
-        return float(result["per_second"])
-
-    def phase(self, sign_ins: float) -> dict[str, dict[str, Any]]:
-        """Send tokens' requests and, from another process, so many sign-ins a second."""
-        running = [self._load("client-credentials", self.arguments.tokens, 16)]
-        if sign_ins:
-            running.append(self._load("sign-in", sign_ins, _WAITING))
-        found: dict[str, dict[str, Any]] = {}
-        try:
-            for process in running:
-                said, _ = process.communicate(timeout=self.arguments.seconds + _SLACK)
-                found |= json.loads(said)
-        finally:
-            for process in running:
-                stage.stop(process)
-        return found
-
-    def _load(self, row: str, rate: float, clients: int) -> subprocess.Popen[str]:
-        stream = {"row": row, "rate": rate, "clients": clients, "world": self.world}
-        job = {
-            "port": self.server.port,
-            "seconds": self.arguments.seconds,
-            "windows": 1,
-            "streams": [stream],
-        }
-        command = [sys.executable, str(stage.BENCH / "paced.py")]
-        process = stage.start(command, {}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert process.stdin is not None
-        with process.stdin:
-            json.dump(job, process.stdin)
-        process.stdin = None
-        return process
-
-
-def _cells(title: str, found: dict[str, dict[str, Any]], seconds: float) -> list[str]:
-    tokens, sign_ins = found["client-credentials"], found.get("sign-in")
-    latency = f"{tokens['p50']:.1f} / {tokens['p99']:.1f}"
-    cells = [title, f"{sum(tokens['came_to'].values()) / seconds:,.0f}", latency, str(tokens["errors"])]
-    if sign_ins is None:
-        return [*cells, *["-"] * 5]
-    came_to = sign_ins["came_to"]
-    good, busy = came_to.pop("200", 0), came_to.pop("503 with Retry-After", 0)
-    offered = f"{(good + busy + sum(came_to.values())) / seconds:,.0f}"
-    latency = f"{sign_ins['p50']:.1f} / {sign_ins['p99']:.1f}"
-    return [*cells, offered, f"{good:,}", f"{busy:,}", str(sign_ins["errors"]), latency]
-
-
+_MOST_PENDING: Final = 2000  # sign-ins; further ones start late
+_SLACK: Final = 60  # seconds
+_MOST_SLOWDOWN: Final = 2.0  # of the p99
 _HEADINGS: Final = [
-    "",
+    "flood",
     "tokens a second",
     "p50 / p99 ms",
     "failed",
@@ -108,37 +28,82 @@ _HEADINGS: Final = [
     "p50 / p99 ms",
 ]
 
+Results = dict[str, dict[str, Any]]
 
-def main() -> int:
-    """Measure before, during and after the flood."""
-    arguments = _arguments()
-    with ExitStack() as stack:
-        place = stack.enter_context(stage.place())
-        database = stack.enter_context(stage.database(place, sqlite=arguments.sqlite))
-        environment = stage.environment(place, database.url)
-        world = stage.seed(environment)
-        flood = Flood(arguments, stack.enter_context(stage.server(environment)), world)
-        flood.phase(0)  # warm
-        capacity = flood.capacity()
-        rates = {"before": 0.0, "during": capacity * arguments.times, "after": 0.0}
-        found = {title: flood.phase(rate) for title, rate in rates.items()}
-    for title, streams in found.items():
-        for name, stream in streams.items():
-            for said in stream["said"]:
-                print(f"{title}: {name}: {said}")
-    table = [_HEADINGS, *(_cells(title, phase, arguments.seconds) for title, phase in found.items())]
-    before, during = (found[title]["client-credentials"]["p99"] for title in ("before", "during"))
-    said = (
-        f"Sign-ins that can be hashed: {capacity:,.1f} a second. Offered: {arguments.times:g} times as many. "
-        f"The tokens' p99 was {during / before:.1f} times what it was before."
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=20, help="of a phase (default: %(default)s)")
+    parser.add_argument(
+        "--times", type=float, default=10, help="sign-ins, as a multiple of capacity (default: %(default)s)"
     )
-    print("", tables.aligned(table), "", said, sep="\n")
+    parser.add_argument("--tokens", type=float, default=100, help="a second (default: %(default)s)")
+    parser.add_argument("--sqlite", action="store_true", help="use SQLite")
+    parser.add_argument("--write", action="store_true", help="also update docs/performance.md")
+
+
+def _measure_phase(target: Target, arguments: argparse.Namespace, sign_ins: float) -> Results:
+    """Send token requests and, from another process, this many sign-ins a second."""
+    loads = [_start_load(target, arguments, "client-credentials", arguments.tokens, 16)]
+    if sign_ins:
+        loads.append(_start_load(target, arguments, "sign-in", sign_ins, _MOST_PENDING))
+    results: Results = {}
+    try:
+        for load in loads:
+            output, _ = load.communicate(timeout=arguments.seconds + _SLACK)
+            results |= json.loads(output)
+    finally:
+        for load in loads:
+            processes.stop(load)
+    return results
+
+
+def _start_load(target: Target, arguments: argparse.Namespace, row: str, rate: float, clients: int) -> Any:
+    stream = {"row": row, "rate": rate, "clients": clients, "data": target.data}
+    job = {"port": target.server.port, "seconds": arguments.seconds, "windows": 1, "streams": [stream]}
+    return processes.start_load("bench.open_loop", job)
+
+
+def _cells(title: str, results: Results, seconds: float) -> list[str]:
+    tokens, sign_ins = results["client-credentials"], results.get("sign-in")
+    rate = sum(tokens["outcomes"].values()) / seconds
+    cells = [title, f"{rate:,.0f}", _latency(tokens), str(tokens["errors"])]
+    if sign_ins is None:
+        return [*cells, *["-"] * 5]
+    outcomes = sign_ins["outcomes"]
+    return [
+        *cells,
+        f"{sum(outcomes.values()) / seconds:,.0f}",
+        f"{outcomes.get('200', 0):,}",
+        f"{outcomes.get('503 with Retry-After', 0):,}",
+        str(sign_ins["errors"]),
+        _latency(sign_ins),
+    ]
+
+
+def _latency(stream: dict[str, Any]) -> str:
+    return f"{stream['p50']:.1f} / {stream['p99']:.1f}"
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Measure before, during and after the flood; return 1 if it failed."""
+    with servers.new_target(sqlite=arguments.sqlite) as (target, _):
+        _measure_phase(target, arguments, 0)  # warm-up
+        times = Times(warm_up=1, seconds=min(5, arguments.seconds))
+        capacity = require_row(_SIGN_INS, target, times)["per_second"]
+        rates = {"before": 0.0, "during": capacity * arguments.times, "after": 0.0}
+        phases = {title: _measure_phase(target, arguments, rate) for title, rate in rates.items()}
+    streams = [(title, *stream) for title, results in phases.items() for stream in results.items()]
+    for title, name, stream in streams:
+        for message in stream["messages"]:
+            print(f"{title}: {name}: {message}")
+    table = [_HEADINGS, *(_cells(title, phase, arguments.seconds) for title, phase in phases.items())]
+    before, during = (phases[title]["client-credentials"]["p99"] for title in ("before", "during"))
+    summary = (
+        f"Sign-ins that can be hashed: {capacity:,.1f} a second. Offered: {arguments.times:g} times as many. "
+        f"The p99 of token requests during the flood was {during / before:.1f} times the p99 before it."
+    )
+    print("", tables.aligned(table), "", summary, sep="\n")
     if arguments.write:
-        table[0][0] = "flood"
-        sections.write(flood=f"{tables.markdown(table)}\n\n{said}")
-    failed = any(stream["errors"] for streams in found.values() for stream in streams.values())
-    return 1 if failed or during > before * _DOUBLE else 0
-
-
-if __name__ == "__main__":
-    sys.exit(stage.outcome(main))
+        sections.update_page(flood=f"{tables.markdown(table)}\n\n{summary}")
+    has_errors = any(stream["errors"] for _, _, stream in streams)
+    return 1 if has_errors or during > before * _MOST_SLOWDOWN else 0

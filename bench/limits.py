@@ -1,6 +1,6 @@
-"""What this machine can do at most: signatures, password hashes, durable writes.
+"""The limits of this machine: signatures, password hashes and durable writes per second.
 
-``limits.py NAME SECONDS [DATABASE_URL]`` prints how many of them it did in a second.
+``python -m bench.limits NAME SECONDS [DATABASE_URL]`` prints one of them.
 """
 
 import multiprocessing
@@ -19,10 +19,10 @@ import psycopg
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
-WRITERS = 8
+_WRITERS = 8
 _TABLE = "bench_commits"
-_COLUMNS = "(id varchar(36) PRIMARY KEY, what text NOT NULL)"
-_WHAT = "x" * 300  # about as long as an audit entry
+_COLUMNS = "(id varchar(36) PRIMARY KEY, payload text NOT NULL)"
+_PAYLOAD = "x" * 300  # about as long as an audit entry
 
 
 def processors() -> int:
@@ -33,13 +33,13 @@ def processors() -> int:
 
 
 def rate(work: Callable[[], object], seconds: float) -> float:
-    """Do the work again and again for so long; return how often in a second."""
+    """Repeat the work for this many seconds; return the repetitions per second."""
     work()
-    done, began = 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
+    count, started = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - started) < seconds:
         work()
-        done += 1
-    return done / passed
+        count += 1
+    return count / elapsed
 
 
 def es256(seconds: float, _: str) -> float:
@@ -51,29 +51,29 @@ def es256(seconds: float, _: str) -> float:
 
 def argon2id(seconds: float, _: str) -> float:
     """Hash passwords with 19 MiB, two passes and one lane, on all processors."""
-    return _together(_hash, processors(), seconds, "")
+    return _in_parallel(_hash, processors(), seconds, "")
 
 
 def commits(seconds: float, url: str) -> float:
-    """Insert single rows, each in a transaction of its own that survives a power cut."""
+    """Insert single rows, each in a durable transaction of its own."""
     if url.startswith("sqlite"):
         return _commit_to_sqlite(seconds, unquote(urlsplit(url).path[1:]))
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE TABLE {_TABLE} {_COLUMNS}")
         try:
-            return _together(_commit, WRITERS, seconds, url)
+            return _in_parallel(_commit, _WRITERS, seconds, url)
         finally:
             connection.execute(f"DROP TABLE {_TABLE}")
 
 
-def _together(work: Callable[[float, str], float], count: int, seconds: float, url: str) -> float:
-    """Run the work in so many processes that begin at the same moment; add up what they did."""
+def _in_parallel(work: Callable[[float, str], float], count: int, seconds: float, url: str) -> float:
+    """Run the work in this many processes that start together; return the sum of their rates."""
     barrier = multiprocessing.Barrier(count)
-    with multiprocessing.Pool(count, _ready, (barrier,)) as pool:
+    with multiprocessing.Pool(count, _set_barrier, (barrier,)) as pool:
         return sum(pool.starmap(work, [(seconds, url)] * count, chunksize=1))
 
 
-def _ready(barrier: Barrier) -> None:
+def _set_barrier(barrier: Barrier) -> None:
     globals()["_barrier"] = barrier
 
 
@@ -102,26 +102,25 @@ def _commit(seconds: float, url: str) -> float:
     with psycopg.connect(url, autocommit=True) as connection:
 
         def work() -> None:
-            connection.execute(insert, (str(uuid.uuid4()), _WHAT), prepare=True)
+            connection.execute(insert, (str(uuid.uuid4()), _PAYLOAD), prepare=True)
 
         _wait()
         return rate(work, seconds)
 
 
 def _commit_to_sqlite(seconds: float, path: str) -> float:
-    """One writer: SQLite has one write lock."""
+    """Insert with one writer: SQLite has one write lock."""
     with closing(sqlite3.connect(f"{path}.limit", isolation_level=None)) as connection:
         connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE} {_COLUMNS}")
         insert = f"INSERT INTO {_TABLE} VALUES (?, ?)"  # noqa: S608 - a constant
-        return rate(lambda: connection.execute(insert, (str(uuid.uuid4()), _WHAT)), seconds)
+        return rate(lambda: connection.execute(insert, (str(uuid.uuid4()), _PAYLOAD)), seconds)
 
 
 LIMITS = {"es256": es256, "argon2id": argon2id, "commits": commits}
 
 
 def main() -> None:
-    """Print one limit."""
     name, seconds, url = (*sys.argv[1:], "")[:3]
     print(LIMITS[name](float(seconds), url))
 

@@ -1,33 +1,30 @@
-"""Measuring one row: the load in its process, the clocks of everybody else around it."""
+"""Measure one row: run the load in a process of its own and read the clocks of all others."""
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-import limits
-import procfs
-import stage
+from bench import limits, processes, procfs
+from bench.servers import Server, Target
 
-_SLACK: Final = 60  # seconds that preparing and ending may take
+_SLACK: Final = 60  # seconds for preparing and ending
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured, with how many connections, and what it is held against.
+    """A workload, its number of connections, and its goals.
 
-    ``limit`` is one of the machine, and ``share`` how much of it we want; ``goal`` is how many times as
-    many a second we want as the provider beside us has.
+    ``limit`` is the limit of the machine that it is compared with, and ``share`` the share of it we want;
+    ``goal`` is the wanted ratio of our rate to the peer's.
     """
 
     name: str
     title: str
     connections: int
-    limit: str
+    limit: str = ""
     goal: float | None = None
     share: float | None = None
 
@@ -35,129 +32,132 @@ class Row:
 ROWS: Final = (
     Row("client-credentials", "client credentials", 16, "commits", goal=1.0),
     Row("refresh", "refresh with rotation", 16, "commits", goal=1.5),
-    Row("userinfo", "userinfo", 16, "floor", goal=1.0),
-    Row("jwks", "JWKS", 16, "floor"),
-    Row("discovery", "discovery", 16, "floor"),
+    Row("userinfo", "userinfo", 16, "baseline", goal=1.0),
+    Row("jwks", "JWKS", 16, "baseline"),
+    Row("discovery", "discovery", 16, "baseline"),
     Row("login", "full login", 8, "argon2id", goal=1.0, share=0.75),
 )
-FLOOR: Final = Row("floor", "empty application", 16, "")
+BASELINE: Final = Row("baseline", "empty application", 16)
 LIMITS: Final = {
     "es256": "ES256 signatures, one processor",
-    "argon2id": "argon2id hashes (19 MiB, t=2, p=1), all processors",
-    "commits": "single-row insert commits",
-    "floor": "requests to an empty application in the same gunicorn",
+    "argon2id": "Argon2id hashes (19 MiB, t=2, p=1), all processors",
+    "commits": "Single-row insert commits",
+    "baseline": "Requests to an empty application in the same gunicorn",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Clocks:
-    """CPU seconds so far."""
+class Times:
+    """How many seconds a row warms up and is measured, and a limit is measured."""
 
+    warm_up: float
+    seconds: float
+    limit: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The CPU seconds of the server, its database and the machine at a moment."""
+
+    at: float
     server: dict[int, float]
     database: dict[int, float]
     machine: float
 
     @classmethod
-    def read(cls, server: stage.Server, database: stage.Database | None) -> "Clocks":
-        """Read all clocks now."""
+    def read(cls, target: Target) -> "Clocks":
+        now = time.perf_counter()
         if not procfs.AVAILABLE:
-            return cls({}, {}, 0.0)
+            return cls(now, {}, {}, 0.0)
         return cls(
-            procfs.cpu_of(server.processes()),
-            procfs.cpu_of(database.processes()) if database else {},
+            now,
+            procfs.cpu_of(target.server.processes()),
+            procfs.cpu_of(target.database.processes()) if target.database else {},
             procfs.machine_busy(),
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """How long a row warms up and is measured, in seconds."""
-
-    warm_up: float
-    seconds: float
-    limit: float
-
-
-def row(  # noqa: PLR0913, PLR0917 - what is measured, where, and for how long
-    row: Row,
-    server: stage.Server,
-    database: stage.Database | None,
-    world: dict[str, Any],
-    times: Times,
-    begun: Callable[[], None] = lambda: None,
+def measure_row(
+    row: Row, target: Target, times: Times, on_start: Callable[[], None] = lambda: None
 ) -> dict[str, Any]:
-    """Measure one row once: what the load found, and CPU milliseconds per step.
+    """Measure a row once; return rate, latencies, errors, and CPU milliseconds per step.
 
-    ``begun`` is called when clients are prepared and warm.
+    ``on_start`` is called when the clients are warm and the measured time begins.
+
+    Raises:
+        Failed: the load ended without a result.
+
     """
     job = {
         "row": row.name,
-        "port": server.port,
+        "port": target.server.port,
         "connections": row.connections,
-        "world": world,
+        "data": target.data,
         "warm_up": times.warm_up,
         "seconds": times.seconds,
     }
-    load = stage.start(
-        [sys.executable, str(stage.BENCH / "load.py")],
-        {},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert load.stdin is not None
+    load = processes.start_load("bench.closed_loop", job)
     assert load.stdout is not None
     guard = threading.Timer(times.warm_up + times.seconds + _SLACK, load.kill)
     guard.start()
     try:
-        with load.stdin:
-            json.dump(job, load.stdin)
-        marks: list[tuple[float, Clocks]] = []
+        clocks: list[Clocks] = []
         for line in load.stdout:
             if line.startswith("{"):
-                return _combined(json.loads(line), marks)
-            marks.append((time.perf_counter(), Clocks.read(server, database)))
-            if len(marks) == 1:
-                begun()
-        raise stage.Failed(f"the load of {row.title} ended without a result")
+                return _with_cpu(json.loads(line), clocks)
+            clocks.append(Clocks.read(target))
+            if len(clocks) == 1:
+                on_start()
+        raise processes.Failed(f"the load of {row.title} ended without a result")
     finally:
         guard.cancel()
-        stage.stop(load)
+        processes.stop(load)
 
 
-def _combined(result: dict[str, Any], marks: list[tuple[float, Clocks]]) -> dict[str, Any]:
+def require_row(
+    row: Row, target: Target, times: Times, on_start: Callable[[], None] = lambda: None
+) -> dict[str, Any]:
+    """Measure a row once.
+
+    Raises:
+        Failed: a step had an error.
+
+    """
+    result = measure_row(row, target, times, on_start)
+    if result["errors"]:
+        raise processes.Failed(f"{row.title}: {result['messages'][0]}")
+    return result
+
+
+def _with_cpu(result: dict[str, Any], clocks: list[Clocks]) -> dict[str, Any]:
     steps = result.get("steps", 0)
     if not steps and not result["errors"]:
-        result |= {"errors": 1, "said": ["nothing was answered while it was measured"]}
+        result |= {"errors": 1, "messages": ["no step ended in the measured time"]}
     if result["errors"] or not procfs.AVAILABLE:
         return result
-    (began, before), (ended, after) = marks
-    server = procfs.spent(before.server, after.server)
-    database = procfs.spent(before.database, after.database)
-    capacity = (ended - began) * limits.processors()
-    others = after.machine - before.machine - server - database - result["generator_cpu"]
+    before, after = clocks
+    server = procfs.cpu_between(before.server, after.server)
+    database = procfs.cpu_between(before.database, after.database)
+    capacity = (after.at - before.at) * limits.processors()
+    other = after.machine - before.machine - server - database - result["generator_cpu"]
     return result | {
         "server_ms": 1000 * server / steps,
         "database_ms": 1000 * database / steps if after.database else None,
         "generator_ms": 1000 * result["generator_cpu"] / steps,
-        "others": max(0.0, others / capacity),
+        "other_load": max(0.0, other / capacity),
     }
 
 
-def limit(name: str, environment: dict[str, str], seconds: float) -> float:
-    """Measure one limit of the machine, in operations per second."""
-    command = [
-        sys.executable,
-        str(stage.BENCH / "limits.py"),
-        name,
-        str(seconds),
-        environment["DATABASE_URL"],
-    ]
-    return float(stage.output_of(command, environment, within=seconds + _SLACK))
+def measure_limit(name: str, environment: dict[str, str], seconds: float) -> float:
+    """Measure a limit of the machine, in operations per second."""
+    command = processes.module("bench.limits", name, str(seconds), environment["DATABASE_URL"])
+    return float(processes.output_of(command, environment, timeout=seconds + _SLACK))
 
 
-def memory(server: stage.Server) -> list[dict[str, float]]:
-    """Return the MiB of each worker, with what hashes for it."""
+def worker_memory(server: Server) -> list[dict[str, float]]:
+    """Return the memory of each worker in MiB, including the process that hashes for it."""
     if not procfs.AVAILABLE:
         return []
     families = [map(procfs.memory_of, procfs.family_of(worker)) for worker in server.workers()]
-    return [dict(zip(("pss", "rss"), map(sum, zip(*sizes, strict=True)), strict=True)) for sizes in families]
+    totals = [map(sum, zip(*sizes, strict=True)) for sizes in families]
+    return [dict(zip(("pss", "rss"), total, strict=True)) for total in totals]

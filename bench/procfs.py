@@ -1,4 +1,4 @@
-"""What Linux says of processes: CPU time, children, memory. Elsewhere there are no such numbers."""
+"""CPU time, children and memory of processes, from Linux's /proc. Other systems have no such numbers."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields after the program's name, which may hold anything (proc(5))."""
+    """Return the fields after the program's name, which may contain anything (proc(5))."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -18,18 +18,18 @@ def _stat(pid: int) -> list[str]:
 
 
 def cpu_of(pids: list[int]) -> dict[int, float]:
-    """Return the seconds of CPU that each living process has used in all its threads."""
-    fields = {pid: _stat(pid) for pid in pids}
-    return {pid: (int(of[11]) + int(of[12])) / _TICKS for pid, of in fields.items() if of}
+    """Return the CPU seconds of each living process, over all its threads."""
+    stats = {pid: _stat(pid) for pid in pids}
+    return {pid: (int(stat[11]) + int(stat[12])) / _TICKS for pid, stat in stats.items() if stat}
 
 
-def spent(before: dict[int, float], after: dict[int, float]) -> float:
-    """Return the seconds used between two looks; a process that is new began with none."""
+def cpu_between(before: dict[int, float], after: dict[int, float]) -> float:
+    """Return the CPU seconds used between two readings; a new process started with 0."""
     return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
 
 
 def family_of(root: int) -> list[int]:
-    """Return a process and all that descend from it."""
+    """Return a process and all its descendants."""
     parents = {int(path.name): _stat(int(path.name)) for path in PROC.glob("[0-9]*")}
     family = [root]
     for member in family:
@@ -38,13 +38,13 @@ def family_of(root: int) -> list[int]:
 
 
 def parent_of(pid: int) -> int:
-    """Return the process that started a process, or 0 if there is no such process here."""
+    """Return the parent of a process, or 0 if there is no such process."""
     fields = _stat(pid)
     return int(fields[1]) if fields else 0
 
 
 def name_of(pid: int) -> str:
-    """Return the program's name, or nothing if there is no such process here."""
+    """Return the program's name, or an empty string if there is no such process."""
     try:
         return (PROC / str(pid) / "comm").read_text().strip()
     except OSError:
@@ -52,7 +52,7 @@ def name_of(pid: int) -> str:
 
 
 def memory_of(pid: int) -> tuple[float, float]:
-    """Return the MiB of a process: its share (PSS, shared pages divided by who shares) and RSS."""
+    """Return PSS and RSS in MiB. PSS divides each shared page by the number of its processes."""
     sizes = {
         line.partition(":")[0]: int(line.split()[1]) / 1024
         for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines()[1:]
@@ -61,7 +61,7 @@ def memory_of(pid: int) -> tuple[float, float]:
 
 
 def machine_busy() -> float:
-    """Return the seconds that all processors together have worked since the machine started."""
+    """Return the seconds that all processors have worked since the machine started."""
     fields = (PROC / "stat").read_text().splitlines()[0].split()[1:]
     user, nice, system, _, _, irq, softirq, steal = (int(field) for field in fields[:8])
     return (user + nice + system + irq + softirq + steal) / _TICKS

@@ -1,23 +1,34 @@
-"""The sections of docs/performance.md: each program writes its own, and leaves all else as it is."""
+"""The generated sections of docs/performance.md, and the files of single runs in bench/results."""
 
 import re
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Final
 
-import stage
+from bench.processes import BENCH, ROOT
 
-PAGE: Final = stage.ROOT / "docs" / "performance.md"
+PAGE: Final = ROOT / "docs" / "performance.md"
+RESULTS: Final = BENCH / "results"
 _SECTION: Final = re.compile(r"<!-- ([a-z]+) -->\n(.*?)<!-- end -->\n", re.DOTALL)
 
 
 def merged(page: str, new: dict[str, str]) -> str:
-    """Return the page with new sections in the place of those that have their names."""
+    """Return the page with the new sections in place of those with the same names."""
     return _SECTION.sub(
-        lambda found: f"<!-- {found[1]} -->\n{new.get(found[1], found[2].strip())}\n<!-- end -->\n", page
+        lambda match: f"<!-- {match[1]} -->\n{new.get(match[1], match[2].strip())}\n<!-- end -->\n", page
     )
 
 
-def write(**new: str) -> Path:
-    """Put these sections into the page."""
-    PAGE.write_text(merged(PAGE.read_text(), new))
-    return PAGE
+def update_page(**sections: str) -> None:
+    """Replace these sections of the page and keep all other text."""
+    PAGE.write_text(merged(PAGE.read_text(), sections))
+    print(f"Wrote {PAGE.relative_to(ROOT)}.")
+
+
+def write_result(name: str, title: str, text: str) -> str:
+    """Write the results of a run to a file of today; return its link for the page."""
+    date = datetime.now(tz=UTC).date().isoformat()
+    path = RESULTS / f"{date}-{name}.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"# {title}, {date}\n\n{text}\n")
+    print(f"Wrote {path.relative_to(ROOT)}.")
+    return f"../{path.relative_to(ROOT)}"

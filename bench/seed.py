@@ -1,6 +1,6 @@
-"""Migrates the throw-away database and fills it with the product's own services.
+"""Migrate a new database and create a tenant, applications and users with the product's services.
 
-Run by ``run.py`` with the product's environment; prints what clients have to know, as JSON.
+Runs with the product's environment and prints what clients need to know, as JSON.
 """
 
 import json
@@ -9,16 +9,17 @@ import secrets
 import django
 from django.core.management import call_command
 
-USERS = 64
+_USERS = 64
+_REDIRECT_URI = "https://rp.example/callback"
 
 
 def main() -> None:
-    """Make everything that the rows need."""
+    """Create everything that the rows need."""
     django.setup()
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
 
-    # The apps can be imported only now.
+    # The apps can be imported only after setup().
     from identity.core import tenancy  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
@@ -28,27 +29,23 @@ def main() -> None:
     bootstrap.prepare()
     with tenancy.using(tenancy.EVERYWHERE):
         tenant = tenants.provision(slug="bench", name="Benchmark").to_active()
-    redirect_uri = "https://rp.example/callback"
     password = secrets.token_urlsafe(12)
-    names = [f"person{number}" for number in range(USERS)]
+    names = [f"person{number}" for number in range(_USERS)]
     with tenancy.using(tenant):
         machine, machine_secret = applications.register(name="Machine", type="MachineToMachine")
-        web, web_secret = applications.register(name="Web", type="Traditional", redirect_uris=[redirect_uri])
+        web, web_secret = applications.register(name="Web", type="Traditional", redirect_uris=[_REDIRECT_URI])
         for name in names:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
-    print(
-        json.dumps(
-            {
-                "prefix": tenant.prefix,
-                "issuer": tenant.issuer,
-                "machine": [machine.client_id, machine_secret],
-                "web": [web.client_id, web_secret],
-                "redirect_uri": redirect_uri,
-                "usernames": names,
-                "password": password,
-            }
-        )
-    )
+    data = {
+        "prefix": tenant.prefix,
+        "issuer": tenant.issuer,
+        "machine": [machine.client_id, machine_secret],
+        "web": [web.client_id, web_secret],
+        "redirect_uri": _REDIRECT_URI,
+        "usernames": names,
+        "password": password,
+    }
+    print(json.dumps(data))
 
 
 if __name__ == "__main__":

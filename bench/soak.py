@@ -1,164 +1,135 @@
-"""Half an hour of everything at once, at half of what the machine can do: memory, errors, latency.
+"""Watch memory, errors and latency for half an hour of mixed load at half of the capacity.
 
-    python bench/soak.py [--minutes 30] [--load 0.5] [--write]
-
-Prints a line a minute. Fails if a request failed, a worker was replaced, or a worker's resident memory
-still grows at the end: by more than 1 MiB in ten minutes over the last two thirds.
+Prints a line a minute. The command fails if a request failed, if a worker was replaced, or if a
+worker's resident memory grew by more than 1 MiB in ten minutes over the last two thirds.
 """
 
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import combinations
 from typing import Any, Final
 
-import given
-import measure
-import sections
-import stage
-import tables
-from measure import Row, Times
+from bench import processes, sections, servers, tables
+from bench.fixtures import AdminClient
+from bench.measure import Row, Times, require_row, worker_memory
+from bench.servers import Installation, Server, Target
 
-# What share of the work each kind is.
+# The share of each row in the load.
 _MIX: Final = {
-    Row("login", "logins", 8, ""): 0.30,
-    Row("refresh", "refreshes", 16, ""): 0.20,
-    Row("client-credentials", "client credentials", 16, ""): 0.15,
-    Row("userinfo", "userinfo", 16, ""): 0.15,
-    Row("session-context", "session context", 16, ""): 0.10,
-    Row("given", "users list", 8, ""): 0.10,
+    Row("login", "logins", 8): 0.30,
+    Row("refresh", "refreshes", 16): 0.20,
+    Row("client-credentials", "client credentials", 16): 0.15,
+    Row("userinfo", "userinfo", 16): 0.15,
+    Row("session-context", "session context", 16): 0.10,
+    Row("replay", "users list", 8): 0.10,
 }
-_GROWTH: Final = 1.0  # MiB in ten minutes
-_LEARN: Final = Times(warm_up=1, seconds=3, limit=0)
+_MOST_GROWTH: Final = 1.0  # MiB in ten minutes
+_CALIBRATION: Final = Times(warm_up=1, seconds=3)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Watch a server at work for a long time.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=int, default=30, help="default: %(default)s")
-    parser.add_argument("--minute", type=float, default=60, help="seconds of one (default: %(default)s)")
-    parser.add_argument("--load", type=float, default=0.5, help="of what it can do (default: %(default)s)")
-    parser.add_argument("--sqlite", action="store_true", help="on SQLite")
-    parser.add_argument("--write", action="store_true", help="also write it into docs/performance.md")
-    return parser.parse_args()
+    parser.add_argument("--minute", type=float, default=60, help="seconds of a minute (default: %(default)s)")
+    parser.add_argument(
+        "--load", type=float, default=0.5, help="share of the capacity (default: %(default)s)"
+    )
+    parser.add_argument("--sqlite", action="store_true", help="use SQLite")
+    parser.add_argument("--write", action="store_true", help="also update docs/performance.md")
 
 
-def _worlds(server: stage.Server, environment: dict[str, str], world: dict[str, Any]) -> dict[str, Any]:
-    """Return what the clients of each row know."""
-    caller = given.Caller(server.port, environment["ADMIN_PASSWORD"])
-    lists = caller.gets("/users") | {"usernames": world["usernames"]}
-    return {row.name: lists if row.name == "given" else world for row in _MIX}
-
-
-def _streams(server: stage.Server, worlds: dict[str, Any], load: float) -> Iterator[dict[str, Any]]:
-    """Yield so much of each row that all together are this share of what the machine can do."""
+def _calibrated_streams(target: Target, installation: Installation, load: float) -> Iterator[dict[str, Any]]:
+    """Yield a stream of each row, at rates that together are this share of the capacity."""
+    admin = AdminClient(target.server.port, installation.environment["ADMIN_PASSWORD"])
+    lists = admin.list_requests("/users") | {"usernames": target.data["usernames"]}
     for row, share in _MIX.items():
-        result = measure.row(row, server, None, worlds[row.name], _LEARN)
-        if result["errors"]:
-            raise stage.Failed(f"{row.title}: {result['said'][0]}")
-        rate = result["per_second"] * share * load
-        print(f"{row.title}: {result['per_second']:,.0f} a second at most, {rate:,.1f} now", flush=True)
-        yield {"row": row.name, "rate": rate, "clients": row.connections, "world": worlds[row.name]}
+        data = lists if row.name == "replay" else target.data
+        capacity = require_row(row, Target(target.server, None, data), _CALIBRATION)["per_second"]
+        rate = capacity * share * load
+        print(f"{row.title}: {rate:,.1f} a second, of {capacity:,.0f} alone", flush=True)
+        yield {"row": row.name, "rate": rate, "clients": row.connections, "data": data}
 
 
-class Soak:
-    """What was seen, minute by minute."""
+class Watch:
+    """The table of minutes, and what went wrong."""
 
-    def __init__(self, server: stage.Server) -> None:
+    def __init__(self, server: Server) -> None:
         self.server = server
         self.workers = server.workers()
         self.memory: dict[int, list[float]] = {pid: [] for pid in self.workers}
-        self.lines: list[list[str]] = [
-            [
-                "minute",
-                *(f"{row.title}, p99 ms" for row in _MIX),
-                "steps",
-                "failed",
-                *(f"worker {n}, MiB" for n in range(1, len(self.workers) + 1)),
-            ]
-        ]
+        memory_headings = [f"worker {number}, MiB" for number in range(1, len(self.workers) + 1)]
+        headings = ["minute", *(f"{row.title}, p99 ms" for row in _MIX), "steps", "failed", *memory_headings]
+        self.table = [headings]
         self.failed = 0
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
-    def note(self, found: dict[str, dict[str, Any]]) -> None:
-        """Add a minute."""
-        steps = sum(sum(stream["came_to"].values()) for stream in found.values())
-        failed = sum(stream["errors"] for stream in found.values())
+    def add_minute(self, results: dict[str, dict[str, Any]]) -> None:
+        steps = sum(sum(stream["outcomes"].values()) for stream in results.values())
+        failed = sum(stream["errors"] for stream in results.values())
         self.failed += failed
-        self.said += [f"{name}: {said}" for name, stream in found.items() for said in stream["said"]]
+        self.messages += [
+            f"{name}: {text}" for name, stream in results.items() for text in stream["messages"]
+        ]
         if self.server.workers() != self.workers:
             self.failed += 1
-            self.said.append("a worker was replaced")
+            self.messages.append("a worker was replaced")
             self.workers = self.server.workers()
-        for pid, worker in zip(self.workers, measure.memory(self.server), strict=True):
-            self.memory.setdefault(pid, []).append(worker["rss"])
-        latencies = [f"{found[row.name]['p99']:,.1f}" for row in _MIX]
+        for pid, memory in zip(self.workers, worker_memory(self.server), strict=True):
+            self.memory.setdefault(pid, []).append(memory["rss"])
+        latencies = [f"{results[row.name]['p99']:,.1f}" for row in _MIX]
         sizes = [f"{self.memory[pid][-1]:.1f}" for pid in self.workers]
-        self.lines.append([str(len(self.lines)), *latencies, f"{steps:,}", str(failed), *sizes])
-        print(tables.aligned([self.lines[0], self.lines[-1]]).splitlines()[-1], flush=True)
+        self.table.append([str(len(self.table)), *latencies, f"{steps:,}", str(failed), *sizes])
+        print(tables.aligned([self.table[0], self.table[-1]]).splitlines()[-1], flush=True)
 
     def growth(self, minute: float) -> float:
-        """Return by how many MiB in ten minutes the worker that grows most does, after the first third."""
+        """Return the MiB in ten minutes by which the fastest-growing worker grew after the first third."""
         return max(_slope(sizes[len(sizes) // 3 :]) * 600 / minute for sizes in self.memory.values())
 
 
 def _slope(sizes: list[float]) -> float:
-    """Return the median of all slopes (Theil and Sen): the 19 MiB of a password at work bend no line."""
+    """Return the median of all slopes (Theil-Sen), which ignores the 19 MiB of a hash that is running."""
     slopes = [(b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(sizes), 2)]
     return statistics.median(slopes) if slopes else 0.0
 
 
-def _load(
-    server: stage.Server, streams: list[dict[str, Any]], arguments: argparse.Namespace
-) -> Iterator[Any]:
-    """Send the load; yield what each minute had."""
+def _send_load(
+    server: Server, streams: list[dict[str, Any]], arguments: argparse.Namespace
+) -> Iterator[dict[str, dict[str, Any]]]:
+    """Send the load; yield the results of each minute."""
     job = {
         "port": server.port,
         "seconds": arguments.minute,
         "windows": arguments.minutes,
         "streams": streams,
     }
-    command = [sys.executable, str(stage.BENCH / "paced.py")]
-    process = stage.start(command, {}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
+    load = processes.start_load("bench.open_loop", job)
+    assert load.stdout is not None
     try:
-        with process.stdin:
-            json.dump(job, process.stdin)
-        yield from (json.loads(line) for line in process.stdout)
+        yield from (json.loads(line) for line in load.stdout)
     finally:
-        stage.stop(process)
+        processes.stop(load)
 
 
-def main() -> int:
-    """Watch, and judge."""
-    arguments = _arguments()
-    with ExitStack() as stack:
-        place = stack.enter_context(stage.place())
-        database = stack.enter_context(stage.database(place, sqlite=arguments.sqlite))
-        environment = stage.environment(place, database.url)
-        world = stage.seed(environment)
-        server = stack.enter_context(stage.server(environment))
-        streams = list(_streams(server, _worlds(server, environment, world), arguments.load))
-        soak = Soak(server)
-        print("  ".join(soak.lines[0]), flush=True)
-        for found in _load(server, streams, arguments):
-            soak.note(found)
-    growth = soak.growth(arguments.minute)
-    minutes = len(soak.lines) - 1
-    said = (
-        f"{minutes} minutes at {100 * arguments.load:.0f} % of capacity: {soak.failed} requests failed; the "
-        f"resident memory of a worker changed by {growth:+.2f} MiB in ten minutes over the last two thirds."
+def main(arguments: argparse.Namespace) -> int:
+    """Watch; return 1 if the command failed."""
+    with servers.new_target(sqlite=arguments.sqlite) as (target, installation):
+        streams = list(_calibrated_streams(target, installation, arguments.load))
+        watch = Watch(target.server)
+        print("  ".join(watch.table[0]), flush=True)
+        for results in _send_load(target.server, streams, arguments):
+            watch.add_minute(results)
+    growth = watch.growth(arguments.minute)
+    minutes = len(watch.table) - 1
+    summary = (
+        f"{minutes} minutes at {100 * arguments.load:.0f} % of capacity: {watch.failed} requests failed. "
+        f"The resident memory of a worker changed by {growth:+.2f} MiB in ten minutes over the last two"
+        " thirds."
     )
-    print(said, *soak.said[:10], sep="\n")
+    print(summary, *watch.messages[:10], sep="\n")
     if arguments.write:
-        sections.write(soak=f"{said}\n\n{tables.markdown(soak.lines)}")
-    finished = minutes == arguments.minutes
-    return 0 if finished and not soak.failed and growth <= _GROWTH else 1
-
-
-if __name__ == "__main__":
-    sys.exit(stage.outcome(main))
+        text = f"{summary}\n\n{tables.markdown(watch.table)}"
+        link = sections.write_result("soak", "Half an hour of mixed load", text)
+        sections.update_page(soak=f"{summary} [Minute by minute]({link}).")
+    is_complete = minutes == arguments.minutes
+    return 0 if is_complete and not watch.failed and growth <= _MOST_GROWTH else 1

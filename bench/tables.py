@@ -1,18 +1,18 @@
-"""The tables that ``make bench`` prints, and the page of the documentation."""
+"""The tables of ``bench run``, and tables for the terminal and for pages."""
 
 from typing import Any, Final
 
-from measure import LIMITS
+from bench.measure import LIMITS
 
-_NOISE: Final = 0.10  # of the machine, used by others: above it the run is called noisy
-_SHORT: Final = {
+_NOISE: Final = 0.10  # above this share of the processors, other programs make the run noisy
+_LIMIT_NAMES: Final = {
     "commits": "insert commits",
-    "floor": "the empty application",
+    "baseline": "the empty application",
     "argon2id": "argon2id hashes",
     "es256": "ES256 signatures",
 }
 _RATES: Final = [
-    "",
+    "row",
     "per second",
     "runs",
     "oidc-provider, 2 processes",
@@ -22,7 +22,7 @@ _RATES: Final = [
     "of the limit",
 ]
 _COSTS: Final = [
-    "",
+    "row",
     "p50 / p99 ms",
     "CPU ms, server",
     "CPU ms, database",
@@ -30,6 +30,7 @@ _COSTS: Final = [
     "CPU ms, server",
     "CPU ms, database",
 ]
+_ONLY_IN_RESULTS: Final = ("Settings", "Load", "Other programs", *LIMITS.values())
 
 Table = list[list[str]]
 
@@ -39,25 +40,25 @@ def _number(value: float | None, digits: int = 0) -> str:
 
 
 def _rate(value: float) -> str:
-    return _number(value, 0 if value >= 100 else 1)  # noqa: PLR2004 - three digits say enough
+    return _number(value, 0 if value >= 100 else 1)  # noqa: PLR2004 - three digits are enough
 
 
 def _rates(row: dict[str, Any]) -> list[str]:
     if row["errors"]:
         return [row["title"], "no result", f"{row['errors']} errors", *["-"] * 5]
-    share = "-" if row["share"] is None else f"{100 * row['share']:.0f} % of {_SHORT[row['limit']]}"
+    share = "-" if row["share"] is None else f"{100 * row['share']:.0f} % of {_LIMIT_NAMES[row['limit']]}"
     return [
         row["title"],
         _rate(row["per_second"]),
         f"{_rate(row['slowest'])} to {_rate(row['fastest'])}",
-        *(_others_rate(row["beside"].get(processes)) for processes in ("2", "1")),
+        *(_peer_rate(row["peer"].get(count)) for count in ("2", "1")),
         _number(row["ratio"], 2),
         _goal(row),
         share,
     ]
 
 
-def _others_rate(row: dict[str, Any] | None) -> str:
+def _peer_rate(row: dict[str, Any] | None) -> str:
     if row is None:
         return "-"
     return "no result" if row["errors"] else _rate(row["per_second"])
@@ -67,15 +68,11 @@ def _goal(row: dict[str, Any]) -> str:
     if row["goal"] is None:
         return "-"
     share = f", {100 * row['wanted_share']:.0f} % of the limit" if row["wanted_share"] else ""
-    met = {True: ": reached", False: ": missed", None: ""}[row["reached"]]
-    return f"{row['goal']:.1f}{share}{met}"
+    verdict = {True: ": reached", False: ": missed", None: ""}[row["reached"]]
+    return f"{row['goal']:.1f}{share}{verdict}"
 
 
-def _costs(row: dict[str, Any]) -> list[str]:
-    return [row["title"], *_cost(row), *_cost(row["beside"].get("2"))]
-
-
-def _cost(row: dict[str, Any] | None) -> list[str]:
+def _costs(row: dict[str, Any] | None) -> list[str]:
     if row is None or row["errors"]:
         return ["-"] * 3
     latency = f"{_number(row['p50'], 1)} / {_number(row['p99'], 1)}"
@@ -83,89 +80,48 @@ def _cost(row: dict[str, Any] | None) -> list[str]:
 
 
 def rates(summary: dict[str, Any]) -> Table:
-    """Return how many a second there were, and of what."""
+    """Return the rates of Gatehouse and of the peer."""
     return [_RATES, *(_rates(row) for row in summary["rows"])]
 
 
 def costs(summary: dict[str, Any]) -> Table:
-    """Return how long one took, and what it cost."""
-    return [_COSTS, *(_costs(row) for row in summary["rows"])]
+    """Return latency and CPU time of Gatehouse and of the peer."""
+    return [_COSTS, *([row["title"], *_costs(row), *_costs(row["peer"].get("2"))] for row in summary["rows"])]
 
 
-def text(summary: dict[str, Any]) -> str:
-    """Return the tables for a terminal."""
-    said = [
-        f"  {row['title']}: {complaint}"
-        for ours in summary["rows"]
-        for row in (ours, *ours["beside"].values())
-        if row["errors"]
-        for complaint in row["said"]
+def facts(summary: dict[str, Any]) -> Table:
+    """Return the limits and the state of the machine, each with its name."""
+    settings = ", ".join(f"{name} {value}" for name, value in summary["settings"].items())
+    versions = ", ".join(f"{name} {value}" for name, value in summary["versions"].items())
+    machine = "{processors} processors ({processor}), {memory_gib} GiB, {system}".format(**summary["machine"])
+    table = [
+        *([LIMITS[name], f"{_rate(value)} per second"] for name, value in summary["limits"].items()),
+        ["Start to first answer, warm", f"{summary['start']:.2f} s"],
     ]
-    facts = [f"{name}: {value}" for name, value in _facts(summary)]
-    return "\n".join(["", aligned(rates(summary)), "", aligned(costs(summary)), *said, "", *facts, ""])
-
-
-def aligned(lines: Table) -> str:
-    """Return a table for a terminal."""
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    table = ["  ".join(_padded(line, widths)).rstrip() for line in lines]
-    table.insert(1, "  ".join("─" * width for width in widths))
-    return "\n".join(table)
-
-
-def _padded(line: list[str], widths: list[int]) -> list[str]:
-    first, *rest = zip(line, widths, strict=True)
-    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
-
-
-def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    versions, settings = summary["versions"], summary["settings"]
-    facts = [
-        (LIMITS[name][0].upper() + LIMITS[name][1:], f"{_rate(value)} per second")
-        for name, value in summary["limits"].items()
+    if summary["memory"]["idle"]["rss"]:
+        table += [
+            ["Memory of a worker, idle", _sizes(summary["memory"]["idle"])],
+            ["Memory of a worker, after the load", _sizes(summary["memory"]["after"])],
+        ]
+    if peer := summary["peer"]:
+        table += [
+            ["The other provider", peer["version"]],
+            ["Its start to first answer, 2 processes", f"{peer['start']:.2f} s"],
+            ["Its memory of a worker, after the load", _sizes(peer["memory"])],
+        ]
+    table += [
+        ["Machine", machine],
+        ["Versions", versions],
+        ["Settings", settings],
+        ["Load", _load(summary)],
+        ["Other programs", _other_load(summary)],
+        ["Date", summary["date"]],
     ]
-    facts += [
-        ("Start to first answer, warm", f"{summary['start']:.2f} s"),
-        *_memory(summary["memory"]),
-        *_other(summary["beside"]),
-        ("Machine", _machine(summary["machine"])),
-        ("Versions", ", ".join(f"{name} {value}" for name, value in versions.items())),
-        ("Settings", ", ".join(f"{name} {value}" for name, value in settings.items())),
-        ("Load", _load(summary)),
-        ("Others", _others(summary)),
-        ("Date", summary["date"]),
-    ]
-    return [*facts, ("Note", summary["note"])] if summary["note"] else facts
-
-
-def _memory(memory: dict[str, Any]) -> list[tuple[str, str]]:
-    if not memory["idle"]["rss"]:
-        return []
-    return [
-        (f"Memory of a worker, {moment}", _sizes(memory[key]))
-        for key, moment in (("idle", "idle"), ("after", "after the load"))
-    ]
+    return [*table, ["Note", summary["note"]]] if summary["note"] else table
 
 
 def _sizes(memory: dict[str, float]) -> str:
     return f"{memory['pss']:.0f} MiB its share (PSS), {memory['rss']:.0f} MiB resident (RSS)"
-
-
-def _other(beside: dict[str, Any] | None) -> list[tuple[str, str]]:
-    if beside is None:
-        return []
-    return [
-        ("The other provider", beside["version"]),
-        ("Its start to first answer, 2 processes", f"{beside['start']:.2f} s"),
-        ("Its memory of a worker, after the load", _sizes(beside["memory"])),
-    ]
-
-
-def _machine(machine: dict[str, Any]) -> str:
-    return (
-        f"{machine['processors']} processors ({machine['processor']}), {machine['memory_gib']} GiB, "
-        f"{machine['system']}"
-    )
 
 
 def _load(summary: dict[str, Any]) -> str:
@@ -173,28 +129,58 @@ def _load(summary: dict[str, Any]) -> str:
         row["generator_ms"] for row in summary["rows"] if row.get("generator_ms") and row["name"] != "login"
     ]
     cost = f", {min(costs):.2f} to {max(costs):.2f} ms of CPU a request" if costs else ""
-    return (
-        "one process of its own (bench/load.py), keep-alive connections that each wait for their answer: "
-        f"16, for logins 8{cost}"
-    )
+    return f"closed loop in a process of its own, 16 keep-alive connections, 8 for logins{cost}"
 
 
-def _others(summary: dict[str, Any]) -> str:
-    said = f"{100 * summary['others']:.0f} % of the processors were busy with something else"
-    return f"{said}: repeat it on a quiet machine" if summary["others"] > _NOISE else said
+def _other_load(summary: dict[str, Any]) -> str:
+    text = f"used {100 * summary['other_load']:.0f} % of the processors"
+    return f"{text}: repeat the run on a quiet machine" if summary["other_load"] > _NOISE else text
+
+
+def text(summary: dict[str, Any]) -> str:
+    """Return all tables for a terminal."""
+    messages = [
+        f"  {row['title']}: {message}"
+        for ours in summary["rows"]
+        for row in (ours, *ours["peer"].values())
+        if row["errors"]
+        for message in row["messages"]
+    ]
+    lines = [f"{name}: {value}" for name, value in facts(summary)]
+    return "\n".join(["", aligned(rates(summary)), "", aligned(costs(summary)), *messages, "", *lines, ""])
 
 
 def page(summary: dict[str, Any]) -> dict[str, str]:
-    """Return the sections of the documentation's page."""
+    """Return the sections of docs/performance.md."""
+    rows = [fact for fact in facts(summary) if fact[0] not in _ONLY_IN_RESULTS]
     return {
-        "rates": markdown([["row", *_RATES[1:]], *rates(summary)[1:]]),
-        "costs": markdown([["row", *_COSTS[1:]], *costs(summary)[1:]]),
-        "facts": markdown([["", ""], *(list(fact) for fact in _facts(summary))]),
+        "rates": markdown(rates(summary)),
+        "costs": markdown(costs(summary)),
+        "facts": markdown([["", ""], *rows]),
     }
 
 
-def markdown(lines: Table) -> str:
-    """Return a table of a page."""
-    table = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
-    table.insert(1, f"|{'---|' * len(lines[0])}")
-    return "\n".join(table)
+def result(summary: dict[str, Any]) -> str:
+    """Return all tables for the file of the run."""
+    parts = (rates(summary), costs(summary), [["", ""], *facts(summary)])
+    return "\n\n".join(markdown(table) for table in parts)
+
+
+def aligned(table: Table) -> str:
+    """Return a table for a terminal."""
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    lines = ["  ".join(_pad(line, widths)).rstrip() for line in table]
+    lines.insert(1, "  ".join("─" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _pad(line: list[str], widths: list[int]) -> list[str]:
+    first, *rest = zip(line, widths, strict=True)
+    return [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
+
+
+def markdown(table: Table) -> str:
+    """Return a table for a page."""
+    lines = [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in table]
+    lines.insert(1, f"|{'---|' * len(table[0])}")
+    return "\n".join(lines)

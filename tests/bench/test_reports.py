@@ -1,15 +1,16 @@
-"""What the programs of bench/ make of what they measured."""
+"""The summaries, pages and drawings of bench/."""
 
-from collections.abc import Mapping
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from bench import flamegraph, flames, report, sections
+
 PAGE = "# Page\n<!-- rates -->\nNothing.\n<!-- end -->\n<!-- soak -->\nNothing.\n<!-- end -->\nWords.\n"
 
 
-def test_each_program_writes_its_section_and_leaves_all_else(program):
-    sections = program("sections")
+def test_each_command_replaces_its_section_and_keeps_all_else():
     first = sections.merged(PAGE, {"rates": "| 1 |"})
 
     second = sections.merged(first, {"soak": "| 2 |"})
@@ -19,8 +20,7 @@ def test_each_program_writes_its_section_and_leaves_all_else(program):
     )
 
 
-def test_every_section_that_a_program_writes_is_on_the_page(program):
-    sections = program("sections")
+def test_every_section_that_a_command_writes_is_on_the_page():
     names = ["rates", "costs", "facts", "scale", "tenants", "flood", "soak", "profile"]
 
     page = sections.merged(sections.PAGE.read_text(), {name: f"of {name}" for name in names})
@@ -28,18 +28,25 @@ def test_every_section_that_a_program_writes_is_on_the_page(program):
     assert [name for name in names if f"\nof {name}\n" not in page] == []
 
 
-def measured(per_second: float) -> dict[str, object]:
-    same = {"p50": 1.0, "p99": 2.0, "server_ms": 0.5, "database_ms": 0.1, "generator_ms": 0.1, "others": 0.0}
-    return same | {"per_second": per_second, "errors": 0, "said": []}
+def measured(per_second: float) -> dict[str, Any]:
+    same = {
+        "p50": 1.0,
+        "p99": 2.0,
+        "server_ms": 0.5,
+        "database_ms": 0.1,
+        "generator_ms": 0.1,
+        "other_load": 0.0,
+    }
+    return same | {"per_second": per_second, "errors": 0, "messages": []}
 
 
-def found(row: str, *pairs: tuple[float, float]) -> Mapping[str, object]:
-    limits = {"es256": 1.0, "argon2id": 100.0, "commits": 1000.0, "floor": 1000.0}
+def measurements(row: str, *pairs: tuple[float, float]) -> dict[str, Any]:
+    limits = {"es256": 1.0, "argon2id": 100.0, "commits": 1000.0, "baseline": 1000.0}
     runs = [
-        {"limits": limits, "rows": {row: measured(ours)}, "beside": {"2": {row: measured(theirs)}}}
+        {"limits": limits, "rows": {row: measured(ours)}, "peer": {"2": {row: measured(theirs)}}}
         for ours, theirs in pairs
     ]
-    beside = {"version": "other 1", "starts": [0.1], "memory": []}
+    peer = {"version": "other 1", "starts": [0.1], "memory": []}
     facts = {
         "date": "",
         "machine": {},
@@ -49,28 +56,27 @@ def found(row: str, *pairs: tuple[float, float]) -> Mapping[str, object]:
         "memory": {},
         "starts": [1.0],
     }
-    return facts | {"beside": beside, "runs": runs}
+    return facts | {"peer": peer, "runs": runs}
 
 
 @pytest.mark.parametrize(("ours", "reached"), [(150, True), (149, False)])
-def test_a_goal_is_a_ratio_of_the_same_run(program, ours, reached):
+def test_a_goal_is_a_ratio_of_the_same_run(ours, reached):
     pairs = [(ours, 100), (10 * ours, 1000), (1, 1000)]  # the machine slowed down in the last one
 
-    (row,) = program("report").summary(found("refresh", *pairs))["rows"]
+    (row,) = report.summarize(measurements("refresh", *pairs))["rows"]
 
     assert row["ratio"] == ours / 100
     assert row["reached"] is reached
 
 
 @pytest.mark.parametrize(("ours", "reached"), [(75, True), (74, False)])
-def test_logins_have_to_reach_a_share_of_the_limit_too(program, ours, reached):
-    (row,) = program("report").summary(found("login", (ours, 10)))["rows"]
+def test_logins_have_to_reach_a_share_of_the_limit_too(ours, reached):
+    (row,) = report.summarize(measurements("login", (ours, 10)))["rows"]
 
     assert row["reached"] is reached
 
 
-def test_a_flame_graph_is_as_wide_as_what_was_seen(program):
-    flamegraph, flames = program("flamegraph"), program("flames")
+def test_a_flame_graph_is_as_wide_as_what_was_seen():
     raw = "run (threading.py);view (oidc/views.py) 3\nrun (threading.py);wait (psycopg/c.py) 1\n"
 
     stacks = flamegraph.read(raw)

@@ -109,11 +109,11 @@ def run(code: Path, url: str, *command: str, status: int = 0) -> str:
 
 def fill(code: Path, url: str) -> None:
     """Make the schema of some code, and put years of use into it."""
-    (code / "bench").mkdir(exist_ok=True)
-    for name in ("fill.py", "rows.py"):
-        shutil.copy(settings.BASE_DIR / "bench" / name, code / "bench")
+    shutil.copytree(
+        settings.BASE_DIR / "bench", code / "bench", ignore=shutil.ignore_patterns("peer", "__pycache__")
+    )
     size = ["--users", str(USERS), "--entries", str(ENTRIES)]
-    run(code, url, "bench/fill.py", "--database-url", url, *size, "--password", cast.PASSWORD)
+    run(code, url, "-m", "bench", "fill", "--database-url", url, *size, "--password", cast.PASSWORD)
     run(code, url, "manage.py", "collectstatic", "--no-input", "--verbosity=0")
 
 

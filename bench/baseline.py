@@ -1,4 +1,4 @@
-"""An application that does nothing: what the HTTP server costs by itself."""
+"""A WSGI application that does nothing: the cost of the HTTP server alone."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,11 +1,11 @@
-"""The statements that ``fill.py`` makes rows with. Row ``n`` of a kind is always the same, save its time.
+"""The SQL of ``bench fill``. Row ``n`` of a kind is always the same, except for its time.
 
-Ids are of UUID version 7 and spread over 400 days, as if they had come in one after the other.
+Ids are UUIDs of version 7, spread over 400 days in the order of the rows.
 """
 
 from typing import Final
 
-# The moment of row n of so many, and its id: the time, and bits that only its number decides.
+# The time of row n of a total, and its id: the time, then bits that depend on the number alone.
 FUNCTIONS: Final = """
 SELECT set_config('bench.now', now()::text, false);
 CREATE FUNCTION pg_temp.moment(n bigint, total bigint) RETURNS timestamptz LANGUAGE sql STABLE AS
@@ -23,11 +23,11 @@ WHERE indrelid = ANY (%s::text[]::regclass[])
 AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
 """
 
-_GIVEN: Final = (
+_GIVEN_NAMES: Final = (
     "Ada Aiko Amina Ana Ben Carlos Chen Dario Elif Emma Fatima Finn Grace Hana Ines Ivan Jamal Kai Lea Liam"
     " Mateo Mei Mila Noah Nour Olga Omar Priya Ravi Rosa Uma Vera Wei Yara Yusuf Zofia"
 )
-_FAMILY: Final = (
+_FAMILY_NAMES: Final = (
     "Abe Almeida Bauer Brown Costa Diallo Dubois Evans Fischer Haddad Hansen Ito Jansen Kaya Kim Kowalski"
     " Martin Moreau Nakamura Nguyen Okafor Okoye Patel Petrov Rossi Sato Silva Singh Smith Tanaka Torres"
     " Walker Wang Weber Yildiz Zhang"
@@ -50,8 +50,8 @@ FROM (
     SELECT n, pg_temp.moment(n, %(total)s) AS at, 'user' || n AS username,
         'user' || n || '@mail' || n %% 1000 || '.example' AS email,
         CASE WHEN n %% 2 = 0 THEN '+4915' || lpad(n::text, 9, '0') END AS phone,
-        pg_temp.one_of(string_to_array('{_GIVEN}', ' '), n) || ' '
-        || pg_temp.one_of(string_to_array('{_FAMILY}', ' '), n * 7919) AS name
+        pg_temp.one_of(string_to_array('{_GIVEN_NAMES}', ' '), n) || ' '
+        || pg_temp.one_of(string_to_array('{_FAMILY_NAMES}', ' '), n * 7919) AS name
     FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS n
 ) AS made
 """  # noqa: S608 - no outside value
@@ -120,18 +120,18 @@ FROM users_user u WHERE u.tenant_id = %(tenant)s ORDER BY u.created_at LIMIT %(n
 ON CONFLICT DO NOTHING
 """
 
-# Rows that are counted off, by kind: the table, and the statement for those from %(first)s to %(last)s.
+# Numbered rows, by kind: the table, and the statement for rows %(first)s to %(last)s.
 SERIES: Final = {
     "users": ("users_user", _USERS),
     "entries": ("audit_entry", _ENTRIES),
     "organizations": ("organizations_organization", _ORGANIZATIONS),
     "roles": ("roles_role", _ROLES),
 }
-# Rows that tie others together, each in one statement.
-TIES: Final = {
+# Rows that relate other rows, by kind: one statement each.
+RELATIONS: Final = {
     "organizations of user0": _ORGANIZATIONS_OF_USER0,
     "members": _MEMBERS,
     "users of a role": _ROLE_USERS,
 }
-# What no start of the product puts a row into.
+# Tables that are empty after the first start of Gatehouse.
 EMPTY_AT_FIRST: Final = ("users_user", "organizations_organization")

@@ -1,0 +1,1 @@
+"""The benchmark of Gatehouse: ``python -m bench --help`` lists its commands, README.md explains them."""

@@ -1,0 +1,157 @@
+"""The clients of each row."""
+
+import json
+import secrets
+from typing import Final
+
+from bench.clients import OK, Client, Steps
+from bench.wire import UnexpectedAnswer, get, send_json
+
+_UNAVAILABLE: Final = 503
+_OFFLINE: Final = "openid profile offline_access"
+
+
+class Repeat(Client):
+    """Sends one request again and again; subclasses build it in ``prepare``."""
+
+    expected = b""
+    request: bytes
+
+    def step(self) -> Steps:
+        answer = yield self.request
+        answer.require(OK, self.expected)
+
+
+class ClientCredentials(Repeat):
+    """An application requests a token for itself."""
+
+    expected = b'"access_token"'
+
+    def prepare(self) -> Steps:
+        self.request = self.post_token(
+            self.data.machine, grant_type="client_credentials", **self.data.api_parameters
+        )
+        yield from ()
+
+
+class Refresh(Client):
+    """An application refreshes with the refresh token of the last answer."""
+
+    def prepare(self) -> Steps:
+        tokens = yield from self.sign_in(_OFFLINE, **self.data.offline_parameters)
+        self.token = tokens["refresh_token"]
+
+    def step(self) -> Steps:
+        """Refresh; the answer must contain a new refresh token and an ID token."""
+        answer = yield self.post_token(self.data.web, grant_type="refresh_token", refresh_token=self.token)
+        answer.require(OK, b'"id_token"')
+        token = json.loads(answer.body)["refresh_token"]
+        if token == self.token:
+            raise UnexpectedAnswer("the refresh token did not rotate")
+        self.token = token
+
+
+class Userinfo(Repeat):
+    """An application requests the claims of the user who signed in."""
+
+    expected = b'"email"'
+
+    def prepare(self) -> Steps:
+        tokens = yield from self.sign_in("openid profile email")
+        path = self.path(self.interface.userinfo)
+        self.request = get(path, Authorization=f"Bearer {tokens['access_token']}")
+
+
+class SessionContext(Repeat):
+    """An application requests the user's tenant, organizations and sign-in state."""
+
+    expected = b'"organizations"'
+
+    def prepare(self) -> Steps:
+        tokens = yield from self.sign_in("openid profile")
+        path = self.path("/api/session/context")
+        self.request = get(path, Authorization=f"Bearer {tokens['access_token']}")
+
+
+class Jwks(Repeat):
+    """A resource server fetches the public keys, without an ETag."""
+
+    expected = b'"kid"'
+
+    def prepare(self) -> Steps:
+        self.request = get(self.path(self.interface.jwks))
+        yield from ()
+
+
+class Discovery(Repeat):
+    """An application fetches the discovery document, without an ETag."""
+
+    expected = b'"issuer"'
+
+    def prepare(self) -> Steps:
+        self.request = get(self.path(self.interface.discovery))
+        yield from ()
+
+
+class Baseline(Repeat):
+    """A client fetches an empty object from the application that does nothing."""
+
+    expected = b"{}"
+
+    def prepare(self) -> Steps:
+        self.request = get("/")
+        yield from ()
+
+
+class Login(Client):
+    """A user signs in: four requests, one step."""
+
+    has_new_connections = True
+
+    def step(self) -> Steps:
+        """Authorize, sign in, return to authorize, redeem the code."""
+        yield from self.sign_in(_OFFLINE, **self.data.offline_parameters)
+
+
+class SignIn(Client):
+    """A user signs in without an application. A 503 with Retry-After is a right answer too."""
+
+    has_new_connections = True
+
+    def step(self) -> Steps:
+        # There may be more of these clients than users.
+        form = {"identifier": secrets.choice(self.data.usernames), "password": self.data.password}
+        answer = yield send_json("POST", self.path(self.interface.sign_in), json.dumps(form).encode())
+        is_busy = answer.status == _UNAVAILABLE and b"\r\nretry-after:" in answer.head.lower()
+        if not is_busy:
+            answer.require(OK, b"redirect_to")
+        self.outcome = "503 with Retry-After" if is_busy else "200"
+
+
+class Replay(Client):
+    """An administrator or an application sends prepared requests in turn."""
+
+    def prepare(self) -> Steps:
+        """Start at another request than the other clients."""
+        self.requests = [request.encode() for request in self.data.requests]
+        self.turn = hash(self.usernames[0]) if self.usernames else 0
+        yield from ()
+
+    def step(self) -> Steps:
+        self.turn += 1
+        answer = yield self.requests[self.turn % len(self.requests)]
+        answer.require(OK, b'"code":0')
+
+
+WORKLOADS: Final[dict[str, type[Client]]] = {
+    "client-credentials": ClientCredentials,
+    "refresh": Refresh,
+    "userinfo": Userinfo,
+    "jwks": Jwks,
+    "discovery": Discovery,
+    "login": Login,
+    "sign-in": SignIn,
+    "baseline": Baseline,
+    "replay": Replay,
+    "session-context": SessionContext,
+}
