@@ -105,7 +105,7 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id
-    message_templates = None  # type: ignore[assignment]  # as social_sign_in
-    social_sign_in = None  # type: ignore[assignment]  # internal to the server
+    message_templates = None  # type: ignore[assignment]  # as id
+    social_sign_in = None  # type: ignore[assignment]  # as id
     social_connectors = SocialConnectorSerializer(many=True, default=[])
     captcha = AskedCaptchaSerializer(allow_null=True, default=None)

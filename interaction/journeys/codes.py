@@ -39,7 +39,7 @@ class CodesOff(ServiceError):
 
 
 def get_offered_kinds(experience: SignInExperience) -> dict[Purpose, list[Kind]]:
-    """Return the kinds to which codes can be sent for each purpose: enabled, and with a connector."""
+    """Return for each purpose the enabled kinds of identifier for which there is a connector."""
     channels = delivery.channels()
     reachable = [kind for kind in (Kind.EMAIL, Kind.PHONE) if recipients.channel_of(kind) in channels]
     return {
@@ -47,7 +47,7 @@ def get_offered_kinds(experience: SignInExperience) -> dict[Purpose, list[Kind]]
     }
 
 
-def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
+def send(  # noqa: PLR0913 - what a code is bound to, and the browser
     *,
     purpose: Purpose,
     kind: Kind,
@@ -59,13 +59,13 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
     """Send a code and return how many seconds it is valid.
 
     ``browser`` is the hash of the browser's cookie. ``known`` are the users whom the browser signed in
-    before. If the tenant has a CAPTCHA, ``captcha_token`` proves that it was solved; signed-in users are
-    not asked for it.
+    before. If the tenant has a CAPTCHA, ``captcha_token`` proves that it was solved; signed-in users need
+    not solve it.
 
     Raises:
         CodesOff: the tenant does not use codes for this purpose and kind.
         delivery.NoConnector: no connector can send to this kind of identifier.
-        captcha.Unavailable: the CAPTCHA's provider cannot be asked.
+        captcha.Unavailable: the CAPTCHA's provider does not answer.
         Invalid: the CAPTCHA is not solved, or the identifier is not valid, or its country is not allowed.
         verification.SentTooOften: a code was sent within the pause.
         limits.TooMany: too many from this address.
@@ -83,7 +83,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
         kind=kind,
         identifier=identifier,
         browser=browser,
-        brand=message_branding.brand(experience),
+        brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, purpose, recipients.channel_of(kind)),
         device=_find_device(known, kind, recipients.key_of(kind, identifier)),
     )
@@ -92,7 +92,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and who asks for it
 def _find_device(known: KnownUsers, kind: Kind, key: str) -> str:
     """Return the browser's device id for the user who has proven an identifier, or an empty string.
 
-    A sign-in to an account whose address is not proven gives no exemption from the limit of codes.
+    An address that the user has not proven gives no exemption from the limit of codes.
     """
     device = known.find_device(kind, key)
     user = User.objects.filter(**{f"{kind}_key": key}).first() if device else None
@@ -108,7 +108,7 @@ def build_sample(*, purpose: Purpose, kind: Kind, experience: SignInExperience) 
         channel=recipients.channel_of(kind),
         to="",
         code="123456",
-        brand=message_branding.brand(experience),
+        brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, purpose, recipients.channel_of(kind)),
     )
 

@@ -30,7 +30,7 @@ def shown_digest(pending: Pending) -> str:
 
 
 def is_current(session: Session, pending: Pending, digest: str) -> bool:
-    """Return whether the digest is that of the page that was shown last, and to this user."""
+    """Return whether the digest is of the page that was shown last, and that this user saw it."""
     shown = pending.row.shown
     if shown is None or shown.get("user_id") != str(session.user_id):
         return False
@@ -42,7 +42,7 @@ def allow(session: Session, pending: Pending) -> str:
     """Store the user's consent to what was shown; return the URL that resumes the request."""
     shown = pending.row.shown
     if shown is not None and requests.record_consent(pending.row, session):
-        # Only what was shown and can still be granted.
+        # What was shown may no longer be grantable, and what is grantable may not have been shown.
         consent_request = steps.build_consent_request(session.user, pending.authorization)
         consents.grant(session.user, pending.application, consent_request.limited_to(shown))
     return pending.resume_url

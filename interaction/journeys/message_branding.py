@@ -22,7 +22,7 @@ def find_template(experience: SignInExperience, purpose: str, channel: str) -> M
     return MessageTemplate(subject=template["subject"], text=template["text"], html=template["html"])
 
 
-def brand(experience: SignInExperience) -> Brand:
+def get_brand(experience: SignInExperience) -> Brand:
     """Return the tenant's name and branding."""
     colour = experience.branding["primary_color"]
     return Brand(

@@ -47,7 +47,7 @@ def build_sample(*, notice: Notice, channel: str, experience: SignInExperience) 
         channel=channel,
         to="",
         words={"provider": "Example"},
-        brand=message_branding.brand(experience),
+        brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, notice, channel),
     )
 
@@ -61,7 +61,7 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
                 channel=channel,
                 to=to,
                 words=words,
-                brand=message_branding.brand(experience),
+                brand=message_branding.get_brand(experience),
                 template=message_branding.find_template(experience, notice, channel),
             )
         )
@@ -70,5 +70,5 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
 def _language(user: User) -> str | None:
     """Return the language of a user if it is known, else the active language."""
     locale = user.custom_data.get("locale")
-    own = best_of(locale) if isinstance(locale, str) else None
-    return own or translation.get_language()
+    known = best_of(locale) if isinstance(locale, str) else None
+    return known or translation.get_language()

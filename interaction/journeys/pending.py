@@ -58,7 +58,7 @@ class Pending:
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The targets besides https to which a page's form may redirect (CSP ``form-action``)."""
+        """The origins and schemes, besides https, to which a form may redirect (CSP ``form-action``)."""
         return redirect_uris.form_targets(self.authorization.redirect_uri)
 
     @property

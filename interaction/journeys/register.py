@@ -35,7 +35,7 @@ class RegistrationOff(ServiceError):
     message = "registration is switched off"
 
 
-def sign_up(  # noqa: PLR0913 - what a person may say of themselves
+def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     *,
     username: str,
     email: str,
@@ -46,18 +46,18 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
     browser: str,
     pending: Pending | None,
     current: Session | None,
-    without: frozenset[Kind] = frozenset(),
+    skipped: frozenset[Kind] = frozenset(),
 ) -> SignInResult:
     """Create a user and sign them in. Fields without a value are empty texts.
 
-    ``without`` are kinds of address that the registration page let the user skip.
+    ``skipped`` are kinds of address that the registration page let the user skip.
 
     If the tenant requires verification, email and phone need a proof of this browser (``codes``, purpose
     ``register``). Proven addresses are stored as verified.
 
     Raises:
         RegistrationOff: registration is closed.
-        captcha.Unavailable: the CAPTCHA's provider cannot be asked.
+        captcha.Unavailable: the CAPTCHA's provider does not answer.
         Invalid: the CAPTCHA is not solved, or a field is missing, breaks a rule, or belongs to another user.
         policy.PasswordRefused: the password breaks the tenant's policy.
         verification.NotVerified: email or phone has to be verified first.
@@ -66,20 +66,20 @@ def sign_up(  # noqa: PLR0913 - what a person may say of themselves
 
     """
     if password:
-        passwords.check_capacity()  # as in sign_in
+        passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     limits.hit_by_address(rules.REGISTRATIONS)
     captcha.check(captcha_token)
     experience = experiences.current()
     addresses = {Kind.USERNAME: username, Kind.EMAIL: email, Kind.PHONE: phone}
     with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
         entry.application_id = pending.application.pk if pending else None
-        _check_complete(experience, addresses, password, without)
+        _check_complete(experience, addresses, password, skipped)
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
         proofs = _find_proofs(experience, addresses, browser)
         user = users.new_user(
             username=username,
-            # The spelling that was proven: another spelling may be another mailbox.
+            # Use the proven spelling, because another spelling may be another mailbox.
             email=proofs[Kind.EMAIL].address if Kind.EMAIL in proofs else email,
             phone=proofs[Kind.PHONE].address if Kind.PHONE in proofs else phone,
             name=name,
@@ -102,12 +102,12 @@ def _event(experience: SignInExperience, addresses: dict[Kind, str]) -> Event:
 
 
 def _check_complete(
-    experience: SignInExperience, addresses: dict[Kind, str], password: str, without: frozenset[Kind]
+    experience: SignInExperience, addresses: dict[Kind, str], password: str, skipped: frozenset[Kind]
 ) -> None:
     if not experience.sign_up["identifiers"]:
         raise RegistrationOff
     for kind in Kind:
-        if kind in experience.sign_up["identifiers"] and not addresses[kind] and kind not in without:
+        if kind in experience.sign_up["identifiers"] and not addresses[kind] and kind not in skipped:
             raise Invalid(kind, "is required")
     if experience.sign_up["password"] and not password:
         raise Invalid("password", "is required")

@@ -28,7 +28,7 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
         passwords.Busy: too many sign-ins.
 
     """
-    passwords.check_capacity()  # as in sign_in
+    passwords.check_capacity()  # first, so that a flood costs no statement and no log entry
     limits.hit_by_address(rules.SIGN_INS)
     with log.attempt(Event.FORGOT_PASSWORD, typed.identifier(identifier)) as entry:
         kind = identifiers.detect_kind(identifier)

@@ -104,11 +104,11 @@ def sign_in_with_password(
 
 
 def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
-    """Apply the lock of the identifier to a browser whose knowledge of it is outdated or of another user.
+    """Apply the lock of the identifier, for a browser that does not know the identifier's present user.
 
     Raises:
         Locked: too many attempts failed before.
-        credentials.InvalidCredentials: this attempt ``failed``, and is counted.
+        credentials.InvalidCredentials: the attempt has ``failed``, which is counted.
 
     """
     lock = (rules.IDENTIFIER, f"{kind} {key}")

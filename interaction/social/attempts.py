@@ -30,7 +30,7 @@ def new_secrets() -> Secrets:
 def create(
     secrets: Secrets, *, browser: str, connector: Connector, interaction: str, session: Session | None
 ) -> None:
-    """Store an attempt for ten minutes; delete expired ones and the browser's oldest beyond twenty."""
+    """Store an attempt for ten minutes. Delete expired attempts, and the browser's oldest beyond twenty."""
     SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
     attempts = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
     if stale := list(attempts.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
@@ -50,7 +50,7 @@ def create(
 
 @transaction.atomic
 def redeem(state: str, browser: str) -> SocialAttempt | None:
-    """Delete and return this browser's attempt of that state. Of concurrent calls only one gets it."""
+    """Delete and return this browser's attempt with this state. Of concurrent calls, one returns it."""
     attempt = (
         SocialAttempt.objects.filter(state_hash=_hash(state), browser=browser, expires_at__gt=Now())
         .select_related("connector", "session")

@@ -13,7 +13,7 @@ from interaction.connectors.providers.base import SocialProvider
 
 
 class NotOffered(ServiceError):
-    """No enabled connector has that id, or its provider cannot be used."""
+    """No enabled connector has the requested id, or its provider cannot be used."""
 
     status = 404
     reason = "not_offered"
@@ -68,22 +68,22 @@ def get_offers(*, must_reauthenticate: bool = False) -> list[Offer]:
     newest: dict[str, Connector] = {}
     for connector in _enabled():
         newest.setdefault(connector.connector_id, connector)
-    offers = [_offer(connector) for connector in newest.values()]
+    offers = [_new_offer(connector) for connector in newest.values()]
     return [offer for offer in offers if offer.can_reauthenticate or not must_reauthenticate]
 
 
 def get_offer(connector_id: str) -> Offer:
-    """Return the newest enabled connector of that id.
+    """Return the newest enabled connector with this id.
 
     Raises:
         NotOffered: there is none.
 
     """
-    # PostgreSQL text cannot contain NUL, and a URL can.
+    # A URL may contain NUL, which PostgreSQL refuses in text.
     connector = None if "\0" in connector_id else _enabled().filter(connector_id=connector_id).first()
     if connector is None:
         raise NotOffered
-    return _offer(connector)
+    return _new_offer(connector)
 
 
 def get_offer_of(connector: Connector | None) -> Offer:
@@ -95,14 +95,14 @@ def get_offer_of(connector: Connector | None) -> Offer:
     """
     if connector is None or not connector.enabled:
         raise NotOffered
-    return _offer(connector)
+    return _new_offer(connector)
 
 
 def _enabled() -> Any:
     return Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True).order_by("-created_at", "-pk")
 
 
-def _offer(connector: Connector) -> Offer:
+def _new_offer(connector: Connector) -> Offer:
     provider = registry.find(connector.connector_id)
     if not isinstance(provider, SocialProvider):
         return Offer(connector, None, {})

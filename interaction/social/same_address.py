@@ -1,7 +1,7 @@
 """Comparison of email addresses: whether two of them are the same mailbox.
 
-It is stricter than the lookup of users, which also folds by NFKC and case so that people find their
-account. Here ``ß`` and ``ss`` differ, because in IDNA 2008 such domains can have different owners.
+The comparison is stricter than the lookup of users, which folds by NFKC and case. Here ``ß`` and ``ss``
+differ, because in IDNA 2008 two such domains can have different owners.
 """
 
 import string

@@ -33,7 +33,7 @@ class SignedOut(ServiceError):
 
 
 class LastSignInMethod(ServiceError):
-    """Without this account the user could not sign in any more."""
+    """The user has no other way to sign in than this account."""
 
     reason = "last_way_in"
     message = "this is the only way to sign in to this account: set a password first"
@@ -123,15 +123,15 @@ def unlink(user: User, identity_id: UUID) -> None:
 
     """
     # Locked, so that two concurrent calls cannot unlink the last two accounts.
-    current = User.objects.select_for_update().filter(pk=user.pk).first()
-    linked = SocialIdentity.objects.filter(user=user)
-    identity = linked.filter(pk=identity_id).first()
-    if current is None or identity is None:
+    locked = User.objects.select_for_update().filter(pk=user.pk).first()
+    identities = SocialIdentity.objects.filter(user=user)
+    identity = identities.filter(pk=identity_id).first()
+    if locked is None or identity is None:
         raise Gone
-    if not current.password and linked.count() == 1:
+    if not locked.password and identities.count() == 1:
         raise LastSignInMethod
     _record(Event.SOCIAL_IDENTITY_DELETE, identity)
-    notify(current, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
+    notify(locked, Notice.ACCOUNT_UNLINKED, provider=identity.provider_name)
     identity.delete()
 
 

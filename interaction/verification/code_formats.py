@@ -19,6 +19,6 @@ def new_code(*, is_long: bool) -> str:
 
 
 def normalize(code: str) -> str:
-    """Return an entered code as it was sent: without spaces and hyphens, in upper case."""
-    typed = "".join(unicodedata.normalize("NFKC", code).split()).replace("-", "")
-    return typed.upper().translate(_LOOKALIKES)
+    """Return an entered code in the form that was sent: upper case, without spaces and hyphens."""
+    compact = "".join(unicodedata.normalize("NFKC", code).split()).replace("-", "")
+    return compact.upper().translate(_LOOKALIKES)

@@ -1,4 +1,4 @@
-"""Expired codes, and messages that no server sent for a day."""
+"""Expired codes, and messages that were not sent within a day."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,7 +13,7 @@ from identity.core.expiry import Expiring
 from interaction.verification.models import OutgoingMessage, VerificationCode
 
 _KEPT_SECONDS: Final = 3600
-# No server that sends messages ran for so long; the messages are useless by now.
+# No server that sends messages ran all this time, and codes expire much earlier.
 _UNSENT_SECONDS: Final = 24 * 3600
 
 
@@ -21,7 +21,7 @@ def _codes() -> QuerySet[VerificationCode]:
     return VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
 
 
-def _unsent() -> QuerySet[OutgoingMessage]:
+def _unsent_messages() -> QuerySet[OutgoingMessage]:
     unsent = OutgoingMessage.objects.filter(due_at__lt=seconds_ahead(-_UNSENT_SECONDS))
     return unsent.select_related("tenant")
 
@@ -41,5 +41,5 @@ def _record_unsent(messages: Sequence[OutgoingMessage]) -> None:
 
 EXPIRING: Final = [
     Expiring("verification_codes", _codes),
-    Expiring("outgoing_messages", _unsent, _record_unsent),
+    Expiring("outgoing_messages", _unsent_messages, _record_unsent),
 ]

@@ -42,7 +42,7 @@ class CodeQuerySet(models.QuerySet["VerificationCode"]):
 class VerificationCode(TenantModel):
     """A code, bound to identifier, purpose and browser. Once entered, it is a proof of ownership.
 
-    A silent code was not sent, because no user has the identifier. It never verifies.
+    A silent code was not sent, because no user has the identifier. It is never accepted.
     """
 
     purpose = models.CharField(max_length=32, choices=Purpose)
@@ -52,8 +52,8 @@ class VerificationCode(TenantModel):
     browser = models.CharField(max_length=64)
     code_hash = models.CharField(max_length=80)
     silent = models.BooleanField(default=False)
-    # The epoch of the user's account when the code was sent. A new password ends the codes and proofs of
-    # before, in all browsers. Null in rows of earlier releases, and in codes for no account.
+    # The user's epoch when the code was sent. A new password increments the epoch, which invalidates
+    # earlier codes and proofs in all browsers. Null in rows of earlier releases and without a user.
     epoch = models.PositiveIntegerField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField()
@@ -72,7 +72,7 @@ class VerificationCode(TenantModel):
         return f"{self.purpose} {self.pk}"
 
     def is_outdated(self, user: User) -> bool:
-        """Return whether the user's sessions were ended, as by a new password, since the code was sent."""
+        """Return whether the user's sessions were ended since the code was sent, as a new password does."""
         return self.epoch is not None and self.epoch != user.epoch
 
 

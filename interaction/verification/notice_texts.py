@@ -80,5 +80,5 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
 
 
 def _one_line(text: str) -> str:
-    """Return text without characters that are not allowed in a subject."""
+    """Return a text without line breaks and other characters that a subject must not contain."""
     return "".join(character for character in text if character.isprintable())

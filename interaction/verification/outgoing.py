@@ -42,7 +42,7 @@ _logger = logging.getLogger(__name__)
 def enqueue(message: Message, *, silent: bool = False) -> None:
     """Store a message in the current transaction; it is sent after the commit.
 
-    The row has the message's id. A silent message is never sent, and costs the same.
+    The row has the message's id. A silent message is never sent, and takes the same time to store.
     """
     tenant_id = tenancy.active_id()
     OutgoingMessage.objects.create(
@@ -85,7 +85,7 @@ def drop(row: OutgoingMessage) -> None:
 
 
 def send_due() -> bool:
-    """Send the due messages of all tenants; return whether one needs a retry."""
+    """Send the due messages of all tenants; return whether a message needs a retry."""
     needs_retry = False
     with tenancy.using(tenancy.EVERYWHERE):
         while batch := list(

@@ -75,14 +75,14 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
 
     The code is valid for this purpose and in this browser (the hash of its cookie). Earlier codes of
     this browser for the same identifier and purpose end. To sign in and for a forgotten password the
-    code goes to the address of the account. If no user has the identifier, nothing is sent, and answer,
-    rows and time are the same. ``device`` is set if the browser signed the user in before: then codes
-    that other browsers requested do not count against its limit.
+    code goes to the address of the account. If no user has the identifier, nothing is sent, but the
+    response, the rows and the time are the same. ``device`` is set if the browser signed the user in
+    before: then codes that other browsers requested do not count against its limit.
 
     Raises:
         Invalid: the identifier is not valid for this kind.
-        delivery.NoConnector: no connector can send to this kind.
-        SentTooOften: one was sent within the pause, or too many within the hour.
+        delivery.NoConnector: no connector can send to identifiers of this kind.
+        SentTooOften: a code was sent within the pause, or too many within the hour.
         limits.TooMany: the tenant sent too many text messages within the hour.
 
     """
@@ -90,21 +90,21 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
     if not delivery.can_deliver(recipients.channel_of(kind)):
         raise delivery.NoConnector(recipients.channel_of(kind))
     facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
-    with log.attempt(Event.CODE_SEND, _typed(to), **facts) as entry:
-        sent, code = _new_code(purpose, kind, to, browser)
-        entry.set_identifier_known(_belongs_to_user(sent))
+    with log.attempt(Event.CODE_SEND, _typed_identifier(to), **facts) as entry:
+        row, code = _new_code(purpose, kind, to, browser)
+        entry.set_identifier_known(_belongs_to_user(row))
         message = texts.new_code_message(
             pk=str(ids.new()),
             purpose=purpose,
             channel=recipients.channel_of(kind),
-            to=sent.address,
+            to=row.address,
             code=code,
             brand=brand,
             template=template,
         )
         with transaction.atomic():
-            _replace_earlier(sent, device)
-            outgoing.enqueue(message, silent=sent.silent)
+            _replace_earlier(row, device)
+            outgoing.enqueue(message, silent=row.silent)
             entry.succeeded()
     return CODE_SECONDS
 
@@ -113,25 +113,25 @@ def _new_code(purpose: Purpose, kind: Kind, address: str, browser: str) -> tuple
     """Build an unsaved code and return it with its plain text; only the hash is stored."""
     key = recipients.key_of(kind, address)
     code = code_formats.new_code(is_long=wrong_codes.has_long_codes(kind, key))
-    sent = VerificationCode(purpose=purpose, kind=kind, identifier_key=key, address=address, browser=browser)
-    sent.code_hash = _hash(str(sent.pk), code)
+    row = VerificationCode(purpose=purpose, kind=kind, identifier_key=key, address=address, browser=browser)
+    row.code_hash = _hash(str(row.pk), code)
     if purpose in _FOR_ACCOUNTS:
         user = ownership.find_by_proof(kind, key)
-        sent.silent = user is None
+        row.silent = user is None
         if user is not None:
-            sent.epoch = user.epoch
+            row.epoch = user.epoch
             # Two spellings can share a key. Codes go only to the account's own spelling.
-            sent.address = user.email if kind is Kind.EMAIL else user.phone
-    return sent, code
+            row.address = user.email if kind is Kind.EMAIL else user.phone
+    return row, code
 
 
-def _replace_earlier(sent: VerificationCode, device: str) -> None:
+def _replace_earlier(row: VerificationCode, device: str) -> None:
     """Store a new code, unless too many were sent, and end the earlier codes that it replaces."""
-    kind, key = Kind(sent.kind), sent.identifier_key
+    kind, key = Kind(row.kind), row.identifier_key
     recipient, network = f"{kind} {key}", limits.client_network()
     from_everywhere = (rules.CODES_FROM_ANYWHERE, recipient)
     limits.hit(
-        (rules.CODE_PAUSE, f"{recipient} {sent.purpose} {network}"),
+        (rules.CODE_PAUSE, f"{recipient} {row.purpose} {network}"),
         (rules.CODES, f"{recipient} {network}"),
         (rules.CODES_KNOWN_BROWSER, f"{recipient} {device}") if device else from_everywhere,
         refusal=SentTooOften,
@@ -139,11 +139,11 @@ def _replace_earlier(sent: VerificationCode, device: str) -> None:
     if kind is Kind.PHONE:
         limits.hit((rules.TEXT_MESSAGES, ""))
     earlier = VerificationCode.objects.matching(
-        purpose=Purpose(sent.purpose), kind=kind, key=key, browser=sent.browser
+        purpose=Purpose(row.purpose), kind=kind, key=key, browser=row.browser
     )
     earlier.live().update(expires_at=DatabaseNow())
-    sent.expires_at = seconds_ahead(CODE_SECONDS)
-    sent.save(force_insert=True)
+    row.expires_at = seconds_ahead(CODE_SECONDS)
+    row.save(force_insert=True)
 
 
 def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser: str) -> VerificationCode:
@@ -159,59 +159,59 @@ def verify(*, purpose: Purpose, kind: Kind, identifier: str, code: str, browser:
     facts = {"identifier_type": kind.value, "interaction_type": purpose.value}
     key = recipients.key_of(kind, identifier)
     try:
-        with log.attempt(Event.CODE_VERIFY, _typed(identifier), **facts) as entry:
+        with log.attempt(Event.CODE_VERIFY, _typed_identifier(identifier), **facts) as entry:
             codes = VerificationCode.objects.matching(purpose=purpose, kind=kind, key=key, browser=browser)
-            sent = _redeem(codes if browser else codes.none(), code, entry)
+            proof = _redeem(codes if browser else codes.none(), code, entry)
     except WrongCode:
         wrong_codes.record(kind, key)
         raise
-    return sent
+    return proof
 
 
 def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
-    sent = codes.live().order_by("-created_at", "-pk").first()
-    if sent is None:
+    row = codes.live().order_by("-created_at", "-pk").first()
+    if row is None:
         raise WrongCode
-    entry.set_identifier_known(_belongs_to_user(sent))
-    wrong = WrongCodeOfUser if _belongs_to_user(sent) else WrongCode
-    entered = f"{sent.pk} {code_formats.normalize(code)}"
-    is_right = keyring.matches(entered, sent.code_hash, purpose=_PURPOSE) and not sent.silent
-    used = {"used_at": DatabaseNow()} if is_right else {}
+    entry.set_identifier_known(_belongs_to_user(row))
+    wrong = WrongCodeOfUser if _belongs_to_user(row) else WrongCode
+    typed_code = f"{row.pk} {code_formats.normalize(code)}"
+    is_right = keyring.matches(typed_code, row.code_hash, purpose=_PURPOSE) and not row.silent
+    redeemed = {"used_at": DatabaseNow()} if is_right else {}
     with transaction.atomic():
         # One statement counts the try and redeems the code, so that only the first five of concurrent
         # guesses can succeed.
-        live = VerificationCode.objects.filter(pk=sent.pk).live()
-        if not live.update(tries=F("tries") + 1, **used):
+        live = VerificationCode.objects.filter(pk=row.pk).live()
+        if not live.update(tries=F("tries") + 1, **redeemed):
             raise wrong
         if is_right:
             entry.succeeded()
     if not is_right:
         raise wrong
-    return sent
+    return row
 
 
 def find_proof(*, purpose: Purpose, kind: Kind, identifier: str, browser: str) -> VerificationCode | None:
     """Return the proof that this browser entered the code of an identifier, if there is one."""
     if not browser:
         return None
-    entered = VerificationCode.objects.matching(
+    codes = VerificationCode.objects.matching(
         purpose=purpose, kind=kind, key=recipients.key_of(kind, identifier), browser=browser
     )
-    return entered.proofs().order_by("-used_at").first()
+    return codes.proofs().order_by("-used_at").first()
 
 
 def find_proofs(*, purpose: Purpose, browser: str) -> dict[Kind, VerificationCode]:
     """Return a browser's newest valid proof of each kind for a purpose."""
     if not browser:
         return {}
-    entered = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
-    return {Kind(proof.kind): proof for proof in entered.order_by("used_at")}
+    proofs = VerificationCode.objects.filter(purpose=purpose, browser=browser).proofs()
+    return {Kind(proof.kind): proof for proof in proofs.order_by("used_at")}
 
 
 def find_pending_code(*, purpose: Purpose, kind: Kind, browser: str) -> VerificationCode | None:
     """Return the newest code that this browser can still enter for a purpose."""
-    sent = VerificationCode.objects.filter(purpose=purpose, kind=kind, browser=browser)
-    return sent.live().order_by("-created_at", "-pk").first()
+    codes = VerificationCode.objects.filter(purpose=purpose, kind=kind, browser=browser)
+    return codes.live().order_by("-created_at", "-pk").first()
 
 
 def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
@@ -225,13 +225,13 @@ def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
         raise NotVerified(field)
 
 
-def _typed(identifier: str) -> Typed:
+def _typed_identifier(identifier: str) -> Typed:
     return typed.identifier(identifier, name="identifier")
 
 
-def _belongs_to_user(sent: VerificationCode) -> bool:
+def _belongs_to_user(row: VerificationCode) -> bool:
     """Return whether a code was sent for an existing user."""
-    return sent.purpose == Purpose.CHANGE or (sent.purpose in _FOR_ACCOUNTS and not sent.silent)
+    return row.purpose == Purpose.CHANGE or (row.purpose in _FOR_ACCOUNTS and not row.silent)
 
 
 def _hash(pk: str, code: str) -> str:

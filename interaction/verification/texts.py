@@ -104,5 +104,5 @@ def new_code_message(  # noqa: PLR0913 - the parts of a message
 
 
 def _fill(template: str, values: dict[str, str]) -> str:
-    """Return a template with its placeholders replaced in one pass: braces in a value stay as they are."""
+    """Return a template with its placeholders replaced. Placeholders in a value are not replaced."""
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), template)

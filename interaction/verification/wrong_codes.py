@@ -16,9 +16,9 @@ _ALARMS: Final = Counter(
 
 
 def record(kind: Kind, key: str) -> None:
-    """Count a wrong code, and write an alarm at most once an hour when the tenant's budget is used up.
+    """Count a wrong code, and record an alarm when the tenant's budget is used up, at most once an hour.
 
-    Identifiers of unknown users count too.
+    Identifiers that no user has count too.
     """
     limits.increment(rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}")
     in_tenant = limits.increment(rules.TENANT_WRONG_CODES, "")
@@ -28,5 +28,5 @@ def record(kind: Kind, key: str) -> None:
 
 
 def has_long_codes(kind: Kind, key: str) -> bool:
-    """Return whether the budget of an identifier or of the tenant is used up: then codes are long."""
+    """Return whether codes are long, because the budget of the identifier or the tenant is used up."""
     return not limits.test((rules.IDENTIFIER_WRONG_CODES, f"{kind} {key}"), (rules.TENANT_WRONG_CODES, ""))

@@ -36,10 +36,10 @@ class ContactTaken(ServiceError):
 def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
     """Send a code to the new email or phone of a user.
 
-    The result does not say whether another user has it already.
+    The result does not say whether another user has the address.
 
     Raises:
-        Invalid: it is not an email or phone.
+        Invalid: the address is not an email or phone.
         credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
         delivery.NoConnector: no connector can send there.
@@ -54,8 +54,8 @@ def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:
 
 def find_pending_address(session: Session, kind: Kind) -> str | None:
     """Return the address of the pending code, if there is one."""
-    sent = verification.find_pending_code(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
-    return sent.address if sent else None
+    code = verification.find_pending_code(purpose=Purpose.CHANGE, kind=kind, browser=_binding(session))
+    return code.address if code else None
 
 
 def finish(session: Session, *, kind: Kind, code: str) -> None:
@@ -67,7 +67,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
         NoPendingCode: there is no pending code.
         confirmation.SignInAgain: the session ended meanwhile.
         verification.WrongCode: the code is wrong.
-        ContactTaken: another user has proven the email or phone. A user who has not proven it loses it.
+        ContactTaken: another user has proven the address. An unproven address is taken from its user.
         limits.TooMany: too many from this address.
 
     """

@@ -129,7 +129,9 @@ def _applications(user: User) -> list[Data]:
 
 
 def _organizations(user: User) -> list[Data]:
-    joined = Membership.objects.filter(user=user).select_related("organization").order_by("created_at", "pk")
+    memberships = (
+        Membership.objects.filter(user=user).select_related("organization").order_by("created_at", "pk")
+    )
     return [
         {
             "id": str(membership.organization_id),
@@ -138,12 +140,12 @@ def _organizations(user: User) -> list[Data]:
             "roles": sorted(link.role.name for link in membership.role_links.all()),
             "joined_at": timestamp(membership.created_at),
         }
-        for membership in joined.prefetch_related("role_links__role")
+        for membership in memberships.prefetch_related("role_links__role")
     ]
 
 
 def _activity(user: User) -> list[Data]:
-    own = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk))
+    entries = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk))
     return [
         {
             "key": entry.key,
@@ -153,5 +155,5 @@ def _activity(user: User) -> list[Data]:
             "user_agent": entry.user_agent,
             "at": timestamp(entry.created_at),
         }
-        for entry in own.order_by("-created_at", "-id")[:_MAX_ROWS]
+        for entry in entries.order_by("-created_at", "-id")[:_MAX_ROWS]
     ]

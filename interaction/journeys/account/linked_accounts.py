@@ -35,7 +35,7 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
 
 
 def unlink(user: User, identity_id: str) -> None:
-    """Unlink an account by its id as the client sent it.
+    """Unlink an account by its id, which may be any text.
 
     Raises:
         Gone: the user has no such account, or the id is not valid.

@@ -35,7 +35,7 @@ class Busy(ServiceError):
 
 
 class NoAccount(ServiceError):
-    """The account is not linked to a user, and the tenant does not let it create one."""
+    """No user is linked to the account, and the tenant does not let social sign-in create users."""
 
     status = 403
     reason = "no_account"

@@ -58,9 +58,8 @@ def sign_in(
 ) -> SignInResult:
     """Sign a browser in as the user of the account at the provider.
 
-    That is the user to whom the account is linked. Otherwise it is the user with the same email address,
-    if the tenant allows that and both sides have verified the address: an unverified address proves
-    nothing. Otherwise it is a new user.
+    First choice is the user to whom the account is linked. Second is the user with the same email address,
+    if the tenant allows linking by address and both sides have verified the address. Third is a new user.
 
     Raises:
         NotOffered: the connector was deleted or disabled meanwhile.
@@ -116,7 +115,7 @@ def _find_or_create_user(profile: Profile, provider_name: str) -> tuple[SocialId
     try:
         return None, _find_by_email(profile, provider_name) or _create_user(profile)
     except AccountExists:
-        # A concurrent sign-in of the same person may have created that user.
+        # A concurrent sign-in of the same person may have created the user and linked the account.
         linked = identities.find_by_profile(profile)
         if linked is None:
             raise
@@ -132,9 +131,9 @@ def _find_by_email(profile: Profile, provider_name: str) -> User | None:
     """
     if not profile.email_verified:
         return None
-    found = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
+    users_with_email = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
     # Users who never proved the address do not count: see identity.users.ownership.
-    similar = [user for user in found if user.has_proven(Kind.EMAIL)]
+    similar = [user for user in users_with_email if user.has_proven(Kind.EMAIL)]
     if similar and experience.current().social_sign_in["automatic_account_linking"]:
         for user in similar:
             if user.email_verified and same_address.is_same_address(user.email, profile.email):

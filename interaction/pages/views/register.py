@@ -115,7 +115,7 @@ def _details(
             **{str(name): value for name, value in values.items()},
             captcha_token=shared.captcha_token(request),
             browser=cookies.get_browser(request),
-            without=frozenset(without),
+            skipped=frozenset(without),
             pending=pending,
             current=cookies.current_session(request),
         )
