@@ -140,6 +140,7 @@ _LONG = {
     "config/urls.py": "one page of the whole HTTP surface",
 }
 _MOST_LINES = 250
+_MOST_LINES_OF_TESTS = 640
 _PACKAGES = ("audit", "config", "database", "identity", "interaction", "management", "oidc")
 
 
@@ -156,6 +157,15 @@ def test_no_file_is_long_without_a_reason():
     }
 
     assert long == _LONG.keys()
+
+
+def test_no_file_of_tests_is_long():
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+        for path in (ROOT / "tests").rglob("*.py")
+    }
+
+    assert {name: lines for name, lines in lengths.items() if lines > _MOST_LINES_OF_TESTS} == {}
 
 
 # The views that catch errors, and why no renderer of errors can do it for them.
