@@ -45,7 +45,7 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
     )
     identifier = serializers.CharField(
         required=False,
-        help_text="A username, email or phone as typed at sign-in, also if no user has it",
+        help_text="A username, email or phone as typed at sign-in, even if no user has it",
     )
     start_time = serializers.DateTimeField(required=False)
     end_time = serializers.DateTimeField(required=False)
@@ -53,7 +53,7 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
 
 
 class EntryViewSet(GenericViewSet[Entry]):
-    """The entries of the tenant, newest first."""
+    """Audit entries, newest first."""
 
     serializer_class = EntrySerializer
     queries = {"list": EntryQuerySerializer}

@@ -9,7 +9,7 @@ from identity.rest.serializers import Record
 
 
 class OrganizationSerializer(Record):
-    """An organization. Its metadata is replaced as a whole."""
+    """An organization. A PATCH replaces its whole metadata."""
 
     name = Name()
     description = Description()
@@ -41,7 +41,7 @@ class MemberSerializer(serializers.Serializer[None]):
 
 
 class OrganizationRoleSerializer(Record):
-    """A role template."""
+    """An organization role."""
 
     name = Name()
     description = Description()
@@ -51,7 +51,7 @@ class OrganizationRoleSerializer(Record):
 
 
 class OrganizationPermissionSerializer(Record):
-    """A permission template, whose name is a scope in tokens."""
+    """An organization permission, whose name is a scope in tokens."""
 
     name = ScopeName()
     description = Description()

@@ -142,7 +142,7 @@ class MemberViewSet(TenantViewSet):
         )
 
     def create(self, request: Request, **_: Any) -> Response:
-        """Add users."""
+        """Add users to an organization."""
         serializer = IdsSerializer(data=request.data, ids_field="user_ids")
         serializer.is_valid(raise_exception=True)
         services.add_members(self.pk(), serializer.ids)
@@ -199,7 +199,7 @@ class MemberRoles(AssignmentView):
 
 
 class OrganizationRoleViewSet(CrudViewSet):
-    """Role templates."""
+    """Organization roles."""
 
     model = OrganizationRole
     resource_name = "organization role"
@@ -208,7 +208,7 @@ class OrganizationRoleViewSet(CrudViewSet):
 
 
 class OrganizationRoleScopes(AssignmentView):
-    """The permission templates of a role template."""
+    """The permissions of an organization role."""
 
     assignment = services.PERMISSIONS
     parent_name = "organization role"
@@ -217,7 +217,7 @@ class OrganizationRoleScopes(AssignmentView):
 
 
 class OrganizationRoleResourceScopes(AssignmentView):
-    """The API resource scopes of a role template."""
+    """The API resource scopes of an organization role."""
 
     assignment = services.RESOURCE_SCOPES
     parent_name = "organization role"
@@ -226,7 +226,7 @@ class OrganizationRoleResourceScopes(AssignmentView):
 
 
 class OrganizationPermissionViewSet(CrudViewSet):
-    """Permission templates."""
+    """Organization permissions."""
 
     model = OrganizationPermission
     resource_name = "organization permission"

@@ -30,7 +30,7 @@ def _is_suspended(value: str) -> Q:
 
 
 class UserViewSet(CrudViewSet):
-    """End users."""
+    """Users."""
 
     model = User
     resource_name = "user"

@@ -43,7 +43,7 @@ class Experience(APIView):
     permission_classes = (AllowAny,)
 
     def get(self, request: Request) -> Response:
-        """Show the sign-in experience."""
+        """Get the sign-in experience."""
         query = InteractionSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         pending_request = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
@@ -89,7 +89,7 @@ class SignIn(InteractionView):
     response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Sign in with identifier and password."""
+        """Sign in with a password."""
         fields, pending_request = self.validate(request)
         result = sign_in.sign_in_with_password(
             **fields,
@@ -147,7 +147,7 @@ class VerifyCode(InteractionView):
     response_serializers = {"post": NextSerializer}
 
     def post(self, request: Request) -> Response:
-        """Redeem a verification code: sign in, or allow the next step."""
+        """Verify a code: sign in, or allow the next step."""
         fields, pending_request = self.validate(request)
         entered = _code_arguments(fields) | {"code": fields["code"], "browser": self.browser(request)}
         if entered["purpose"] is Purpose.SIGN_IN:
@@ -168,7 +168,7 @@ class ForgotPassword(InteractionView):
     response_serializers = {"post": None}
 
     def post(self, request: Request) -> Response:
-        """Set a new password after a code was verified, and end every session of the account."""
+        """Set a new password after verifying a code, and end all sessions of the account."""
         fields, _ = self.validate(request)
         reset_password.choose(**fields, browser=self.browser(request))
         return Response(None, headers={"Cache-Control": "no-store"})

@@ -18,11 +18,11 @@ class SignInExperienceView(APIView):
     if_match_actions = frozenset({"patch"})
 
     def get(self, request: Request) -> Response:
-        """Show the sign-in experience."""
+        """Get the sign-in experience."""
         return _respond(services.current())
 
     def patch(self, request: Request) -> Response:
-        """Change the members of the sign-in experience that are sent."""
+        """Change the sign-in experience."""
         experience = services.current()
         serializer = ExperienceSerializer(experience, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)

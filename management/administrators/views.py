@@ -29,7 +29,7 @@ class SignIn(APIView):
     permission_classes = (AllowAny,)
 
     def post(self, request: Request) -> Response:
-        """Issue an administrator token."""
+        """Sign in as an administrator."""
         credentials = AdministratorSignInSerializer(data=request.data)
         credentials.is_valid(raise_exception=True)
         administrator = sign_in.authenticate(**credentials.validated_data)

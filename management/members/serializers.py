@@ -8,7 +8,7 @@ from identity.rest.fields import FlagText, Line, Timestamp
 
 
 class EnrolSerializer(serializers.Serializer[Any]):
-    """The phone of the user to add; name and email are used for a new user."""
+    """The phone number of the user to add, and the name and email of a new user."""
 
     phone = Line(max_length=64)
     name = Line(required=False, allow_blank=True, default="")
@@ -29,7 +29,7 @@ class FilterSerializer(serializers.Serializer[Any]):
     """The filters of the list of members."""
 
     phone = Line(max_length=64, required=False)
-    name = Line(required=False)
+    name = Line(required=False, help_text="Only members whose name contains this text, ignoring case")
     is_admin = FlagText(required=False)
 
 

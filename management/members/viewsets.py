@@ -172,13 +172,15 @@ class MemberViewSet(MemberGroup):
         return ids.parse(self.kwargs["organization_pk"])
 
     def create(self, request: Request, **_: Any) -> Response:
-        """Add the user with a phone number as a member.
+        """Add a member by phone number.
 
-        If no user has verified the phone number, a user is created; an account that holds the number
-        unverified loses it. The response has an existing user's name, username and email, whatever
-        organizations the user is in. By default an application can add 60 existing users an hour; a phone
-        number taken from an account and an email that already exists count too. Beyond that, any phone number
-        that is not a member's gets 429.
+        The user who has verified the phone number becomes a member. If there is none, a user is created,
+        and an unverified copy of the number is removed from other accounts. The response contains the name,
+        username and email of an existing user, even if the user belongs to other organizations.
+
+        An application can add 60 existing users per hour by default. Requests that remove a number from an
+        account, or whose email belongs to another user, count too. Above the limit, every phone number that
+        does not belong to a member gets 429.
         """
         caller: Any = request.user  # a ClientPrincipal: see ManagesMembers
         serializer = EnrolSerializer(data=request.data)
@@ -192,7 +194,7 @@ class MemberViewSet(MemberGroup):
         return Response(_shape(Membership.objects.filter(pk=member.pk).values(*_COLUMNS).get()))
 
     def destroy(self, request: Request, **_: Any) -> Response:
-        """Remove a member; the user is not deleted."""
+        """Remove a member. The user is not deleted."""
         try:
             member = self.member()
             expected = expected_versions(request, member.pk)

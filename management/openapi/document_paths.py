@@ -4,7 +4,7 @@ from management.openapi.responses import ETAG, JSON, Schema
 
 
 def paths() -> dict[str, Schema]:
-    """Describe both paths."""
+    """Return the paths of the JSON document and of the HTML reference."""
     return {
         "/api/openapi.json": {"get": _operation("openapi", "Get this document", JSON, {"type": "object"})},
         "/api/docs": {

@@ -158,7 +158,7 @@ class _Samples:
         self.schemas: dict[str, Schema] = document["components"]["schemas"]
 
     def build(self, schema: Schema, schema_name: str = "", name: str = "") -> Any:
-        """Return an example of a schema: a value from the table, or one that fits its type."""
+        """Return an example of a schema: a value from the table, or one of the schema's type."""
         if "$ref" in schema:
             referred = schema["$ref"].rpartition("/")[2]
             return self.build(
@@ -193,6 +193,6 @@ class _Samples:
 
 def _text(schema: Schema, name: str) -> str:
     formats = {"uuid": ID, "date-time": _TIMESTAMP}
-    return formats.get(schema.get("format", "")) or {"name": "Example", "description": "What it is for."}.get(
+    return formats.get(schema.get("format", "")) or {"name": "Example", "description": "An example"}.get(
         name, "…"
     )

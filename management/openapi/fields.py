@@ -40,22 +40,29 @@ class FieldSchema(AutoSchema):
         for name, part in properties.items():
             first, *others = part.get("oneOf", [{}])
             if others == [_EMPTY] and "pattern" in first and re.match(first["pattern"], ""):
-                properties[name] = first  # the empty text would match both, and oneOf allows only one
+                # The empty text would match both, and oneOf allows only one.
+                properties[name] = {key: value for key, value in part.items() if key != "oneOf"} | first
         if direction == "request":
             self._complete_request(schema, properties, serializer)
         else:
             for part in properties.values():
                 part.pop("readOnly", None)
             schema["required"] = list(properties)  # a response always has all of its fields
+        component = type(serializer).__name__.removesuffix("Serializer")
         for name, part in properties.items():
-            if name in texts.FIELDS and "$ref" not in part:
-                part.setdefault("description", texts.FIELDS[name])
+            description = (
+                texts.FIELDS.get(f"{component}.{name}")
+                or part.get("description")
+                or texts.FIELDS.get(name, "")
+            )
+            if description and "$ref" not in part:
+                part["description"] = f"{description.removesuffix('.')}."
         return schema
 
     def _complete_request(self, schema: Schema, properties: Schema, serializer: Any) -> None:
-        """Add second names of fields, exclusive fields, and remove fields that a PATCH cannot change."""
+        """Add aliases and alternative fields, and remove the fields that a PATCH cannot change."""
         for second, first in getattr(serializer, "second_names", {}).items():
-            properties[second] = properties[first] | {"description": f"Another name of `{first}`."}
+            properties[second] = properties[first] | {"description": f"Alias of `{first}`."}
         if serializer.partial:
             fixed = (*getattr(serializer, "create_only", ()), *getattr(serializer, "not_patched", ()))
             for name in fixed:

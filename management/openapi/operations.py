@@ -74,11 +74,11 @@ class OperationSchema(FieldSchema):
         return _sentence(self._own_doc())
 
     def get_description(self) -> str:  # type: ignore[override]  # the library returns an optional text
-        """Return the docstring, if it says more than the summary."""
-        own = self._own_doc()
-        if self.action in {"list", "retrieve"} or self._is_common() or _sentence(own) == own.rstrip("."):
+        """Return the docstring after its first sentence, which is the summary."""
+        if self.action in {"list", "retrieve"} or self._is_common():
             return ""
-        return own
+        rest = (own := self._own_doc().strip())[len(_sentence(own)) + 1 :].strip()
+        return (rest[:1].upper() + rest[1:]).replace("``", "`")
 
     def get_auth(self) -> list[dict[str, list[str]]]:
         """Return the security requirements."""
@@ -99,10 +99,10 @@ class OperationSchema(FieldSchema):
         ]
 
     def _get_filter_parameters(self) -> list[Schema]:
-        names = list(getattr(self.view, "filters", {})) if self.action == "list" else []
-        if query := getattr(self.view, "queries", {}).get(self.action):
-            names += query().fields
-        return [_query(name) for name in names]
+        filters = getattr(self.view, "filters", {}) if self.action == "list" else ()
+        serializer = getattr(self.view, "queries", {}).get(self.action, serializers.Serializer)
+        fields = serializer().fields.items()
+        return [*map(_query, filters), *(_query(name, field.help_text) for name, field in fields)]
 
     def _get_pagination_parameters(self) -> list[Schema]:
         paged = self.action == "list" and self._get_paginator()
@@ -218,7 +218,7 @@ class OperationSchema(FieldSchema):
         return str(get_doc(getattr(self.view, self.action)))
 
     def _is_common(self) -> bool:
-        """Tell whether the method is a common one of `identity.rest`, or replaces one."""
+        """Tell whether the method is one of `identity.rest`, or overrides one."""
         method = getattr(type(self.view), self.action)
         if method.__module__ in _COMMON_MODULES:
             return True
@@ -240,11 +240,11 @@ def _with_article(thing: str) -> str:
 
 def _id_description(name: str, segment: str) -> str:
     if name == "id":
-        thing = segment.removesuffix("s").replace("-", " ")
-        return f"The id of {_with_article(thing)}."
+        return f"The id of {_with_article(texts.SINGULARS.get(segment, segment[:-1].replace('-', ' ')))}."
     return f"The id of {_with_article(name.removesuffix('_id').replace('_', ' '))}."
 
 
-def _query(name: str) -> Schema:
-    text, schema = texts.PARAMETERS.get(name, ("Only rows with this value.", {"type": "string"}))
+def _query(name: str, help_text: str | None = None) -> Schema:
+    text, schema = texts.PARAMETERS.get(name, ("Only items with exactly this value.", {"type": "string"}))
+    text = f"{help_text}." if help_text else text
     return {"name": name, "in": "query", "description": text, "schema": dict(schema)}

@@ -1,4 +1,4 @@
-"""The responses of the API: the envelope, and every refusal."""
+"""The responses of the API: the envelope and the error responses."""
 
 from typing import Any, Final
 
@@ -45,7 +45,7 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
     "412": (
         "PreconditionFailed",
         "The resource was changed since you read it. Read it again.",
-        "it was changed since you read it: read it again and repeat your change",
+        "the resource was changed since you read it: read it again and repeat your change",
         {},
     ),
     "413": (
@@ -63,7 +63,7 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
     "429": (
         "TooManyRequests",
         "Too many requests in a short time.",
-        "too many: wait",
+        "too many requests: try again in 60 seconds",
         {"Retry-After": _RETRY},
     ),
     "500": ("MemberFailure", "The operation failed.", "the operation failed: try again", {}),
@@ -74,8 +74,12 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
         {"Retry-After": _RETRY},
     ),
 }
-# The member API has its own error codes.
-_MEMBER_CODES: Final = {"404": 41301, "403": 41305, "500": 41300}
+# The members API has its own error codes: by status, an example of a code and its message.
+_MEMBER_EXAMPLES: Final = {
+    "403": (41305, "organization administrator cannot be removed by a third-party application"),
+    "404": (41301, "organization member does not exist"),
+    "500": (41300, "the operation failed: try again"),
+}
 
 
 def envelope(result: Schema) -> Schema:
@@ -92,7 +96,7 @@ def envelope(result: Schema) -> Schema:
 
 
 def refusals(codes: list[str], *, member_api: bool) -> dict[str, Schema]:
-    """Return references to the refusals of an operation, by status."""
+    """Return references to the error responses of an operation, by status."""
     prefix = "Member" if member_api else ""
     return {
         code: {"$ref": f"#/components/responses/{prefix}{_REFUSALS[code][0].removeprefix('Member')}"}
@@ -101,28 +105,28 @@ def refusals(codes: list[str], *, member_api: bool) -> dict[str, Schema]:
 
 
 def components() -> dict[str, Schema]:
-    """Describe every refusal, as the API and as the member API return it."""
+    """Describe every error response, in the formats of the management API and of the members API."""
     plain = {
         name: _response(code, text, headers, _body("Refusal", int(code), message))
         for code, (name, text, message, headers) in _REFUSALS.items()
         if code != "500"
     }
-    of_members = {
+    member_api = {
         f"Member{name.removeprefix('Member')}": _response(
-            code, text, headers, _body("MemberRefusal", _MEMBER_CODES.get(code, int(code)), message)
+            code, text, headers, _body("MemberRefusal", *_MEMBER_EXAMPLES.get(code, (int(code), message)))
         )
         for code, (name, text, message, headers) in _REFUSALS.items()
     }
-    return plain | of_members
+    return plain | member_api
 
 
 def schemas() -> dict[str, Schema]:
-    """Describe the bodies of refusals."""
+    """Describe the bodies of error responses."""
     return {
         "Refusal": _refusal_schema(
             {
                 "type": "string",
-                "description": "Empty, except for a connector's test: the provider's response.",
+                "description": "An empty string. If a connector's test failed: the reason.",
             },
             "Equal to the HTTP status.",
         ),

@@ -36,13 +36,14 @@ SCHEMES: Final[dict[str, dict[str, Any]]] = {
     "client": {
         "type": "http",
         "scheme": "basic",
-        "description": "The application's `client_id` and `client_secret`. The form may have them instead.",
+        "description": "The application's `client_id` and `client_secret`. They can be in the form instead.",
     },
     "browser": {
         "type": "apiKey",
         "in": "cookie",
         "name": "gatehouse-browser.default",
-        "description": "The cookie of the browser of the request. Its name ends with the tenant slug.",
+        "description": "The cookie that ties a pending request to its browser. Its name ends with the "
+        "tenant's slug.",
     },
 }
 

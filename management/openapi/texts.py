@@ -1,4 +1,4 @@
-"""Texts of the API's document that are not read from views."""
+"""The texts of the OpenAPI document that do not come from views."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -21,17 +21,17 @@ TAGS: Final[dict[str, tuple[str, str]]] = {
     "organization-roles": ("Organization templates", "Roles and permissions that all organizations share."),
     "organization-permissions": ("Organization templates", ""),
     "applications": ("Applications", "Programs that sign users in or act on their own behalf."),
-    "connectors": ("Connectors", "Providers of email, SMS and social sign-in."),
+    "connectors": ("Connectors", "Providers of email, SMS, CAPTCHAs and social sign-in."),
     "connector-factories": ("Connectors", ""),
     "signing-keys": ("Signing keys", "The keys of the tenant. Exactly one is active, at most one is next."),
     "sign-in-experience": ("Sign-in experience", "The look of the sign-in pages, and the ways to sign in."),
     "logs": ("Audit log", "What happened in the tenant. Entries cannot be changed."),
     "m2m": (
         "Members, for applications",
-        "The members of the token's organization. Pages and errors have their own format.",
+        "The members of the organization that the token is for. Lists and errors have their own format.",
     ),
-    "tenants": ("Tenants", "Only at the root, for administrators of every tenant."),
-    "administrators": ("Administrators", "Only at the root, for administrators of every tenant."),
+    "tenants": ("Tenants", "Served only at the root, for administrators of every tenant."),
+    "administrators": ("Administrators", "Served only at the root, for administrators of every tenant."),
     "openapi.json": ("This document", "The document that you are reading."),
     "docs": ("This document", ""),
 }
@@ -42,10 +42,14 @@ _STRING: Final = {"type": "string"}
 PARAMETERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "page": ("The number of the page, starting at 1.", {"type": "integer", "minimum": 1, "default": 1}),
     "page_size": (
-        "Rows per page. Values above 100 count as 100.",
+        "Items per page. Values above 100 are treated as 100.",
         {"type": "integer", "minimum": 1, "default": 20},
     ),
-    "search": ("Only rows whose searchable fields contain this text.", _STRING),
+    "search": ("Only items that contain this text in a searchable field.", _STRING),
+    "id": ("Only the item with this id.", _STRING),
+    "username": ("Only the user with this username, ignoring case.", _STRING),
+    "primary_email": ("Only the user with this email address, ignoring case.", _STRING),
+    "primary_phone": ("Only the user with this phone number, in any notation.", _STRING),
     "is_suspended": ("`true`: only suspended users. `false`: only users who are not suspended.", _BOOLEAN),
     "is_admin": ("`true`: only administrators of the organization. `false`: only other members.", _BOOLEAN),
     "key": ("Only events of this type, such as `SignIn.Password`.", _STRING),
@@ -54,25 +58,31 @@ PARAMETERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "start_time": ("Only entries at or after this time.", {"type": "string", "format": "date-time"}),
     "end_time": ("Only entries before this time.", {"type": "string", "format": "date-time"}),
     "tenant_id": (
-        "The entries of another tenant, also of a deleted one. Ignored unless the caller is a superuser.",
+        "Entries of another tenant, which may have been deleted. Ignored unless the caller is a superuser.",
         _STRING,
     ),
     "organization_id": ("An organization of the user. Default: the organization of the token.", _STRING),
+    "interaction": (
+        "The id of the pending authorization request. Default: the newest one of this browser.",
+        _STRING,
+    ),
     "phone": ("Only the member with this phone number, in any notation.", _STRING),
 }
 
+# By field name, or by schema and field name where the name has several meanings.
 FIELDS: Final[dict[str, str]] = {
     "username": "Unique in the tenant, ignoring case.",
     "password": "At least 6 characters.",
     "password_hash": "A hash of the password, instead of `password`: argon2, bcrypt, scrypt or PBKDF2.",
-    "custom_data": "Replaced as a whole.",
-    "metadata": "Replaced as a whole.",
-    "config": "Replaced as a whole. Secrets are returned as `***`; send `***` back to keep a secret.",
+    "custom_data": "A PATCH replaces the whole object.",
+    "metadata": "A PATCH replaces the whole object.",
+    "config": "A PATCH replaces the whole object. Secrets are returned as `***`, which keeps a secret if you "
+    "send it back.",
     "is_suspended": "A suspended user cannot sign in.",
     "login_count": "How often the user has signed in.",
     "indicator": "An absolute URI, unique in the tenant. It cannot be changed.",
     "access_token_ttl": "The lifetime of access tokens for this resource, in seconds.",
-    "client_secret": "Returned only this once. Keep it.",
+    "client_secret": "Returned only in this response. Store it.",
     "is_third_party": "Whether users are asked for consent.",
     "require_pkce": "Whether authorization requests need a code challenge. Always true for SPA and Native.",
     "is_admin": "Whether the member is an administrator of the organization.",
@@ -80,24 +90,35 @@ FIELDS: Final[dict[str, str]] = {
     "audit_retention_days": "How many days audit entries are kept, at least 31. `null`: forever.",
     "role": "`auditor` may only read, `support` may also help users, `administrator` may do everything.",
     "tenants": "Slugs of the tenants that the administrator may manage.",
-    "slug": "The tenant's name in paths. It cannot be changed, or used again for another tenant.",
+    "slug": "The tenant's name in paths. It cannot be changed, and is never reused for another tenant.",
     "expires_in": "The lifetime in seconds.",
-    "redirect_to": "Where to send the browser next.",
-    "interaction": "The id of the pending authorization request. Default: the newest of this browser.",
+    "redirect_to": "The URL to redirect the browser to.",
+    "interaction": "The id of the pending authorization request. Default: the newest one of this browser.",
     "identifier": "A username, email address or phone number.",
     "identifier_type": "The type of the identifier.",
     "interaction_type": "The purpose of the code. The code is valid for no other purpose.",
-    "code": "The six digits that were sent.",
+    "code": "The code that was sent.",
     "new_password": "Must satisfy the tenant's password policy.",
     "phone_number": "The user's phone number, as stored.",
     "published_at": "When the key was added to the key set.",
     "activated_at": "When the key started to sign. `null` for the next key.",
-    "retired_at": "When another key replaced it. `null` before that.",
-    "unexpired_tokens": "The number of access tokens and ID tokens that the key signed and that have not "
-    "expired. Tokens that were revoked or whose session has ended count too.",
+    "retired_at": "When another key replaced this key. `null` for the active and the next key.",
+    "unexpired_tokens": "The number of unexpired access tokens and ID tokens that the key signed, including "
+    "tokens that were revoked or whose session has ended.",
     "safe_to_delete_at": "For a previous key: when the last token that it signed expires, or `null` if all "
-    "have expired. `null` for other keys.",
+    "have expired. `null` for the active and the next key.",
+    "Administrator.username": "Unique in the installation, ignoring case.",
+    "Administrator.is_superuser": "Whether the administrator may manage every tenant.",
+    "AdministratorSignIn.username": "The administrator's username.",
+    "AdministratorSignIn.password": "The administrator's password.",
+    "AdministratorWrite.username": "Unique in the installation, ignoring case.",
+    "ContextUser.username": "The user's username.",
+    "Register.password": "Must satisfy the tenant's password policy.",
+    "SignIn.password": "The user's password.",
 }
+
+# The names of items by the path of their list, where that is not the plural.
+SINGULARS: Final = {"logs": "log entry"}
 
 SUMMARY_VERBS: Final = {
     "retrieve": "Get {a_thing}",

@@ -16,7 +16,7 @@ _MAX_AGE: Final = 300  # seconds
 
 
 class OpenDocument(ABC, APIView):
-    """What both views have in common."""
+    """Base class of both views."""
 
     schema = None
     authentication_classes = ()

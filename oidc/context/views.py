@@ -36,7 +36,7 @@ class SessionContext(APIView):
     permission_classes = (IsEndUser,)
 
     def get(self, request: Request) -> Response:
-        """Return the current user, application and organizations of the access token."""
+        """Get the user, the application and the organizations of the access token."""
         assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser said so
         context = builder.build(request.user, self._organization_id(request))
         return Response(context, headers={"Cache-Control": "no-store"})

@@ -39,7 +39,7 @@ class SigningKeyDetailSerializer(SigningKeySerializer):
 
 
 class SigningKeyViewSet(TenantViewSet):
-    """Signing keys: the active one, the next one and those before."""
+    """Signing keys: the active key, the next key and previous keys."""
 
     model = SigningKey
     resource_name = "signing key"
@@ -82,7 +82,7 @@ class SigningKeyViewSet(TenantViewSet):
 
     @action(methods=["post"], detail=False)
     def prepare(self, request: Request) -> Response:
-        """Publish the next key before its first use.
+        """Publish the next key.
 
         The next rotation makes this key active. A second call returns the same key.
         """
@@ -90,7 +90,7 @@ class SigningKeyViewSet(TenantViewSet):
 
     @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
-        """Make the next key active, or a new one if none was prepared.
+        """Rotate the keys: activate the next key, or a new one if none was published.
 
         Tokens that the previous key signed stay valid until it is deleted.
         """

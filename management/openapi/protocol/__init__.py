@@ -1,1 +1,1 @@
-"""The OAuth and OpenID Connect endpoints, which are no API views: described by hand."""
+"""Hand-written descriptions of the OAuth and OpenID Connect endpoints, which are not API views."""

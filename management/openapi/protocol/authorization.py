@@ -31,8 +31,8 @@ _AUTHORIZATION: Final[Parameters] = {
     "code_challenge_method": ("Always `S256`.", "S256"),
     "prompt": ("`none`, `login`, `consent` or `select_account`.", "login"),
     "response_mode": ("`query` or `fragment`.", "query"),
-    "max_age": ("The greatest age of the user's sign-in, in seconds.", "3600"),
-    "login_hint": ("The identifier to fill in on the sign-in page.", "ada"),
+    "max_age": ("The maximum age of the user's sign-in, in seconds.", "3600"),
+    "login_hint": ("The identifier to prefill on the sign-in page.", "ada"),
     "id_token_hint": ("An earlier ID token of the user.", None),
     "resource": ("The API resource that the tokens are for.", "https://api.example.com"),
     "organization_id": ("The organization that the tokens are for.", "01890a5d-ac96-774b-bcce-b302099a8057"),
@@ -56,7 +56,7 @@ def _authorize(method: str) -> Schema:
         **request,
         "responses": {
             "303": redirect("Redirects to the application, or to the sign-in page."),
-            "400": page("The application or its `redirect_uri` is unknown. An error page."),
+            "400": page("An error page: the application or its `redirect_uri` is unknown."),
             "404": UNKNOWN_TENANT_PAGE,
             **({"413": page("The form is too long.")} if method == "post" else {}),
             "503": UNAVAILABLE_PAGE,
@@ -74,15 +74,15 @@ _RESUME: Final[Schema] = {
             "name": "request_id",
             "in": "path",
             "required": True,
-            "description": "The id of the pending request, which is `interaction` in the address of the "
-            "sign-in page.",
+            "description": "The id of the pending request, which the sign-in page has as `interaction` in "
+            "its URL.",
             "schema": {"type": "string", "format": "uuid"},
             "example": "01890a5d-ac96-774b-bcce-b302099a8057",
         }
     ],
     "responses": {
         "303": redirect("Redirects to the application, or to the next page."),
-        "400": page("The request has ended, or belongs to another browser. An error page."),
+        "400": page("An error page: the request has ended, or belongs to another browser."),
         "404": page("There is no such request."),
         "503": UNAVAILABLE_PAGE,
     },

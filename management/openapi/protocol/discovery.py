@@ -29,7 +29,7 @@ _KEY: Final = {
     "alg": "ES256",
 }
 _KEYS: Final = json_response(
-    "Every key that verifies tokens, the active key first.",
+    "Every key that can verify tokens. The active key is first.",
     {
         "type": "object",
         "required": ["keys"],
@@ -67,6 +67,6 @@ PATHS: Final[dict[str, Schema]] = {
     ),
     "/.well-known/jwks.json": _operation("jwks", "Get the public keys", _KEYS),
     "/oidc/.well-known/openid-configuration": _operation(
-        "discovery_below", "Get the discovery document, for clients that look for it below /oidc", _DISCOVERY
+        "discovery_below", "Get the discovery document, for clients configured with …/oidc", _DISCOVERY
     ),
 }

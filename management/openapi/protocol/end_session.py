@@ -16,9 +16,9 @@ from management.openapi.responses import Schema
 
 _END_SESSION: Final[Parameters] = {
     "id_token_hint": ("An ID token of the user who signs out. It may have expired.", None),
-    "client_id": ("The application's client id, if there is no hint.", "4f7c1d0e9a"),
+    "client_id": ("The application's client id, if there is no `id_token_hint`.", "4f7c1d0e9a"),
     "post_logout_redirect_uri": (
-        "Where the browser is redirected to after sign-out.",
+        "The URL to redirect the browser to after sign-out. It must be registered for the application.",
         "https://app.example.com/",
     ),
     "state": ("Returned unchanged.", "af0ifjsldkj"),
@@ -42,7 +42,7 @@ def _end_session(method: str) -> Schema:
         "responses": {
             "200": page("A page that asks for confirmation, or confirms the sign-out."),
             "303": redirect("Redirects to the application."),
-            "400": page("The hint is forged or the redirect URI is not registered. An error page."),
+            "400": page("An error page: the ID token is forged, or the redirect URI is not registered."),
             "404": UNKNOWN_TENANT_PAGE,
             "503": UNAVAILABLE_PAGE,
         },

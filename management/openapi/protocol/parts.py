@@ -1,4 +1,4 @@
-"""Parts of the descriptions: parameters, forms and responses."""
+"""Functions that describe parameters, forms and responses."""
 
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def page(text: str) -> Schema:
 
 def redirect(text: str) -> Schema:
     """Describe a redirect."""
-    location = {"description": "Where the browser is redirected to.", "required": True, "schema": TEXT}
+    location = {"description": "The URL of the redirect.", "required": True, "schema": TEXT}
     return {"description": text, "headers": {"Location": location}}
 
 

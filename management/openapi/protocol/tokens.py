@@ -18,16 +18,16 @@ from management.openapi.protocol.parts import (
 from management.openapi.responses import Schema
 
 _CREDENTIALS: Final[Parameters] = {
-    "client_id": ("The application's client id, unless it is sent as HTTP Basic.", None),
-    "client_secret": ("The application's client secret, unless it is sent as HTTP Basic.", None),
+    "client_id": ("The application's client id, unless it is sent with HTTP Basic authentication.", None),
+    "client_secret": ("The application's secret, unless it is sent with HTTP Basic authentication.", None),
 }
 _TOKEN: Final[Parameters] = {
     "grant_type": ("`authorization_code`, `refresh_token` or `client_credentials`.", "client_credentials"),
     "code": ("The code, for `authorization_code`.", None),
-    "redirect_uri": ("The same as in the authorization request, for `authorization_code`.", None),
+    "redirect_uri": ("The `redirect_uri` of the authorization request, for `authorization_code`.", None),
     "code_verifier": ("The PKCE code verifier, 43 to 128 characters, for `authorization_code`.", None),
     "refresh_token": ("The refresh token, for `refresh_token`.", None),
-    "scope": ("Narrows the granted scopes.", "all"),
+    "scope": ("Space-separated scopes, a subset of the granted ones. Default: all of them.", "all"),
     "resource": ("The API resource that the token is for.", "urn:service:management-api:default"),
     "organization_id": ("The organization that the token is for.", None),
     **_CREDENTIALS,
@@ -43,7 +43,7 @@ _TOKEN_OPERATION: Final[Schema] = {
     "requestBody": form(_TOKEN, ("grant_type",)),
     "responses": {
         "200": json_response(
-            "Tokens.",
+            "The tokens.",
             {"$ref": "#/components/schemas/Tokens"},
             {"access_token": "eyJ…", "token_type": "Bearer", "expires_in": 3600, "scope": "all"},
         ),
@@ -51,7 +51,7 @@ _TOKEN_OPERATION: Final[Schema] = {
         "401": refusal("The client is unknown or its credentials are wrong.", "invalid_client", **CHALLENGE),
         "404": UNKNOWN_TENANT,
         "413": refusal("The body is larger than 1 MiB.", "invalid_request"),
-        "415": refusal("The content type is not that of a form.", "invalid_request"),
+        "415": refusal("The content type is not application/x-www-form-urlencoded.", "invalid_request"),
         "429": refusal("Too many requests in a short time.", "temporarily_unavailable", **RETRY),
         "503": UNAVAILABLE,
     },
@@ -72,7 +72,7 @@ _REVOKE: Final[Schema] = {
         ("token",),
     ),
     "responses": {
-        "200": json_response("The token is not valid any more.", {"type": "object"}, {}),
+        "200": json_response("The token is revoked, or was not valid.", {"type": "object"}, {}),
         "400": refusal("The parameter token is missing.", "invalid_request"),
         **{code: _TOKEN_OPERATION["responses"][code] for code in ("401", "404", "413", "415", "503")},
     },
@@ -93,7 +93,7 @@ def _userinfo(method: str) -> Schema:
         **(body if method == "post" else {}),
         "responses": {
             "200": json_response(
-                "Claims.",
+                "The claims of the user.",
                 {"$ref": "#/components/schemas/Claims"},
                 {"sub": "01890a5d-ac96-774b-bcce-b302099a8057", "name": "Ada Lovelace", "username": "ada"},
             ),
