@@ -25,7 +25,7 @@ class Stale(ServiceError):
 
     status = 412
     reason = "stale"
-    message = "it was changed since you read it: read it again and repeat your change"
+    message = "the resource was changed since you read it: read it again and repeat your change"
 
 
 class Gone(ServiceError):
@@ -33,14 +33,14 @@ class Gone(ServiceError):
 
     status = 404
     reason = "gone"
-    message = "not found: it was deleted at this moment"
+    message = "not found: the resource was just deleted"
 
 
 class Protected(ServiceError):
     """The row was created with the tenant, which needs it."""
 
     reason = "protected"
-    message = "it belongs to the tenant itself and cannot be changed like this"
+    message = "a built-in role, API resource or scope cannot be renamed or deleted"
 
 
 class UnknownIds(Invalid):
@@ -51,7 +51,7 @@ class UnknownIds(Invalid):
     def __init__(self, field: str, ids: list[str]) -> None:
         self.ids = ids
         shown = ", ".join(ids[:20]) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")  # noqa: PLR2004
-        super().__init__(field, f"unknown, or not of a kind that fits here: {shown}")
+        super().__init__(field, f"unknown or not of the required type: {shown}")
 
 
 class Taken(Invalid):

@@ -28,7 +28,7 @@ class Indicator(Line):
             raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
         if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATIONS):
             # RFC 9068 section 5 requires a distinct audience for each resource, and the issuer is one too.
-            raise serializers.ValidationError("is an audience of this service itself")
+            raise serializers.ValidationError("is reserved for this service")
         return uri
 
 

@@ -39,7 +39,7 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
         raise Invalid("slug", "must be 1 to 63 lower-case letters, digits or dashes")
     identity = {"id": tenancy.DEFAULT_ID} if slug == tenancy.DEFAULT_ID else {}
     if RetiredTenant.objects.filter(slug=slug).exists():
-        raise Invalid("slug", "belonged to a tenant that was deleted, and is never used again")
+        raise Invalid("slug", "belonged to a deleted tenant and cannot be used again")
     try:
         with transaction.atomic():
             tenant = Tenant.objects.create(slug=slug, name=name, **identity)

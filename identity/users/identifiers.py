@@ -69,7 +69,7 @@ def clean_username(text: str) -> str:
     if any(c.isspace() or not c.isprintable() for c in plain) or "@" in plain:
         raise Invalid("username", "must not contain white space, control characters or @")
     if len(fold(text)) > _LONGEST_KEY:
-        raise Invalid("username", "must have 1 to 128 characters, written out")
+        raise Invalid("username", "must have 1 to 128 characters after normalization")
     if detect_kind(text) is Kind.PHONE:
         raise Invalid("username", "must not look like a phone number")
     return text

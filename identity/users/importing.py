@@ -37,7 +37,7 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
         raise Invalid("id", "must have 1 to 256 characters, none of them control characters")
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
-        raise Invalid("username", "is required, or else email or phone")
+        raise Invalid("username", "is required unless there is an email or phone")
     user = users.new_user(
         **profile,
         password="",

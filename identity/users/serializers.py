@@ -72,7 +72,7 @@ class UserSerializer(Record):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a password or a hash for a new user."""
         if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
-            raise serializers.ValidationError({"password": "is required, or else password_hash"})
+            raise serializers.ValidationError({"password": "is required unless password_hash is sent"})
         return super().validate(attrs)
 
 

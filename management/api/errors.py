@@ -36,7 +36,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noq
     if isinstance(error, PermissionDenied):
         return _respond(403, "not allowed")
     if isinstance(error, IntegrityError) and isinstance(error.__cause__, ForeignKeyViolation):
-        response = _respond(400, "a resource that the request names was just deleted: read it again")
+        response = _respond(
+            400, "a resource that the request names was just deleted: check its ids and try again"
+        )
         response.in_doubt = True  # type: ignore[attr-defined]  # the tenant may be what was deleted
         return response
     if isinstance(error, OperationalError | InterfaceError):

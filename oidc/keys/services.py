@@ -23,7 +23,7 @@ class KeyDoesNotOpen(ServiceError):
     """The next key cannot sign: its private key is encrypted with a key that ENCRYPTION_KEYS lacks."""
 
     reason = "key_does_not_open"
-    message = "the next signing key does not open with ENCRYPTION_KEYS: delete it, or bring the old ring back"
+    message = "ENCRYPTION_KEYS cannot decrypt the next signing key: delete it, or restore the old key"
 
 
 def provision() -> None:

@@ -79,7 +79,7 @@ class TestOperations:
         answer = operator.http.post(path, data=sent)
 
         assert answer.status_code == 412
-        assert "it was changed since you read it" in answer.text
+        assert "the resource was changed since you read it" in answer.text
 
     def test_a_tenant_is_told_how_long_to_keep_its_log(self, acme, operator):
         refused = operate(

@@ -23,14 +23,14 @@ class NoPendingCode(ServiceError):
     """There is no pending code: it has expired, was entered wrong too often, or was never sent."""
 
     reason = "nothing_awaited"
-    message = "code: expired: ask for another"
+    message = "code: has expired, so request a new one"
 
 
 class ContactTaken(ServiceError):
     """Another user of the tenant has proven the email or phone."""
 
     reason = "contact_taken"
-    message = "another user has it already"
+    message = "another user already has this email address or phone number"
 
 
 def begin(session: Session, *, kind: Kind, address: str, password: str) -> None:

@@ -16,7 +16,7 @@ class DeletionIsOff(ServiceError):
 
     status = 403
     reason = "deletion_off"
-    message = "users cannot delete their account here"
+    message = "deleting accounts is disabled"
 
 
 class NotConfirmed(Invalid):

@@ -17,7 +17,7 @@ class UsernameIsFixed(ServiceError):
 
     status = 403
     reason = "username_is_fixed"
-    message = "username: users cannot change it here"
+    message = "username: changing usernames is disabled"
 
 
 def check_username_change() -> None:
