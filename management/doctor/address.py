@@ -1,4 +1,4 @@
-"""Checks of BASE_URL, by requests to it as users and applications send them."""
+"""Checks of BASE_URL, which send requests to it as users and applications do."""
 
 import http.client
 import json
@@ -24,7 +24,7 @@ _COOKIE_PREFIXES: Final = ("gatehouse-", "__Host-gatehouse-")
 
 @dataclass(slots=True)
 class Visit:
-    """The responses of one visit: the discovery document, and the cookies of the sign-in page."""
+    """What the requests returned: the discovery document, and the cookies of the sign-in page."""
 
     status: int = 0
     body: bytes = b""
@@ -48,12 +48,13 @@ def base_url() -> Iterator[CheckMessage]:
     except ssl.SSLCertVerificationError as refused:
         yield Error(
             f"the certificate of BASE_URL is not trusted: {refused.verify_message}",
-            hint="renew it, let the proxy send the whole chain, and check that it names this host",
+            hint="check that the certificate names this host and has not expired, and that the proxy sends "
+            "the whole chain",
             id="address.E003",
         )
     except (OSError, http.client.HTTPException) as failure:
         yield Error(
-            f"nothing answers at BASE_URL, {settings.BASE_URL}: {_reason(failure)}",
+            f"BASE_URL, {settings.BASE_URL}, does not respond: {_reason(failure)}",
             hint="start the server and the proxy; check the DNS name, the port and the firewall",
             id="address.E001",
         )
@@ -118,7 +119,8 @@ def _certificate(visit: Visit) -> Iterator[CheckMessage]:
     if visit.seconds_left is not None and visit.seconds_left < _MIN_DAYS_LEFT * 86_400:
         yield Warning(
             f"the certificate of BASE_URL expires in {int(visit.seconds_left // 86_400)} days",
-            hint="renew it, and find out why automatic renewal failed (certbot renew, the proxy's reload)",
+            hint="renew it, and find out why automatic renewal failed: run certbot renew, and check that the "
+            "proxy was reloaded",
             id="address.W004",
         )
 
@@ -131,7 +133,8 @@ def _clock(visit: Visit) -> Iterator[CheckMessage]:
     if difference > _MAX_CLOCK_DIFFERENCE:
         yield Warning(
             f"the clock of this machine and that of BASE_URL are {int(difference)} seconds apart",
-            hint="synchronise all machines with a time server (chrony, systemd-timesyncd): tokens hold times",
+            hint="synchronise all machines with a time server (chrony, systemd-timesyncd): the lifetimes of "
+            "tokens depend on it",
             id="address.W006",
         )
 

@@ -14,8 +14,9 @@ def administrators() -> Iterator[CheckMessage]:
     """Check that an administrator manages every tenant, and that the first password's file is deleted."""
     if not Administrator.objects.filter(is_superuser=True).exists():
         yield Error(
-            "no administrator manages every tenant: none has is_superuser",
-            hint="run manage.py bootstrap on an empty installation, otherwise manage.py createsuperuser",
+            "no administrator is a superuser, so nobody can manage every tenant",
+            hint="run manage.py bootstrap if there are no administrators, otherwise manage.py "
+            "createsuperuser",
             id="administrators.E001",
         )
     if settings.ADMIN_PASSWORD_FILE.exists() and not settings.DEVELOPMENT:
@@ -33,7 +34,8 @@ def usernames() -> Iterator[CheckMessage]:
     if names := list(without.values_list("username", flat=True)):
         yield Warning(
             f"administrators whose username looks like another's: {join_names(names)}",
-            hint="create administrators with other usernames for these people, and delete these",
+            hint="create new administrators with distinct usernames for these people, and delete the old "
+            "ones",
             id="administrators.W005",
         )
 
@@ -56,6 +58,6 @@ def second_steps() -> Iterator[CheckMessage]:
         yield Error(
             "a second step is required, but no superuser with the role administrator has one: a stolen "
             "password is enough to set it up, and until then no superuser can get a token",
-            hint="sign in at /admin/ as one of them and set it up",
+            hint="sign in at /admin/ as one of them and set up a second step",
             id="administrators.E004",
         )

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class DoctorConfig(AppConfig):
-    """Checks what belongs to no other app: address, database, files, administrators."""
+    """The checks that belong to no other app: address, database, files, administrators."""
 
     name = "management.doctor"
 

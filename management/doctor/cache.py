@@ -16,7 +16,7 @@ _KEY: Final = "gatehouse-doctor"
 
 @doctor_check
 def shared_cache() -> Iterator[CheckMessage]:
-    """Check that the cache returns what is written to it, and that a full Redis drops no keys."""
+    """Check that the cache returns a value that was written, and that a full Redis evicts no keys."""
     value = secrets.token_hex(8)
     try:
         cache.set(_KEY, value, timeout=10)
@@ -25,15 +25,16 @@ def shared_cache() -> Iterator[CheckMessage]:
         works = False
     if not works:
         yield Error(
-            "the cache of CACHE_URL does not answer, or does not store values",
-            hint="check that it runs and that the address and password are right, or remove CACHE_URL; "
-            "until then, nodes that cannot reach it count limits in the database",
+            "the cache of CACHE_URL does not respond, or does not store values",
+            hint="check that the cache runs and that the address and password in CACHE_URL are right, or "
+            "remove CACHE_URL; until then, nodes that cannot reach the cache count limits in the database",
             id="cache.E001",
         )
     elif settings.CACHE_URL and _evicts_keys():
         yield Warning(
             "the Redis of CACHE_URL evicts keys when its memory is full, including counts of failed sign-ins",
-            hint="set its maxmemory-policy to noeviction; limits are counted in the database when it is full",
+            hint="set maxmemory-policy to noeviction; while Redis is full, limits are counted in the "
+            "database",
             id="cache.W002",
         )
 

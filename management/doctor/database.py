@@ -1,4 +1,4 @@
-"""Checks of the database: reachable, new enough, migrated, clock, connections, rights."""
+"""Checks of the database: connection, version, migrations, clock, number of connections, rights."""
 
 import time
 from collections.abc import Iterator
@@ -45,8 +45,8 @@ def database() -> Iterator[CheckMessage]:
 def _migrations() -> Iterator[CheckMessage]:
     if missing := health.missing_migrations():
         yield Error(
-            f"{len(missing)} migrations are not applied, including {'.'.join(min(missing))}",
-            hint="run manage.py migrate on one machine before servers of this release start",
+            f"{len(missing)} migrations are not applied, for example {'.'.join(min(missing))}",
+            hint="run manage.py migrate once, before servers of this release start",
             id="database.E005",
         )
 
@@ -54,8 +54,8 @@ def _migrations() -> Iterator[CheckMessage]:
 def _sqlite() -> Iterator[CheckMessage]:
     if not settings.DEVELOPMENT:
         yield Warning(
-            "production runs on SQLite: one machine, one writer at a time",
-            hint="for more than one small machine, set DATABASE_URL to PostgreSQL (docs/deployment.md)",
+            "production uses SQLite, which allows one node and one writer at a time",
+            hint="for more than one small node, set DATABASE_URL to PostgreSQL (docs/deployment.md)",
             id="database.W004",
         )
 
@@ -74,14 +74,15 @@ def _postgresql() -> Iterator[CheckMessage]:
     if difference > _MAX_CLOCK_DIFFERENCE:
         yield Warning(
             f"the clock of this machine and that of the database are {int(difference)} seconds apart",
-            hint="synchronise both with a time server (chrony, systemd-timesyncd): tokens hold times",
+            hint="synchronise both with a time server (chrony, systemd-timesyncd): the lifetimes of tokens "
+            "depend on it",
             id="database.W006",
         )
     yield from _role()
 
 
 def _role() -> Iterator[CheckMessage]:
-    """Check what the database role of this node may read, and what it may do to the audit log."""
+    """Check which tables the database role of this node can read, and whether it can change the audit log."""
     with connection.cursor() as cursor:
         cursor.execute(_RIGHTS)
         role, is_superuser, is_owner, can_change = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Checks of which rows need which key of ENCRYPTION_KEYS."""
+"""The check that ENCRYPTION_KEYS has the keys that stored rows need."""
 
 from collections.abc import Iterator
 
@@ -23,14 +23,15 @@ def encryption_keys() -> Iterator[CheckMessage]:
     if missing:
         yield Error(
             f"ENCRYPTION_KEYS lacks keys that stored data needs: {join_names(missing)}",
-            hint="add the missing keys to the end of ENCRYPTION_KEYS, from your copy; without them this data "
-            "is lost",
+            hint="restore the missing keys from your backup to the end of ENCRYPTION_KEYS; without them this "
+            "data is lost",
             id="encryption_keys.E001",
         )
     if older:
         yield Warning(
             f"older keys of ENCRYPTION_KEYS are still needed: {join_names(older)}",
-            hint="run manage.py rotate_keys --reseal to re-encrypt what can be; client secrets and refresh "
-            "families move to the first key when they are used. Keep the older keys until nothing needs them",
+            hint="run manage.py rotate_keys --reseal to re-encrypt stored data; client secrets and refresh "
+            "families move to the first key when they are used. Keep the older keys until this warning is "
+            "gone",
             id="encryption_keys.W002",
         )

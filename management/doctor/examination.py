@@ -1,4 +1,4 @@
-"""Running all checks of the doctor, even when one of them fails."""
+"""Runs all checks of the doctor, even if one of them fails."""
 
 import logging
 from typing import Final
@@ -9,7 +9,7 @@ from django.db import Error as DatabaseFailure
 
 from identity.core.doctor_checks import TAG
 
-# With no database, or before its migrations, every check that reads from it fails.
+# Without a database or its migrations, every check that reads from the database fails.
 _NO_DATABASE: Final = {"database.E001", "database.E005"}
 _logger: Final = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def findings() -> list[CheckMessage]:
 
 
 def _failed_check(name: str, failure: Exception) -> CheckMessage:
-    # An error message may quote a secret: only its class is shown here, and the log has the rest.
+    # The message of an exception may quote a secret, so only its class is shown. The log has the message.
     _logger.debug("doctor check failed: %s", name, exc_info=failure)
     return Error(
         f"{name}: the check failed ({type(failure).__name__})",

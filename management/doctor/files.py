@@ -21,19 +21,20 @@ def files() -> Iterator[CheckMessage]:
     if open_to_others:
         yield Error(
             f"users other than the owner can read or write {join_names(open_to_others)}",
-            hint="run chmod 0600 on each; replace the secrets in them if other people use this machine",
+            hint="run chmod 0600 on each; if other people use this machine, replace the secrets in these "
+            "files",
             id="files.E001",
         )
     if settings.VAR.exists() and _mode(settings.VAR) & _OTHERS_WRITE:
         yield Error(
             f"users other than the owner can write to VAR_DIR, {settings.VAR}",
-            hint=f"chmod 0700 {settings.VAR}",
+            hint=f"run chmod 0700 {settings.VAR}",
             id="files.E002",
         )
     elif settings.VAR.exists() and _mode(settings.VAR) & _OTHERS and not settings.DEVELOPMENT:
         yield Warning(
             f"users other than the owner can list VAR_DIR, {settings.VAR}",
-            hint=f"chmod 0700 {settings.VAR}",
+            hint=f"run chmod 0700 {settings.VAR}",
             id="files.W003",
         )
 

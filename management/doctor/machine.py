@@ -1,4 +1,4 @@
-"""Checks of what makes password hashing slow on this machine."""
+"""The check of a Linux setting that slows down password hashing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +19,6 @@ def huge_pages() -> Iterator[CheckMessage]:
         yield Info(
             "Linux gives huge pages only to programs that request them: hashing a password takes about 50% "
             "longer",
-            hint=f"echo always > {_HUGE_PAGES}, and do the same at each start of the machine",
+            hint=f"run echo always > {_HUGE_PAGES}, now and at every boot",
             id="machine.I001",
         )

@@ -1,4 +1,4 @@
-"""Checks of whether limits and the audit log use the client's address or the proxy's."""
+"""The check that limits and the audit log use the client's address, not the proxy's."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def trusted_proxies() -> Iterator[CheckMessage]:
             hint=_HINT,
             id="proxies.W001",
         )
-    # Ids ascend with time.
+    # Ids increase with time.
     latest = list(Entry.objects.exclude(ip="").order_by("-pk").values_list("ip", flat=True)[:_SAMPLE])
     from_proxies = sum(map(_is_proxy, latest))
     if from_proxies * 2 > len(latest):

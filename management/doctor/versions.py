@@ -1,4 +1,4 @@
-"""Checks of the installed packages, and the versions for a report."""
+"""The check of the installed packages, and a report of versions."""
 
 import platform
 import re
@@ -19,7 +19,7 @@ _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)", re.MULTILINE)
 
 @doctor_check
 def packages() -> Iterator[CheckMessage]:
-    """Check that the installed packages are those this release was tested with."""
+    """Check that the installed packages have the versions of the lock file."""
     lock = (settings.BASE_DIR / "requirements-production.lock").read_text()
     others = [
         f"{name} {found} instead of {pinned}"

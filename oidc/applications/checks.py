@@ -30,14 +30,14 @@ def redirection() -> Iterator[CheckMessage]:
             local.append(label)
     if refused:
         yield Error(
-            f"applications have redirect URIs that may not be registered: {join_names(refused)}",
-            hint="replace them with https addresses, each spelt out (PATCH /api/v1/applications/:id)",
+            f"applications have redirect URIs that are not allowed: {join_names(refused)}",
+            hint="replace them with complete https URLs (PATCH /api/v1/applications/:id)",
             id="applications.E001",
         )
     if local:
         yield Warning(
-            f"applications send people to http on their own machine: {join_names(local)}",
-            hint="remove addresses of development from redirect_uris: any program on the machine can listen "
+            f"applications have redirect URIs on the user's own machine: {join_names(local)}",
+            hint="remove URIs for development from redirect_uris: any program on the machine can listen "
             "there",
             id="applications.W002",
         )

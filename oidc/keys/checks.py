@@ -25,23 +25,23 @@ def signing_keys() -> Iterator[CheckMessage]:
     if without:
         yield Error(
             f"no active signing key: {join_names(list(without))}",
-            hint="manage.py rotate_keys --tenant SLUG makes one",
+            hint="run manage.py rotate_keys --tenant SLUG, which creates one",
             id="signing_keys.E001",
         )
     if closed[SigningKey.Status.ACTIVE]:
         yield Error(
-            "the active signing key does not open with ENCRYPTION_KEYS: "
+            "the active signing key cannot be decrypted with ENCRYPTION_KEYS: "
             f"{join_names(closed[SigningKey.Status.ACTIVE])}",
-            hint="put the key it was sealed with behind the others in ENCRYPTION_KEYS; if that is lost for "
-            "good, "
-            "manage.py rotate_keys --tenant SLUG, and applications accept new tokens when they fetch the "
-            "key set",
+            hint="add the key that encrypted it to the end of ENCRYPTION_KEYS; if that key is lost, run "
+            "manage.py rotate_keys --tenant SLUG. Applications accept new tokens once they fetch the key set "
+            "again",
             id="signing_keys.E002",
         )
     if closed[SigningKey.Status.NEXT]:
         yield Warning(
-            "the next signing key does not open with ENCRYPTION_KEYS: "
+            "the next signing key cannot be decrypted with ENCRYPTION_KEYS: "
             f"{join_names(closed[SigningKey.Status.NEXT])}",
-            hint="bring the older ring key back, or delete that key and prepare another (docs/keys.md)",
+            hint="add the key that encrypted it to the end of ENCRYPTION_KEYS, or delete the signing key and "
+            "prepare another (docs/keys.md)",
             id="signing_keys.W003",
         )
