@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class ManagementConfig(AppConfig):
-    """Holds the management commands."""
+    """Makes Django find the management commands."""
 
     name = "management"

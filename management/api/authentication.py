@@ -24,12 +24,12 @@ class ManagementAuthentication(BaseAuthentication):
     """Bearer tokens of administrators (HS256) and of machine applications (ES256)."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
-        """Return the caller of the token, or none without an Authorization header.
+        """Return the caller of the token; None without an Authorization header.
 
         Raises:
             NotAuthenticated: the header has no token.
             AuthenticationFailed: the token is invalid.
-            PermissionDenied: the token is valid, but an end user's.
+            PermissionDenied: the token belongs to an end user.
 
         """
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -51,14 +51,14 @@ class ManagementAuthentication(BaseAuthentication):
 
 
 def _caller(token: str, request: Request) -> Caller:
-    """Return the caller of a token. Each of the two kinds of token has one algorithm and its own keys."""
+    """Return the caller of a token. Tokens of administrators and of applications have different keys."""
     if tokens.is_of_administrator(token):
         try:
             return tokens.administrator_of(token)
         except tokens.InvalidToken:
             raise AuthenticationFailed(_REFUSAL) from None
     try:
-        return client_principal.authenticate(token, partial(permissions.questions, request))
+        return client_principal.authenticate(token, partial(permissions.get_principal_query, request))
     except InvalidBearer:
         raise AuthenticationFailed(_REFUSAL) from None
     except NotAClientToken:

@@ -1,4 +1,4 @@
-"""``{code, message, result}``: the envelope of every response below ``/api/``."""
+"""The envelope of every response below ``/api/``: ``{code, message, result}``."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,7 +19,7 @@ def refusal(code: int, message: str, result: object = "") -> dict[str, object]:
 
 
 class EnvelopeRenderer(BaseRenderer):
-    """Renders what a view returns in an envelope. The exception handler's responses have one."""
+    """Renders the result of a view in an envelope. Responses of the exception handler already have one."""
 
     media_type = "application/json"
     format = "json"
@@ -35,17 +35,17 @@ class EnvelopeRenderer(BaseRenderer):
         response = (renderer_context or {}).get("response")
         if response is None or not response.exception:
             data = {"code": 0, "message": SUCCESS, "result": data}
-        return orjson.dumps(data, _plain, orjson.OPT_PASSTHROUGH_DATETIME)
+        return orjson.dumps(data, _serialize, orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _plain(value: object) -> str:
+def _serialize(value: object) -> str:
     if isinstance(value, datetime):
         return timestamp(value)
     raise TypeError(f"not JSON: {type(value)}")
 
 
 def plain_refusal(code: int, message: str) -> HttpResponse:
-    """Return an error response where no API view runs: for unknown paths and failures."""
+    """Return an error response for unknown paths and failures, where no API view runs."""
     response = HttpResponse(
         orjson.dumps(refusal(code, message)), content_type="application/json", status=code
     )

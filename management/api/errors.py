@@ -21,7 +21,7 @@ _ERROR_CODES: Final = {
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noqa: PLR0911 - a table
-    """Return the response of an exception, or none for an unexpected one."""
+    """Return the response to an exception; None if the exception is unexpected."""
     set_rollback()
     if isinstance(error, ServiceError):
         return _respond(error.status, error.message, error.headers, error.result)
@@ -39,7 +39,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noq
         response = _respond(
             400, "a resource that the request names was just deleted: check its ids and try again"
         )
-        response.in_doubt = True  # type: ignore[attr-defined]  # the tenant may be what was deleted
+        response.in_doubt = True  # type: ignore[attr-defined]  # the deleted resource may be the tenant
         return response
     if isinstance(error, OperationalError | InterfaceError):
         return _respond(503, "the database is unavailable: try again in a moment", {"Retry-After": "2"})
@@ -64,10 +64,7 @@ def _headers(error: exceptions.APIException, context: dict[str, Any]) -> dict[st
 
 
 def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
-    """Return the challenge, with an error code if a token was sent.
-
-    RFC 6750 section 3: also for a valid token that lacks the scope.
-    """
+    """Return the challenge, with an error code if a token was sent (RFC 6750 section 3)."""
     if not isinstance(error, (exceptions.NotAuthenticated, *_ERROR_CODES)):
         return ""
     scheme: str | None = context["view"].get_authenticate_header(context["request"])
@@ -76,7 +73,7 @@ def _challenge(error: exceptions.APIException, context: dict[str, Any]) -> str:
 
 
 def _fields(detail: object, path: str = "") -> str:
-    """Return which fields break which rules: ``username: already exists; email: …``."""
+    """Return the fields and the rules that they break: ``username: already exists; email: …``."""
     if isinstance(detail, dict):
         parts = [_fields(value, _joined(path, str(name))) for name, value in detail.items()]
         return "; ".join(parts)

@@ -13,7 +13,7 @@ class StrictNegotiation(DefaultContentNegotiation):
     """Requires an exact content type: ``*/*`` is not read as JSON."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> Any:
-        """Return the parser of the request's content type, or none."""
+        """Return the parser for the request's content type; None if there is none."""
         if "*" in (request.content_type or ""):
             return None
         return super().select_parser(request, parsers)
@@ -23,7 +23,7 @@ class StrictNegotiation(DefaultContentNegotiation):
     ) -> Any:
         """Return the renderer and the media type.
 
-        Most clients accept anything, or just what the only renderer writes. That case needs no parsing.
+        If the client accepts any type or exactly that of the only renderer, the header is not parsed.
         """
         only, *others = renderers
         is_accepted = request.META.get("HTTP_ACCEPT", "*/*") in {"*/*", only.media_type}

@@ -28,10 +28,10 @@ class TooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """Parses UTF-8 JSON objects (RFC 8259): no NaN, lone surrogate, NUL, deep nesting or repeated name.
+    """Parses JSON objects in UTF-8 (RFC 8259).
 
-    The body is parsed once. The number of values and names is counted by the commas, brackets and colons
-    outside strings.
+    It refuses NaN, lone surrogates, NUL, deep nesting and repeated names. The body is parsed once: the
+    commas, brackets and colons outside strings give the number of values and names.
     """
 
     media_type = "application/json"
@@ -71,7 +71,7 @@ def _most_values(body: bytes) -> int:
 
 
 def _count_values(body: bytes) -> int:
-    """Return the number of values; it is exact if the body is JSON."""
+    """Return the number of values, which is exact if the body is valid JSON."""
     bare = _without_strings(body.translate(None, _SPACE))
     return _most_values(bare) - bare.count(b"[]") - bare.count(b"{}")
 

@@ -18,8 +18,8 @@ from oidc.provider.client_principal import Claims, ClientPrincipal, PrincipalQue
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # imports this module through its settings
 
-# The scopes of the management API that allow a route, by its name. All other routes need ``all``.
-# A finer scope is a new row here, without a change of a view.
+# The scopes of the management API that allow a route, by the route's name. All other routes need ``all``.
+# To add a narrower scope, add a row here; no view changes.
 SCOPES: Final[Mapping[str, frozenset[str]]] = {}
 _ALL: Final = frozenset({resources.ALL})
 
@@ -57,20 +57,20 @@ def _role_allows(caller: Administrator, request: Request) -> bool:
     return caller.may_write(route, method, body.keys())
 
 
-def questions(request: Request, claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
-    """Return what to query of the application of a token with these claims, and the parameters."""
+def get_principal_query(request: Request, claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
+    """Return the query that checks the application of a token, and its parameters."""
     scopes = frozenset(claims["scope"].split()) & _sufficient_scopes(request)
     return _grant_query(scopes), {"indicator": _indicator()}
 
 
 @cache
 def _grant_query(scopes: frozenset[str]) -> PrincipalQuery:
-    """Return the query for a grant of these scopes. The cache is small: all are from ``SCOPES``."""
+    """Return the query that checks whether a role grants one of the scopes. ``SCOPES`` bounds the cache."""
     return PrincipalQuery(is_granted=lambda: bindings.is_granted(text("indicator"), scopes))
 
 
 def _may_use(caller: ClientPrincipal, request: Request) -> bool:
-    """Tell whether token and roles both allow the route. A token for an organization never does."""
+    """Tell whether both the token and the roles allow the route. A token for an organization never does."""
     return (
         "organization_id" not in caller.claims
         and caller.audiences == {_indicator()}
@@ -80,7 +80,7 @@ def _may_use(caller: ClientPrincipal, request: Request) -> bool:
 
 
 def _sufficient_scopes(request: Request) -> frozenset[str]:
-    """Return the scopes of which any one allows the route."""
+    """Return the scopes each of which allows the route."""
     return SCOPES.get(_route(request), _ALL)
 
 

@@ -1,4 +1,4 @@
-"""Auth0: a bulk export of users, and the password hashes, which its support sends separately."""
+"""Auth0: a bulk export of users, and the file of password hashes, which Auth0's support sends separately."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Any
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
 from management.imports import files, values
-from management.imports.records import Foreign, Raw, Unreadable
+from management.imports.records import ForeignUser, Record, Unreadable
 
 
-def read(path: Path) -> Iterator[Raw]:
-    """Return the users of an export, which is JSON lines or a list."""
-    if files.begins_with(path) == "[":
+def read(path: Path) -> Iterator[Record]:
+    """Return the records of an export: JSON lines or a JSON list."""
+    if files.first_character(path) == "[":
         return files.items(path, files.document(path))
     return files.json_lines(path)
 
@@ -33,23 +33,25 @@ def passwords(path: Path) -> dict[str, str]:
     return found
 
 
-def person(raw: dict[str, Any], hashes: dict[str, str]) -> Foreign:
-    """Return a user of an export.
+def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
+    """Return the user of a record.
 
     Raises:
         Invalid: a value cannot be read.
 
     """
     email = values.text(raw.get("email"))
-    identifiers = values.identifiers_of(
+    identifiers = values.split_identifiers(
         values.text(raw.get("username")), email, values.text(raw.get("phone_number"))
     )
     name = values.text(raw.get("name"))
     if not name or name in {email, raw.get("username"), raw.get("phone_number")}:
-        # Without a name, Auth0 uses the address as the name.
+        # For a user without a name, Auth0 exports the email address as the name.
         name = values.full_name(raw.get("given_name"), raw.get("family_name"))
-    kept = {
-        key: data for key in ("user_metadata", "app_metadata") if (data := values.data(key, raw.get(key)))
+    metadata = {
+        name: data
+        for name in ("user_metadata", "app_metadata")
+        if (data := values.json_object(name, raw.get(name)))
     }
     fields: dict[str, Any] = identifiers | {
         "name": name,
@@ -57,29 +59,32 @@ def person(raw: dict[str, Any], hashes: dict[str, str]) -> Foreign:
         "phone_verified": values.flag(
             "phone_verified", raw.get("phone_verified", raw.get("phone_number_verified"))
         ),
-        "avatar": values.picture(raw.get("picture")),
+        "avatar": values.picture_url(raw.get("picture")),
         "is_suspended": values.flag("blocked", raw.get("blocked")),
-        "custom_data": kept,
+        "custom_data": metadata,
     }
-    if moment := values.moment(raw.get("created_at")):
-        fields["created_at"] = moment
+    if created_at := values.timestamp(raw.get("created_at")):
+        fields["created_at"] = created_at
     hashed = hashes.get(_id(raw)) or raw.get("passwordHash") or raw.get("password_hash")
-    given = hashed or raw.get("custom_password_hash")
-    return Foreign(_id(raw), fields, (lambda: _encoded(given)) if given else None)
+    password = hashed or raw.get("custom_password_hash")
+    return ForeignUser(_id(raw), fields, (lambda: _encode(password)) if password else None)
 
 
 def _id(raw: dict[str, Any]) -> str:
-    """Return the id of a user. An export has the connection's name before it, the file of hashes not."""
-    of_database = raw.get("_id")
-    given = raw.get("user_id") or (of_database.get("$oid") if isinstance(of_database, dict) else of_database)
-    return values.text(given).removeprefix("auth0|")
+    """Return the id of a user, without the name of the connection, which only the export contains."""
+    object_id = raw.get("_id")
+    user_id = raw.get("user_id") or (object_id.get("$oid") if isinstance(object_id, dict) else object_id)
+    return values.text(user_id).removeprefix("auth0|")
 
 
-def _encoded(given: Any) -> str:
-    """Return the hash in our format: one of Auth0's, or one that was imported there and not used yet."""
-    if isinstance(given, dict):
-        hashed = given.get("hash")
-        if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in given:
+def _encode(password: Any) -> str:
+    """Return a password hash in our format.
+
+    An object is a hash that was imported into Auth0, whose user has not signed in since.
+    """
+    if isinstance(password, dict):
+        hashed = password.get("hash")
+        if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in password:
             raise Invalid("password_hash", "must be in PHC format, with the encoding utf8")
-        given = hashed.get("value")
-    return imported_hashes.normalize(values.text(given), imported_hashes.IMPORT_BOUNDS)
+        password = hashed.get("value")
+    return imported_hashes.normalize(values.text(password), imported_hashes.IMPORT_BOUNDS)

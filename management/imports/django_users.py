@@ -5,21 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from management.imports import files, values
-from management.imports.records import Foreign, LeftOut, Raw
+from management.imports.records import ForeignUser, LeftOut, Record
 
 
-def read(path: Path) -> Iterator[Raw]:
-    """Return the users of an export."""
-    if files.begins_with(path) == "[":
+def read(path: Path) -> Iterator[Record]:
+    """Return the records of an export."""
+    if files.first_character(path) == "[":
         return files.items(path, files.document(path))
     return files.csv_rows(path)
 
 
-def person(raw: dict[str, Any]) -> Foreign:
-    """Return a user. Staff and superusers become ordinary users.
+def to_user(raw: dict[str, Any]) -> ForeignUser:
+    """Return the user of a record. Staff and superusers become ordinary users.
 
     Raises:
-        LeftOut: the object of a dump is not a user.
+        LeftOut: the record is not a user.
         Invalid: a value cannot be read.
 
     """
@@ -29,12 +29,13 @@ def person(raw: dict[str, Any]) -> Foreign:
         if "password" not in row:
             raise LeftOut("not a user")
     email, hashed = values.text(row.get("email")), values.text(row.get("password"))
-    fields = values.identifiers_of(values.text(row.get("username")), email, values.text(row.get("phone"))) | {
+    username, phone = values.text(row.get("username")), values.text(row.get("phone"))
+    fields = values.split_identifiers(username, email, phone) | {
         "name": values.full_name(row.get("first_name"), row.get("last_name")),
         "is_suspended": not values.flag("is_active", row.get("is_active", True)),
         # Django marks an unusable password with an exclamation mark.
         "password_hash": "" if hashed.startswith("!") else hashed,
     }
-    if moment := values.moment(row.get("date_joined")):
-        fields["created_at"] = moment
-    return Foreign(str(row.get("id") or row.get("username") or ""), fields)
+    if created_at := values.timestamp(row.get("date_joined")):
+        fields["created_at"] = created_at
+    return ForeignUser(str(row.get("id") or row.get("username") or ""), fields)

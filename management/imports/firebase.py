@@ -11,9 +11,9 @@ from typing import Any, Final
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
 from management.imports import files, values
-from management.imports.records import Foreign, LeftOut, Raw, Unreadable
+from management.imports.records import ForeignUser, LeftOut, Record, Unreadable
 
-# By position: the CSV has no heading. The columns in the middle are linked accounts, four columns each.
+# The CSV has no heading. The columns in the middle are linked accounts, four columns for each provider.
 _COLUMNS: Final = (
     *("localId", "email", "emailVerified", "passwordHash", "salt", "displayName", "photoUrl"),
     *(
@@ -36,16 +36,16 @@ class Parameters:
     cost: int
 
 
-def read(path: Path) -> Iterator[Raw]:
-    """Return the users of an export."""
-    if files.begins_with(path) != "{":
+def read(path: Path) -> Iterator[Record]:
+    """Return the records of an export."""
+    if files.first_character(path) != "{":
         return files.csv_rows(path, _COLUMNS)
     found = files.document(path)
     return files.items(path, found.get("users"))
 
 
 def parameters(path: Path) -> Parameters:
-    """Read the parameters of a project, as the Firebase console shows them or as JSON.
+    """Return the password hash parameters in a file: the text that the Firebase console shows, or JSON.
 
     Raises:
         Unreadable: a parameter is missing or invalid, or the algorithm is not SCRYPT.
@@ -63,12 +63,12 @@ def parameters(path: Path) -> Parameters:
         )
     except (KeyError, ValueError):
         raise Unreadable(
-            f"{path.name} must have base64_signer_key, base64_salt_separator, rounds and mem_cost"
+            f"{path.name} must contain base64_signer_key, base64_salt_separator, rounds and mem_cost"
         ) from None
 
 
-def person(raw: dict[str, Any], project: Parameters | None) -> Foreign:
-    """Return a user of an export.
+def to_user(raw: dict[str, Any], project: Parameters | None) -> ForeignUser:
+    """Return the user of a record.
 
     Raises:
         LeftOut: the account is anonymous.
@@ -82,22 +82,22 @@ def person(raw: dict[str, Any], project: Parameters | None) -> Foreign:
         "email": email,
         "email_verified": values.flag("emailVerified", raw.get("emailVerified")),
         "phone": phone,
-        # Firebase stores only verified phones, by a message or by a program of the project's owner.
+        # Firebase stores a phone number only after verification by a message or by the project's server.
         "phone_verified": bool(phone),
         "name": values.text(raw.get("displayName")),
-        "avatar": values.picture(raw.get("photoUrl")),
+        "avatar": values.picture_url(raw.get("photoUrl")),
         "is_suspended": values.flag("disabled", raw.get("disabled")),
-        "custom_data": values.data("customAttributes", raw.get("customAttributes")),
+        "custom_data": values.json_object("customAttributes", raw.get("customAttributes")),
     }
-    if moment := values.moment(raw.get("createdAt")):
-        fields["created_at"] = moment
+    if created_at := values.timestamp(raw.get("createdAt")):
+        fields["created_at"] = created_at
     has_password = bool(raw.get("passwordHash"))
-    return Foreign(
-        values.text(raw.get("localId")), fields, (lambda: _encoded(raw, project)) if has_password else None
+    return ForeignUser(
+        values.text(raw.get("localId")), fields, (lambda: _encode(raw, project)) if has_password else None
     )
 
 
-def _encoded(raw: dict[str, Any], project: Parameters | None) -> str:
+def _encode(raw: dict[str, Any], project: Parameters | None) -> str:
     if project is None:
         raise Invalid("password_hash", "needs the project's hash parameters: --firebase-parameters")
     try:

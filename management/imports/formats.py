@@ -1,4 +1,4 @@
-"""The import formats: how a file is read, and how a record becomes a user."""
+"""The formats of import files, by name."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from management.imports import auth0, django_users, files, firebase, keycloak, logto, own
-from management.imports.records import Foreign, Raw, Unreadable
+from management.imports.records import ForeignUser, Record, Unreadable
 
 NAMES: Final = ("csv", "jsonl", "keycloak", "auth0", "firebase", "logto", "django")
 _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -15,22 +15,22 @@ _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How the files of a system are read, and how their records become users."""
+    """The functions that read a file of this format and turn its records into users."""
 
-    read: Callable[[Path], Iterator[Raw]]
-    person: Callable[[dict[str, Any]], Foreign]
+    read: Callable[[Path], Iterator[Record]]
+    to_user: Callable[[dict[str, Any]], ForeignUser]
 
 
 def guess_format(path: Path) -> str:
-    """Return the format of a file by its name: ``csv`` or ``jsonl``.
+    """Return the format that the name of a file implies: ``csv`` or ``jsonl``.
 
     Raises:
-        Unreadable: the name has another ending.
+        Unreadable: the name implies no format.
 
     """
     found = _BY_ENDING.get(path.suffix.lower())
     if found is None:
-        raise Unreadable(f"{path.name}: give the format with --format")
+        raise Unreadable(f"{path.name}: the name implies no format, so use --format")
     return found
 
 
@@ -40,19 +40,19 @@ def get_format(
     """Return a format by its name.
 
     Raises:
-        Unreadable: one of the format's own files is invalid.
+        Unreadable: the Firebase parameters or the Auth0 password hashes cannot be read.
 
     """
     if name == "firebase":
         project = firebase.parameters(firebase_parameters) if firebase_parameters else None
-        return Format(firebase.read, partial(firebase.person, project=project))
+        return Format(firebase.read, partial(firebase.to_user, project=project))
     if name == "auth0":
         hashes = auth0.passwords(auth0_passwords) if auth0_passwords else {}
-        return Format(auth0.read, partial(auth0.person, hashes=hashes))
+        return Format(auth0.read, partial(auth0.to_user, hashes=hashes))
     return {
-        "csv": Format(files.csv_rows, own.person),
-        "jsonl": Format(files.json_lines, own.person),
-        "keycloak": Format(keycloak.read, keycloak.person),
-        "logto": Format(logto.read, logto.person),
-        "django": Format(django_users.read, django_users.person),
+        "csv": Format(files.csv_rows, own.to_user),
+        "jsonl": Format(files.json_lines, own.to_user),
+        "keycloak": Format(keycloak.read, keycloak.to_user),
+        "logto": Format(logto.read, logto.to_user),
+        "django": Format(django_users.read, django_users.to_user),
     }[name]

@@ -1,4 +1,4 @@
-"""Running an import: records become users in batches, and problems are reported."""
+"""The import of records as users, in batches, with a report of problems."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ from identity.users.models import User
 from identity.users.serializers import ImportedUserSerializer
 from management.api import parsers
 from management.imports.formats import Format
-from management.imports.records import Foreign, LeftOut, Place, Raw
+from management.imports.records import ForeignUser, LeftOut, Place, Record
 
 _QUOTED: Final = 128  # characters of a foreign id that a report repeats
 
@@ -26,13 +26,13 @@ class Summary:
     imported: int = 0
     present: int = 0  # imported earlier
     refused: int = 0
-    left_out: int = 0  # not users, but accounts of services and the like
+    left_out: int = 0  # accounts that are not users, for example service accounts
     without_password: int = 0  # imported, but with an unsupported hash
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a record, for the report. It has no values, because they may be secret."""
+    """A problem with a record, for the report. It quotes no values, because they may be secret."""
 
     file: str
     row: int
@@ -54,36 +54,36 @@ class Options:
 
 
 class Importer:
-    """Imports files of one format into the active tenant."""
+    """Imports records of one format into the active tenant."""
 
-    def __init__(self, form: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, format_: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
         self.summary = Summary()
-        self._form, self._options, self._report = form, options, report
+        self._format, self._options, self._report = format_, options, report
         self._known = importing.get_imported_ids(options.source)
         self._checker = ImportedUserSerializer()
-        # A dry run stores nothing, so identifiers used earlier in the files are collected here.
+        # The identifiers of earlier records: a dry run does not find them in the database.
         self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
 
-    def run(self, raws: Iterable[Raw]) -> Iterator[Summary]:
+    def run(self, records: Iterable[Record]) -> Iterator[Summary]:
         """Import the records, and yield the summary after each batch is stored.
 
         Raises:
             Unreadable: the rest of a file cannot be read. Earlier batches stay imported.
 
         """
-        remaining = iter(raws)
+        remaining = iter(records)
         while batch := list(islice(remaining, self._options.batch)):
             self._import(batch)
             yield self.summary
 
-    def _import(self, batch: list[Raw]) -> None:
-        places: dict[Any, Raw] = {}
+    def _import(self, batch: list[Record]) -> None:
+        places: dict[Any, Record] = {}
         people: list[User] = []
-        for raw in batch:
-            if (user := self._new_user(raw)) is not None:
+        for record in batch:
+            if (user := self._new_user(record)) is not None:
                 people.append(user)
-                places[user.pk] = raw
-        refused = self._rehearse(people) if self._options.dry_run else importing.add(people)
+                places[user.pk] = record
+        refused = self._find_conflicts(people) if self._options.dry_run else importing.add(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
             self._known.discard(foreign_id)
@@ -91,51 +91,51 @@ class Importer:
         self.summary.refused += len(refused)
         self.summary.imported += len(people) - len(refused)
 
-    def _new_user(self, raw: Raw) -> User | None:
-        """Return the unsaved user of a record, or None after counting and reporting why there is none."""
+    def _new_user(self, record: Record) -> User | None:
+        """Return the unsaved user of a record; None, with a report of the reason, if there is none."""
         foreign_id = ""
         try:
-            if raw.refusal is not None:
-                raise raw.refusal
-            foreign = self._form.person(raw.value)
+            if record.refusal is not None:
+                raise record.refusal
+            foreign = self._format.to_user(record.value)
             foreign_id = foreign.id
             if foreign_id in self._known:
                 self.summary.present += 1
                 return None
-            user = self._checked(foreign, raw.place)
+            user = self._validate(foreign, record.place)
         except LeftOut as left_out:
             self.summary.left_out += 1
-            self._report_problem(raw.place, foreign_id, "left_out", Invalid("user", str(left_out)))
+            self._report_problem(record.place, foreign_id, "left_out", Invalid("user", str(left_out)))
             return None
         except Invalid as refusal:
             self.summary.refused += 1
-            self._report_problem(raw.place, foreign_id, "refused", refusal)
+            self._report_problem(record.place, foreign_id, "refused", refusal)
             return None
         self._known.add(foreign_id)
         return user
 
-    def _checked(self, foreign: Foreign, place: Place) -> User:
+    def _validate(self, foreign: ForeignUser, place: Place) -> User:
         encoded, dropped = "", None
-        fields = _valid(self._checker, foreign.fields)
+        fields = _validate_fields(self._checker, foreign.fields)
         try:
             encoded = foreign.encoded() if foreign.encoded else ""
-            user = self._prepared(fields, foreign, encoded)
+            user = self._build_user(fields, foreign, encoded)
         except Invalid as refusal:
             if not self._options.drop_unknown_hashes or refusal.field != "password_hash":
                 raise
             dropped = refusal
-            user = self._prepared(fields | {"password_hash": ""}, foreign, "")
+            user = self._build_user(fields | {"password_hash": ""}, foreign, "")
         if dropped is not None:
             self.summary.without_password += 1
             self._report_problem(place, foreign.id, "without_password", dropped)
         return user
 
-    def _prepared(self, fields: dict[str, Any], foreign: Foreign, encoded: str) -> User:
+    def _build_user(self, fields: dict[str, Any], foreign: ForeignUser, encoded: str) -> User:
         return importing.new_imported_user(
             fields, source=self._options.source, foreign_id=foreign.id, encoded=encoded
         )
 
-    def _rehearse(self, people: list[User]) -> list[tuple[User, Invalid]]:
+    def _find_conflicts(self, people: list[User]) -> list[tuple[User, Invalid]]:
         fresh, refused = importing.split_conflicts(people)
         for user in fresh:
             keys = {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
@@ -153,8 +153,13 @@ class Importer:
         self._report({name: value for name, value in asdict(problem).items() if value is not None})
 
 
-def _valid(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:
-    """Validate fields by the rules of the API."""
+def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields that satisfy the rules of the management API.
+
+    Raises:
+        Invalid: a field breaks a rule.
+
+    """
     try:
         parsers.check({name: value for name, value in fields.items() if name != "created_at"})
         checked: dict[str, Any] = checker.run_validation(fields)

@@ -1,4 +1,4 @@
-"""Keycloak: the output of ``kc.sh export``, in one file or with the users in several."""
+"""Keycloak: the output of ``kc.sh export``, in one file or in several."""
 
 import base64
 import binascii
@@ -9,57 +9,58 @@ from typing import Any, Final
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
 from management.imports import files, values
-from management.imports.records import Foreign, LeftOut, Raw
+from management.imports.records import ForeignUser, LeftOut, Record
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 _ARGON2_VERSIONS: Final = {"1.3": "19", "1.0": "16"}
 
 
-def read(path: Path) -> Iterator[Raw]:
-    """Return the users of all realms of an export."""
+def read(path: Path) -> Iterator[Record]:
+    """Return the records of all realms of an export."""
     found = files.document(path)
     realms = found if isinstance(found, list) else [found]
     for realm in realms:
         yield from files.items(path, realm.get("users", []) if isinstance(realm, dict) else None)
 
 
-def person(raw: dict[str, Any]) -> Foreign:
-    """Return a user of a realm.
+def to_user(raw: dict[str, Any]) -> ForeignUser:
+    """Return the user of a record.
 
     Raises:
-        LeftOut: the account is a service's.
+        LeftOut: the account belongs to a service.
         Invalid: a value cannot be read.
 
     """
     if raw.get("serviceAccountClientId"):
         raise LeftOut("a service account, not a user")
     attributes = {
-        name: _plain(value) for name, value in values.data("attributes", raw.get("attributes")).items()
+        name: _unwrap(value)
+        for name, value in values.json_object("attributes", raw.get("attributes")).items()
     }
-    given = values.text(raw.get("email"))
-    identifiers = values.identifiers_of(
-        values.text(raw.get("username")), given, values.text(attributes.get("phoneNumber"))
+    email = values.text(raw.get("email"))
+    identifiers = values.split_identifiers(
+        values.text(raw.get("username")), email, values.text(attributes.get("phoneNumber"))
     )
     fields: dict[str, Any] = identifiers | {
         "name": values.full_name(raw.get("firstName"), raw.get("lastName")),
-        "email_verified": bool(given) and values.flag("emailVerified", raw.get("emailVerified")),
+        "email_verified": bool(email) and values.flag("emailVerified", raw.get("emailVerified")),
         "phone_verified": values.text(attributes.get("phoneNumberVerified")).lower() == "true",
-        "avatar": values.picture(attributes.get("picture")),
+        "avatar": values.picture_url(attributes.get("picture")),
         "is_suspended": raw.get("enabled") is False,
         "custom_data": attributes,
     }
-    if moment := values.moment(raw.get("createdTimestamp")):
-        fields["created_at"] = moment
+    if created_at := values.timestamp(raw.get("createdTimestamp")):
+        fields["created_at"] = created_at
     password = _password(raw.get("credentials"))
-    return Foreign(
+    return ForeignUser(
         str(raw.get("id") or raw.get("username") or ""),
         fields,
-        (lambda: _encoded(password)) if password else None,
+        (lambda: _encode(password)) if password else None,
     )
 
 
-def _plain(value: Any) -> Any:
-    """Return the only value of an attribute. Keycloak stores a list for each attribute."""
+def _unwrap(value: Any) -> Any:
+    """Return the value of an attribute that has only one. Keycloak stores a list for each attribute."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -68,9 +69,9 @@ def _password(credentials: Any) -> dict[str, Any]:
     return next((item for item in found if isinstance(item, dict) and item.get("type") == "password"), {})
 
 
-def _encoded(credential: dict[str, Any]) -> str:
-    described = values.data("password_hash", credential.get("credentialData"))
-    secret = values.data("password_hash", credential.get("secretData"))
+def _encode(credential: dict[str, Any]) -> str:
+    described = values.json_object("password_hash", credential.get("credentialData"))
+    secret = values.json_object("password_hash", credential.get("secretData"))
     algorithm, value = values.text(described.get("algorithm")), values.text(secret.get("value"))
     if algorithm in {"bcrypt", "argon2id", "argon2i"} or value.startswith("$"):
         return imported_hashes.normalize(value, imported_hashes.IMPORT_BOUNDS)
@@ -87,7 +88,7 @@ def _encoded(credential: dict[str, Any]) -> str:
         )
     except (KeyError, ValueError, TypeError, IndexError, binascii.Error):
         raise Invalid(
-            "password_hash", "must be one of Keycloak's: pbkdf2, pbkdf2-sha256, pbkdf2-sha512, argon2"
+            "password_hash", "must be pbkdf2, pbkdf2-sha256, pbkdf2-sha512 or argon2, as Keycloak stores it"
         ) from None
 
 

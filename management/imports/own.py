@@ -1,10 +1,10 @@
-"""Our own format, CSV or JSON lines: the fields of the management API, and whether addresses are verified."""
+"""Gatehouse's own format: CSV or JSON lines with the fields of the management API, and a few more."""
 
 from typing import Any, Final
 
 from identity.core.errors import Invalid
 from management.imports import values
-from management.imports.records import Foreign
+from management.imports.records import ForeignUser
 
 COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
@@ -13,8 +13,8 @@ COLUMNS: Final = (
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
 
-def person(raw: dict[str, Any]) -> Foreign:
-    """Return the user of a row. Without an ``id``, the first identifier is the id.
+def to_user(raw: dict[str, Any]) -> ForeignUser:
+    """Return the user of a record. Without an ``id``, the first identifier is the id.
 
     Raises:
         Invalid: a column is unknown, or a value cannot be read.
@@ -27,8 +27,8 @@ def person(raw: dict[str, Any]) -> Foreign:
         if name in fields:
             fields[name] = values.flag(name, fields[name])
     if "custom_data" in fields:
-        fields["custom_data"] = values.data("custom_data", fields["custom_data"])
-    if moment := values.moment(fields.pop("created_at", None)):
-        fields["created_at"] = moment
+        fields["custom_data"] = values.json_object("custom_data", fields["custom_data"])
+    if created_at := values.timestamp(fields.pop("created_at", None)):
+        fields["created_at"] = created_at
     first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
-    return Foreign(str(raw.get("id") or first), fields)
+    return ForeignUser(str(raw.get("id") or first), fields)

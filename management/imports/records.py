@@ -1,6 +1,6 @@
-"""Records of import files, and the users that they describe."""
+"""The records of import files, and the users that they describe."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,28 +8,28 @@ from identity.core.errors import Invalid, ServiceError
 
 
 class Unreadable(ServiceError):
-    """The file cannot be read."""
+    """A file cannot be read."""
 
     reason = "unreadable"
 
 
 class LeftOut(Exception):
-    """The record is valid, but not a user, so it is skipped."""
+    """A record is valid, but does not describe a user, so it is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
-    """A user of another system: the id there, our fields, and the hash if it has to be assembled."""
+class ForeignUser:
+    """A user of another system, with its id there and with our fields."""
 
     id: str
     fields: dict[str, Any]
-    # Returns the hash, or raises Invalid if it is not supported.
+    # Returns the password hash in our format, or raises Invalid if the hash is not supported.
     encoded: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a record: the file, the number of the record, and the line if the format has lines."""
+    """The place of a record: the file, the number of the record and, in a format with lines, the line."""
 
     file: str
     row: int
@@ -37,13 +37,9 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """A record as read, or why it could not be read."""
+class Record:
+    """A record of a file; ``refusal`` is the reason if it could not be parsed."""
 
     place: Place
     value: dict[str, Any] = field(default_factory=dict)
     refusal: Invalid | None = None
-
-
-Reader = Callable[[], Iterator[Raw]]
-Mapping = Callable[[dict[str, Any]], Foreign]

@@ -1,4 +1,4 @@
-"""Readers of values that several systems have: flags, times, names, and usernames that are addresses."""
+"""Functions that parse the values of records: flags, timestamps, names, identifiers."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,12 +15,12 @@ _MILLISECONDS: Final = 10**11  # a greater number is in milliseconds, not second
 
 
 def text(value: Any) -> str:
-    """Return a string unchanged, and an empty one for any other value."""
+    """Return the value if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def flag(name: str, value: Any) -> bool:
-    """Read a boolean, from JSON or as databases write it to CSV.
+    """Return a boolean, as JSON has it or as databases write it to CSV.
 
     Raises:
         Invalid: the value is not a boolean.
@@ -34,17 +34,17 @@ def flag(name: str, value: Any) -> bool:
     return word in _TRUE
 
 
-def moment(value: Any) -> datetime | None:
-    """Read a time: ISO 8601, or seconds or milliseconds since 1970. Without a time zone it is UTC.
+def timestamp(value: Any) -> datetime | None:
+    """Return a timestamp from ISO 8601, or from seconds or milliseconds since 1970. The default zone is UTC.
 
     Raises:
-        Invalid: the value is not a time, or is in the future.
+        Invalid: the value is not a timestamp, or is in the future.
 
     """
     if value in (None, ""):
         return None
     try:
-        read = _moment(value)
+        read = _parse_timestamp(value)
     except (ValueError, OverflowError, OSError):
         raise Invalid("created_at", "must be a time, in ISO 8601 or in seconds since 1970") from None
     read = read if read.tzinfo else read.replace(tzinfo=UTC)
@@ -53,18 +53,18 @@ def moment(value: Any) -> datetime | None:
     return read.astimezone(UTC)
 
 
-def _moment(value: Any) -> datetime:
+def _parse_timestamp(value: Any) -> datetime:
     if isinstance(value, int) or str(value).isdecimal():
         number = int(value)
         return datetime.fromtimestamp(number / 1000 if number > _MILLISECONDS else number, UTC)
     return datetime.fromisoformat(str(value))
 
 
-def data(name: str, value: Any) -> dict[str, Any]:
-    """Read a JSON object, or a string with one.
+def json_object(name: str, value: Any) -> dict[str, Any]:
+    """Return a JSON object, which a string can contain too.
 
     Raises:
-        Invalid: the value is neither.
+        Invalid: the value is not a JSON object.
 
     """
     if isinstance(value, str) and value:
@@ -84,16 +84,16 @@ def full_name(*parts: Any) -> str:
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 
 
-def picture(value: Any) -> str | None:
-    """Return the URL of a picture if pages may show it, which needs https. Others are left out."""
+def picture_url(value: Any) -> str | None:
+    """Return the URL of a picture if it is https; None otherwise, because pages cannot show it."""
     return value if isinstance(value, str) and value.startswith("https://") else None
 
 
-def identifiers_of(username: str, email: str, phone: str) -> dict[str, str]:
-    """Return the identifiers of a user, each in the field of its kind.
+def split_identifiers(username: str, email: str, phone: str) -> dict[str, str]:
+    """Return username, email and phone, each with a value of its own kind.
 
-    In other systems, a username may be an email address or a phone number. It becomes the user's email or
-    phone if there is none, and is dropped if it is the same.
+    In other systems, a username can be an email address or a phone number. Such a username becomes the email
+    or phone of a user who has none, and is dropped if it is the same.
     """
     if not username:
         return {"username": "", "email": email, "phone": phone}

@@ -1,4 +1,4 @@
-"""Authentication and permission of the members API: applications bound to the organization, with a role."""
+"""Authentication and permissions of the members API, for applications that are bound to the organization."""
 
 from typing import Final
 
@@ -23,12 +23,12 @@ from oidc.provider.bearer import InvalidBearer
 from oidc.provider.client_principal import Claims, ClientPrincipal, NotAClientToken, PrincipalQuery
 
 _SUFFICIENT_SCOPES: Final = frozenset({resources.ALL, resources.MANAGE_ORGANIZATIONS})
-_NOTHING: Final = PrincipalQuery()
+_NO_QUERY: Final = PrincipalQuery()
 _IN_ORGANIZATION: Final = PrincipalQuery(
-    is_there=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
+    organization_exists=lambda: Exists(Organization.objects.filter(pk=uuid("organization_id"))),
     is_bound=lambda: bindings.is_bound(uuid("organization_id")),
-    holds=lambda: bindings.has_permission(uuid("organization_id"), _SUFFICIENT_SCOPES),
-    carries=lambda: bindings.has_management_scope(uuid("organization_id"), _SUFFICIENT_SCOPES),
+    has_permission=lambda: bindings.has_permission(uuid("organization_id"), _SUFFICIENT_SCOPES),
+    has_management_scope=lambda: bindings.has_management_scope(uuid("organization_id"), _SUFFICIENT_SCOPES),
 )
 
 
@@ -36,12 +36,12 @@ class MachineAuthentication(BaseAuthentication):
     """Bearer tokens of client credentials."""
 
     def authenticate(self, request: Request) -> tuple[ClientPrincipal, None] | None:
-        """Return the application of the token, or none without an Authorization header.
+        """Return the application of the token; None without an Authorization header.
 
         Raises:
             NotAuthenticated: the header has no token.
             AuthenticationFailed: the token is invalid.
-            PermissionDenied: the token is a user's.
+            PermissionDenied: the token belongs to a user.
 
         """
         header = request.META.get("HTTP_AUTHORIZATION")
@@ -51,7 +51,7 @@ class MachineAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not token.strip():
             raise NotAuthenticated
         try:
-            caller = client_principal.authenticate(token.strip(), _questions)
+            caller = client_principal.authenticate(token.strip(), _get_principal_query)
         except InvalidBearer as error:
             raise AuthenticationFailed(str(error)) from None
         except NotAClientToken:
@@ -65,10 +65,10 @@ class MachineAuthentication(BaseAuthentication):
 
 
 class ManagesMembers(BasePermission):
-    """Allows applications that may now manage the members of the organization of the path."""
+    """Allows applications that may manage the members of the organization in the path."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Check token, organization, binding and roles, in this order.
+        """Check the token, the organization, the binding and the roles, in this order.
 
         Raises:
             PermissionDenied: one of the checks fails.
@@ -90,20 +90,20 @@ class ManagesMembers(BasePermission):
     def _check_current_grants(self, caller: ClientPrincipal) -> bool:
         if caller.application.type != Application.Type.MACHINE:
             raise PermissionDenied("the application is not of type MachineToMachine")
-        if not caller.conditions.get("is_there"):
+        if not caller.conditions.get("organization_exists"):
             raise OrganizationGone
         if not caller.conditions["is_bound"]:
             raise PermissionDenied("the application is not bound to the organization")
-        if not caller.conditions["holds"] and not caller.conditions["carries"]:
+        if not (caller.conditions["has_permission"] or caller.conditions["has_management_scope"]):
             raise PermissionDenied("the application's roles no longer grant the scope")
         return True
 
 
-def _questions(claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
-    """Return what to query of the application of a token with these claims, and the parameters."""
+def _get_principal_query(claims: Claims) -> tuple[PrincipalQuery, dict[str, object]]:
+    """Return the query that checks the application of a token, and its parameters."""
     organization = ids.parse(str(claims.get("organization_id")))
     if organization is None:
-        return _NOTHING, {}
+        return _NO_QUERY, {}
     return _IN_ORGANIZATION, {"organization_id": organization}
 
 

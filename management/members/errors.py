@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class MemberError(ServiceError):
-    """A refusal with a code of five digits."""
+    """An error with a code of five digits."""
 
     code: ClassVar[int]
 

@@ -34,7 +34,7 @@ class FilterSerializer(serializers.Serializer[Any]):
 
 
 class OrganizationMemberSerializer(serializers.Serializer[Any]):
-    """A member."""
+    """A member of the organization."""
 
     id = serializers.UUIDField()
     username = serializers.CharField(allow_null=True)

@@ -84,7 +84,7 @@ class MemberGroup(GenericViewSet[Membership]):
         return errors.handle
 
     def organization(self) -> Organization:
-        """Return the organization of the path.
+        """Return the organization in the path.
 
         Raises:
             OrganizationGone: the organization was deleted.
@@ -97,7 +97,7 @@ class MemberGroup(GenericViewSet[Membership]):
         return organization
 
     def member(self) -> Membership:
-        """Return the member of the path.
+        """Return the member in the path.
 
         Raises:
             MemberGone: the user is not a member.
@@ -130,11 +130,11 @@ class MemberViewSet(MemberGroup):
     request_serializers = {"create": EnrolSerializer}
 
     def get_queryset(self) -> QuerySet[Membership]:
-        """Return the memberships, newest first."""
+        """Return the memberships of the organization, newest first."""
         return Membership.objects.filter(organization=self._id()).order_by("-created_at", "-pk")
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Return a page; ``phone`` matches exactly, ``name`` anywhere in the name."""
+        """Return a page of members. ``phone`` matches the whole number, ``name`` any part of the name."""
         rows: Any = (
             self._list_query() if _FILTERS.isdisjoint(request.query_params) else self._filtered(request)
         )
@@ -163,7 +163,7 @@ class MemberViewSet(MemberGroup):
         return found
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
-        """Return the stored number of members, or count those that match the filters."""
+        """Return the number of members: the stored number, or a count of those that match the filters."""
         if isinstance(rows, BoundListQuery):
             return row_counts.count_members(self._id())
         return self.members.count()  # without a join to the users
@@ -215,7 +215,7 @@ class MemberRoles(MemberGroup):
     response_serializers = {"list": MemberRoleSerializer, "update": None}
 
     def list(self, request: Request, **_: Any) -> Response:
-        """Return the roles."""
+        """Return the roles of the member."""
         member = self.member()
         roles = organizations.MEMBER_ROLES.items_of(member.pk)
         rows = list(roles.values("id", "name", "description", "type", "created_at"))

@@ -17,7 +17,7 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class NotReady(Exception):
-    """Something that every sign-in needs is missing."""
+    """This server lacks something that every sign-in needs."""
 
 
 def failures() -> list[str]:
@@ -40,7 +40,7 @@ def _database() -> None:
 
 
 def missing_migrations() -> set[tuple[str, str]]:
-    """Return the migrations, by app and name, that this release needs and that are not applied."""
+    """Return the migrations that this release needs and that are not applied, by app and name."""
     return set(_known_migrations() - MigrationRecorder(connection).applied_migrations().keys())
 
 
@@ -52,11 +52,11 @@ def _migrations() -> None:
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
     """Return the migrations that this release needs. A newer release may have applied more."""
-    return pending.needed_to_serve()
+    return pending.get_required_migrations()
 
 
 def _keys() -> None:
-    """Check by a signature that the active key exists and that ENCRYPTION_KEYS decrypts it."""
+    """Sign a token, to check that the active key exists and that ENCRYPTION_KEYS can decrypt it."""
     with tenancy.using(tenancy.DEFAULT):
         key = SigningKey.objects.active().only("pk").get()
         signing.sign({}, typ="JWT", key_id=key.pk)

@@ -1,4 +1,4 @@
-"""The fields of every log line besides its message."""
+"""The fields that every log line has in addition to its message."""
 
 import logging
 
@@ -9,7 +9,7 @@ class CorrelationFilter(logging.Filter):
     """Adds the tenant and the id of the request, which responses, error pages and audit entries have too."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Add the fields, and keep every record."""
+        """Add the fields, and return true to keep the record."""
         origin = context.current()
         request = getattr(record, "request", None)
         record.request_id = origin.request_id or getattr(request, "correlation_id", "")

@@ -1,6 +1,6 @@
-"""Prometheus metrics of all workers of this server together.
+"""Prometheus metrics, added up over all workers of this server.
 
-Labels have few values: a route's name, never a path, a tenant or a user.
+A label has few values: the name of a route, never a path, a tenant or a user.
 """
 
 import os
@@ -10,9 +10,9 @@ from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, g
 from prometheus_client.multiprocess import MultiProcessCollector
 
 REQUESTS: Final = Counter(
-    "gatehouse_http_requests", "Requests that were answered.", ["method", "route", "status"]
+    "gatehouse_http_requests", "The number of responses.", ["method", "route", "status"]
 )
-SECONDS: Final = Histogram("gatehouse_http_request_seconds", "How long an answer took.", ["route"])
+SECONDS: Final = Histogram("gatehouse_http_request_seconds", "The duration of requests.", ["route"])
 
 # Set in config.gunicorn: the directory in which the workers store their metrics.
 _SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"

@@ -25,9 +25,9 @@ class MeasuringMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request and measure it."""
-        began = time.perf_counter()
+        started = time.perf_counter()
         response = self.get_response(request)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - started
         method = request.method if request.method in _METHODS else "other"
         route = request.resolver_match.view_name if request.resolver_match else "none"
         metrics.REQUESTS.labels(method, route, response.status_code).inc()

@@ -1,7 +1,7 @@
-"""Audit entries of requests by known callers that got 403: about one entry per caller, minute and worker.
+"""Audit entries for 403 responses to known callers: about one entry per caller, minute and worker.
 
-The first refusal is written at once. Further refusals within a minute are counted, and written as one entry
-when the minute has ended.
+The first refusal is recorded at once. Further refusals within a minute are counted, and recorded as one entry
+after that minute.
 """
 
 import logging
@@ -31,9 +31,9 @@ Caller = tuple[str, int | None, str | None]
 
 @dataclass(slots=True)
 class _Window:
-    """A minute of one caller: when it began, and the refused requests after the first."""
+    """The minute after the first refusal of a caller, with the number of further refusals by route."""
 
-    began: float
+    started: float
     origin: Origin
     refused: Counter[str] = field(default_factory=Counter)
 
@@ -43,7 +43,7 @@ _lock: Final = threading.Lock()
 
 
 class RefusalMiddleware:
-    """Records each 403 of a known caller. It is the last middleware: caller and tenant are known here."""
+    """Records 403 responses to known callers. As the last middleware, it knows the caller and the tenant."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -66,7 +66,7 @@ def _record(request: HttpRequest) -> None:
     now = time.monotonic()
     with _lock:
         window = _windows.get(caller)
-        if window is not None and now - window.began < _WINDOW:
+        if window is not None and now - window.started < _WINDOW:
             window.refused[name if len(window.refused) < _MAX_REQUESTS else "other"] += 1
             return
         if window is None and len(_windows) >= _MAX_CALLERS:
@@ -78,10 +78,10 @@ def _record(request: HttpRequest) -> None:
 
 
 def flush(*, older_than: float = _WINDOW) -> None:
-    """Write the counted refusals of windows that are older, and drop these windows."""
+    """Record the counted refusals of windows that started at least ``older_than`` seconds ago."""
     now = time.monotonic()
     with _lock:
-        expired = [caller for caller, window in _windows.items() if now - window.began >= older_than]
+        expired = [caller for caller, window in _windows.items() if now - window.started >= older_than]
         windows = [_windows.pop(caller) for caller in expired]
     for window in windows:
         _write(window.origin, window.refused)
@@ -93,7 +93,7 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Write all counted refusals, before the process ends."""
+    """Record all counted refusals, before the process ends."""
     flush(older_than=0)
     connections.close_all()
 

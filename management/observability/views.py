@@ -33,7 +33,7 @@ def root_only(view: View) -> View:
 
 @root_only
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Return 200. It checks nothing but that the process responds, which a restart could fix."""
+    """Return 200 while the process responds. It checks only what a restart can fix."""
     return JsonResponse({"status": "ok"})
 
 
@@ -50,7 +50,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @root_only
 def prometheus(request: HttpRequest) -> HttpResponse:
-    """Return the metrics for the bearer token METRICS_TOKEN, and 404 if it is not set."""
+    """Return the metrics if the bearer token is METRICS_TOKEN. Return 404 if METRICS_TOKEN is not set."""
     if not settings.METRICS_TOKEN:
         raise Http404
     authorization = request.headers.get("Authorization", "")

@@ -1,4 +1,4 @@
-"""The default tenant and the first administrator, which every start needs."""
+"""The creation of the default tenant and of the first administrator."""
 
 import os
 import secrets
@@ -19,23 +19,23 @@ DEFAULT_NAME = "Gatehouse"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """Whether the tenant and the administrator were created now."""
+class Result:
+    """Whether the tenant and the administrator were created."""
 
-    tenant: bool
-    administrator: bool
+    created_tenant: bool
+    created_administrator: bool
 
 
-def prepare() -> Prepared:
+def prepare() -> Result:
     """Create the default tenant and the first administrator, unless they exist."""
     with transaction.atomic():
-        tenant = not Tenant.objects.filter(pk=tenancy.DEFAULT_ID).exists()
-        if tenant:
+        is_new = not Tenant.objects.filter(pk=tenancy.DEFAULT_ID).exists()
+        if is_new:
             tenants.provision(slug=tenancy.DEFAULT_ID, name=DEFAULT_NAME)
-    administrator = not Administrator.objects.exists()
-    if administrator:
+    needs_administrator = not Administrator.objects.exists()
+    if needs_administrator:
         _create_administrator()
-    return Prepared(tenant=tenant, administrator=administrator)
+    return Result(created_tenant=is_new, created_administrator=needs_administrator)
 
 
 def _create_administrator() -> None:
@@ -50,7 +50,7 @@ def _create_administrator() -> None:
 
 
 def _generate_password() -> str:
-    """Generate a password and write it to a file that only its owner can read."""
+    """Return a new password, after writing it to a file that only its owner can read."""
     password = secrets.token_urlsafe(12)
     path = settings.ADMIN_PASSWORD_FILE
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The demo of a first start: an application, and a user who can sign in to it."""
+"""The demo that ``manage.py run`` sets up: an application, and a user who can sign in to it."""
 
 import json
 import os
@@ -27,14 +27,14 @@ class Demo:
 
 
 class OnlyInDevelopment(ServiceError):
-    """The demo is refused in production: it creates an account whose password is printed."""
+    """The demo is refused in production, because it prints the password of an account."""
 
     reason = "only_in_development"
     message = "the demo is only for development (DEBUG=true)"
 
 
 def prepare(base_url: str) -> Demo:
-    """Return the demo of an earlier start from its file, or set up a new one.
+    """Return the demo of an earlier start, or set up a new one.
 
     Raises:
         OnlyInDevelopment: this is production.
@@ -65,7 +65,7 @@ def _set_up(base_url: str) -> Demo:
     application, secret = applications.register(
         name="Demo application",
         type=Application.Type.TRADITIONAL,
-        description="Shows what an application learns when somebody signs in.",
+        description="Shows the tokens and claims that an application receives.",
         redirect_uris=[f"{base_url}/callback"],
         post_logout_redirect_uris=[f"{base_url}/"],
     )

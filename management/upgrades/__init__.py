@@ -1,1 +1,1 @@
-"""Upgrading a database to the next release while nodes serve, as docs/upgrades.md describes."""
+"""Upgrades of the database while nodes serve. docs/upgrades.md describes them."""

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class UpgradesConfig(AppConfig):
-    """Stores which nodes serve, and their releases."""
+    """Stores the serving nodes and their releases."""
 
     name = "management.upgrades"

@@ -1,4 +1,4 @@
-"""The rights of the database role of serving nodes, if it differs from the role that migrates."""
+"""The rights of the database role with which nodes serve, if it differs from the role that migrates."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _EXCEPTIONS: Final = privileges.SERVING | {"django_migrations": "SELECT"}
 
 
 def grant(connection: BaseDatabaseWrapper, role: str) -> None:
-    """Grant a role the rights that serving needs on every table of this release, and revoke all others.
+    """Grant a role the rights that a serving node needs, and revoke all its other rights on these tables.
 
     Raises:
         CommandError: the role does not exist, or has rights that REVOKE cannot remove.

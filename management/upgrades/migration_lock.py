@@ -1,7 +1,7 @@
-"""A lock so that one migration runs at a time, and retries so that it blocks requests only briefly.
+"""The lock that lets one migration run at a time, and retries that keep a migration from blocking requests.
 
-A statement that waits for a table lock blocks all later statements, including reads. So a migration waits for
-a lock only briefly, and retries after a pause in which other statements continue.
+A statement that waits for a table lock blocks all later statements on the table, including reads. So a
+migration waits for a lock only briefly, and retries after a pause in which other statements continue.
 """
 
 import time
@@ -17,9 +17,9 @@ KEY: Final = 0x6761_7465  # arbitrary, the same in all releases
 _POLL_SECONDS: Final = 0.2
 _PAUSE_SECONDS: Final = 2
 # lock_not_available, deadlock_detected: the transaction was rolled back and can be retried.
-_HELD: Final = frozenset({"55P03", "40P01"})
+_RETRYABLE: Final = frozenset({"55P03", "40P01"})
 _SESSION: Final = {
-    "statement_timeout": "0",  # the role may have one, and building an index may take longer
+    "statement_timeout": "0",  # building an index may take longer than the timeout of the role
     # If this process is killed, its statement ends too, and its locks are released.
     "client_connection_check_interval": "1s",
 }
@@ -27,21 +27,21 @@ _SESSION: Final = {
 
 @contextmanager
 def hold(connection: BaseDatabaseWrapper, *, patience: float) -> Iterator[None]:
-    """Hold the lock against other migrations of this database. SQLite has one writer anyway.
+    """Hold the migration lock of a PostgreSQL database. SQLite needs none, because it has one writer.
 
     Raises:
-        CommandError: another migration was still running after ``patience`` seconds.
+        CommandError: another migration still holds the lock after ``patience`` seconds.
 
     """
     if connection.vendor != "postgresql":
         yield
         return
-    # Polled, because a statement that waits for the lock keeps a snapshot, and building an index waits until
-    # all older snapshots are gone. The two would wait for each other.
+    # The lock is polled. A statement that waits for the lock would keep a snapshot, and building an index
+    # waits until all older snapshots are gone: a deadlock.
     deadline = time.monotonic() + patience
     while not _query(connection, "SELECT pg_try_advisory_lock(%s)", KEY):
         if time.monotonic() > deadline:
-            raise CommandError(f"another migration is still running after {patience:g} seconds")
+            raise CommandError(f"another migration still runs after {patience:g} seconds: try again later")
         time.sleep(_POLL_SECONDS)
     try:
         for name, value in _SESSION.items():
@@ -62,12 +62,12 @@ def retry(
     patience: float,
     say: Callable[[str], Any],
 ) -> None:
-    """Run ``work``, which continues where it stopped, until it gets every table lock that it needs.
+    """Call ``work`` until it gets every table lock that it needs. Each call continues where the last stopped.
 
-    One attempt blocks other statements for at most ``lock_timeout`` seconds; then there is a pause.
+    An attempt blocks other statements for at most ``lock_timeout`` seconds. A pause follows.
 
     Raises:
-        CommandError: a table was locked for ``patience`` seconds.
+        CommandError: a table is still locked after ``patience`` seconds.
 
     """
     if connection.vendor != "postgresql":
@@ -79,14 +79,15 @@ def retry(
         try:
             work()
         except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) not in _HELD:
+            if getattr(error.__cause__, "sqlstate", None) not in _RETRYABLE:
                 raise
         else:
             return
         if time.monotonic() > deadline:
             raise CommandError(
-                f"a table was still locked after {patience:g} seconds. This migration was rolled back; "
-                "earlier ones stay applied. Look for long transactions (pg_stat_activity) and run it again"
+                f"a table was still locked after {patience:g} seconds. This migration was rolled back, and "
+                "earlier ones stay applied. Look for long transactions in pg_stat_activity, and run migrate "
+                "again"
             )
         say("a table is locked; retrying in a moment")
         time.sleep(_PAUSE_SECONDS)
@@ -96,7 +97,7 @@ def _set(connection: BaseDatabaseWrapper, name: str, value: str) -> None:
     try:
         _query(connection, "SELECT set_config(%s, %s, false)", name, value)
     except DatabaseError:
-        # client_connection_check_interval is not supported on every platform.
+        # Not every platform supports client_connection_check_interval.
         if name == "lock_timeout":
             raise
 

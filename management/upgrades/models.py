@@ -1,4 +1,4 @@
-"""The nodes that serve on this database."""
+"""The nodes that serve with this database."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _STALE_SECONDS: Final = 86_400
 
 
 class NodeQuerySet(models.QuerySet["Node"]):
-    """Queries by when nodes were last seen."""
+    """Queries for nodes by when they were last seen."""
 
     def present(self) -> "NodeQuerySet":
         """Return the nodes that were seen in the last three minutes."""
@@ -28,7 +28,7 @@ class Node(models.Model):
 
     id = models.CharField(primary_key=True, max_length=300)  # host and port
     release = models.CharField(max_length=64)
-    knows = models.JSONField()  # names of the migrations in its release, for example users.0001_initial
+    knows = models.JSONField()  # the names of its release's migrations, for example users.0001_initial
     seen_at = models.DateTimeField(db_default=DatabaseNow())
 
     objects = NodeQuerySet.as_manager()

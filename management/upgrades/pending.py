@@ -1,4 +1,4 @@
-"""The migrations of this release that a database lacks: expand and contract migrations."""
+"""The expand and contract migrations of this release that are not applied to a database."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +19,12 @@ def is_contract(migration: Migration) -> bool:
     return getattr(migration, "kind", None) == CONTRACT
 
 
-def needed_to_serve() -> frozenset[Name]:
+def get_required_migrations() -> frozenset[Name]:
     """Return the migrations that a node of this release needs: all but contract migrations."""
-    return frozenset(_Disk().expanding)
+    return frozenset(_Release().expanding)
 
 
-class _Disk:
+class _Release:
     """The migrations of this release."""
 
     def __init__(self) -> None:
@@ -39,8 +39,8 @@ class _Disk:
     def expanding(self) -> set[Name]:
         return self.all.keys() - self.contracts
 
-    def behind_a_contract(self, pending: set[Name]) -> set[Name]:
-        """Return the migrations that depend on a pending contract migration."""
+    def behind_contracts(self, pending: set[Name]) -> set[Name]:
+        """Return the expand migrations that depend on a pending contract migration."""
         contracts = self.contracts & pending
         return {
             name
@@ -51,10 +51,10 @@ class _Disk:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """How a database differs from this release."""
+    """The differences between the migrations of this release and those applied to a database."""
 
-    fresh: bool  # nothing was ever applied, so no node can be running
-    unknown: list[Name]  # applied, but unknown to this release: a newer release migrated the database
+    fresh: bool  # no migration was ever applied, so no node can be running
+    unknown: list[Name]  # applied by a newer release, and unknown to this one
     expand: list[Name]
     contract: list[Name]
     behind: list[Name]  # expand migrations that depend on a pending contract migration
@@ -66,16 +66,16 @@ class Pending:
 
 
 def find_pending(connection: BaseDatabaseWrapper) -> Pending:
-    """Compare a database with this release."""
-    disk = _Disk()
+    """Return the differences between this release and a database."""
+    release = _Release()
     applied = set(MigrationRecorder(connection).applied_migrations())
-    replaced = {name for migration in disk.all.values() for name in migration.replaces}
-    lacking = set(disk.all) - applied
-    behind = disk.behind_a_contract(lacking)
+    replaced = {name for migration in release.all.values() for name in migration.replaces}
+    lacking = set(release.all) - applied
+    behind = release.behind_contracts(lacking)
     return Pending(
         fresh=not applied,
-        unknown=sorted(applied - set(disk.all) - replaced),
-        expand=sorted((lacking & disk.expanding) - behind),
-        contract=sorted(lacking & disk.contracts),
+        unknown=sorted(applied - set(release.all) - replaced),
+        expand=sorted((lacking & release.expanding) - behind),
+        contract=sorted(lacking & release.contracts),
         behind=sorted(behind),
     )

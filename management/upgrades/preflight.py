@@ -1,4 +1,4 @@
-"""Checks before a migration: what would make it fail, and what it needs."""
+"""Checks before a migration, for reasons why it would fail or break a serving node."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ _MAX_NAMES: Final = 5  # in a sentence
 
 @dataclass(slots=True)
 class Findings:
-    """Reasons not to migrate now, warnings, the pending migrations and the serving nodes."""
+    """The reasons not to migrate, the warnings, the pending migrations and the serving nodes."""
 
     refusals: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -33,8 +33,8 @@ class Findings:
 def check(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: bool = False) -> Findings:
     """Check whether a database can be migrated.
 
-    With ``confirmed``, the operator says that no node of an earlier release runs. With ``forced``, nodes that
-    were seen recently are ignored.
+    ``confirmed`` means that the operator confirms that no node of an earlier release runs. With ``forced``,
+    nodes that were seen recently are ignored.
     """
     findings = Findings()
     try:
@@ -43,13 +43,13 @@ def check(connection: BaseDatabaseWrapper, *, confirmed: bool = False, forced: b
         findings.refusals.append(f"the database is too old: {error}")
         return findings
     except DatabaseError as error:
-        findings.refusals.append(f"the database does not answer: {error}")
+        findings.refusals.append(f"the database cannot be reached: {error}")
         return findings
     found = findings.pending = pending.find_pending(connection)
-    findings.nodes = serving.nodes(connection, found.contract)
+    findings.nodes = serving.find_nodes(connection, found.contract)
     findings.refusals += _refusals(connection, found, confirmed=confirmed)
     if confirmed and not forced:
-        findings.refusals += _nodes_in_need(findings.nodes)
+        findings.refusals += _node_refusals(findings.nodes)
     if found.expand or found.contract:
         findings.refusals += rights.find_missing(connection, _tables(found.expand + found.contract))
     if (found.expand or found.contract) and not found.fresh:
@@ -65,22 +65,22 @@ def _refusals(connection: BaseDatabaseWrapper, found: Pending, *, confirmed: boo
         refusals.append(f"PostgreSQL must be {_OLDEST_POSTGRESQL} or newer")
     if found.unknown:
         refusals.append(
-            f"the database was migrated by a newer release: this one does not know {_listed(found.unknown)}. "
-            "Use that release, or restore the backup from before it"
+            f"a newer release migrated the database: this release does not know {_join(found.unknown)}. "
+            "Use the newer release, or restore a backup from before its migration"
         )
     if found.behind and not confirmed and not found.fresh:
         refusals.append(
-            f"{_listed(found.contract)} of the previous release was never applied, and "
-            f"{_listed(found.behind)} depends on it: when all nodes run that release, repeat with --yes"
+            f"{_join(found.contract)} of the previous release was not applied, and "
+            f"{_join(found.behind)} depends on it: when all nodes run that release, try again with --yes"
         )
     return refusals
 
 
-def _nodes_in_need(nodes: list[Serving]) -> list[str]:
+def _node_refusals(nodes: list[Serving]) -> list[str]:
     return [
         f"{node.name}, release {node.release}, was seen {node.seconds} seconds ago and needs what "
-        f"{_listed(node.needs)} removes: replace it first. If it is gone for good, repeat in three "
-        "minutes, or with --force"
+        f"{_join(node.needs)} removes: upgrade this node first. If it was shut down for good, try again in "
+        "three minutes, or use --force"
         for node in nodes
         if node.needs
     ]
@@ -104,14 +104,14 @@ def _on_postgresql(connection: BaseDatabaseWrapper, found: Pending) -> list[str]
         if number:
             warnings.append(
                 f"{number} transactions are open, the oldest for {oldest} seconds. "
-                "A migration that needs their tables retries, and gives up after --patience"
+                "A migration that needs their tables retries, and gives up after --patience seconds"
             )
         for table in sorted(_tables(found.expand + found.contract)):
             cursor.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table])
             size = cursor.fetchone()[0] or 0
             if size >= _BIG:
                 warnings.append(
-                    f"{table} has {size // 2**20:,} MiB: the disk of the database needs as much free space"
+                    f"{table} has {size // 2**20:,} MiB: the database needs as much free disk space"
                 )
     return warnings
 
@@ -131,7 +131,7 @@ def _on_sqlite(connection: BaseDatabaseWrapper, found: Pending) -> list[str]:
 
 
 def _tables(names: list[Name]) -> set[str]:
-    """Return the tables of the models that migrations change, if the models still exist."""
+    """Return the tables that migrations change, except those whose model no longer exists."""
     disk = MigrationLoader(None).disk_migrations
     found = set()
     for name in names:
@@ -144,6 +144,6 @@ def _tables(names: list[Name]) -> set[str]:
     return found
 
 
-def _listed(names: list[Name]) -> str:
+def _join(names: list[Name]) -> str:
     listed = ", ".join(".".join(name) for name in names[:_MAX_NAMES])
     return listed + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")

@@ -1,4 +1,4 @@
-"""The heartbeat of a node, by which ``migrate`` knows what serving nodes still need."""
+"""The heartbeat of a node. ``migrate`` reads it to find out what serving nodes still need."""
 
 import logging
 import socket
@@ -25,7 +25,7 @@ def release() -> str:
 
 
 def announce() -> None:
-    """Store that this node serves. All workers of a node write the same row."""
+    """Record that this node serves. All workers of a node write the same row."""
     node = Node(id=_name(), release=release(), knows=_migrations(), seen_at=DatabaseNow())
     Node.objects.bulk_create(
         [node],

@@ -1,4 +1,4 @@
-"""Checks that the role, or the operating-system user, that migrates has the rights to do so."""
+"""Checks of the rights to migrate: of the database role, or of the system's user with SQLite."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 
 def find_missing(connection: BaseDatabaseWrapper, tables: set[str]) -> list[str]:
-    """Return the rights that are missing to change these tables and create new ones, as sentences."""
+    """Return a sentence for each right that is missing to change these tables and to create tables."""
     if connection.vendor == "postgresql":
         return _on_postgresql(connection, tables)
     return _on_sqlite(Path(str(connection.settings_dict["NAME"])))
@@ -21,7 +21,7 @@ def _on_postgresql(connection: BaseDatabaseWrapper, tables: set[str]) -> list[st
         )
         role, schema, read_only, may_create = cursor.fetchone()
         if read_only:
-            return ["the database is read-only: it is a standby, or configured so"]
+            return ["the database is read-only: connect to the primary, or check its configuration"]
         missing = (
             [] if may_create else [f"{role} may not create tables: GRANT CREATE ON SCHEMA {schema} TO {role}"]
         )
@@ -32,7 +32,7 @@ def _on_postgresql(connection: BaseDatabaseWrapper, tables: set[str]) -> list[st
             [list(tables)],
         )
         missing += [
-            f"{table} belongs to {owner}, and {role} may not change it: migrate as {owner}"
+            f"{table} belongs to {owner}, and {role} may not change it: run migrate as {owner}"
             for table, owner in cursor.fetchall()
         ]
     return missing
@@ -41,4 +41,4 @@ def _on_postgresql(connection: BaseDatabaseWrapper, tables: set[str]) -> list[st
 def _on_sqlite(path: Path) -> list[str]:
     if not path.is_file() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return []
-    return [f"this user cannot write to {path} or its folder: migrate as the user that runs the server"]
+    return [f"this user cannot write to {path} or its folder: run migrate as the user that runs the server"]

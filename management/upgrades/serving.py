@@ -1,4 +1,4 @@
-"""The nodes that serve now, and what they still need."""
+"""The serving nodes, and the contract migrations that would break them."""
 
 from dataclasses import dataclass
 
@@ -17,15 +17,15 @@ class Serving:
 
     name: str
     release: str
-    seconds: int  # since it was seen
-    needs: list[Name]  # contract migrations that would remove something it needs
+    seconds: int  # since the node was last seen
+    needs: list[Name]  # the contract migrations that would remove what the node needs
 
 
-def nodes(connection: BaseDatabaseWrapper, contracts: list[Name]) -> list[Serving]:
-    """Return the serving nodes, by name, each with the contract migrations that would break it.
+def find_nodes(connection: BaseDatabaseWrapper, contracts: list[Name]) -> list[Serving]:
+    """Return the serving nodes, sorted by name, each with the contract migrations that would break it.
 
-    A contract migration names the expand migrations that it completes. A node that knows these does not need
-    what the contract migration removes.
+    A contract migration names the expand migrations that it completes. A node whose release has these does
+    not need what the contract migration removes.
     """
     if Node._meta.db_table not in connection.introspection.table_names():
         return []

@@ -68,7 +68,7 @@ class Day:
 def books(address: str) -> World:
     """A tenant with people, organizations and a month behind it."""
     slug = f"books-{secrets.token_hex(2)}"
-    seeding.prepare(seeding.Wanted(1, 60, 6, 700), slug=slug, confirmed=True)
+    seeding.prepare(seeding.Amounts(1, 60, 6, 700), slug=slug, confirmed=True)
     with tenancy.using(tenancy.EVERYWHERE):
         tenant = Tenant.objects.get(slug=slug)
         tenants.change(tenant, {"name": "Acme Books"})

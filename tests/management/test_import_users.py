@@ -22,7 +22,7 @@ from identity.core.errors import Invalid
 from identity.users import importing
 from identity.users.models import User
 from management.imports import formats
-from management.imports.records import Foreign, LeftOut
+from management.imports.records import ForeignUser, LeftOut
 from tests.support import threads
 from tests.support.cast import World
 
@@ -456,8 +456,8 @@ NAMES = [
 def test_whatever_a_record_holds_is_a_person_or_refused(name, raw, credential):
     form = formats.get_format(name, firebase_parameters=Path(FIREBASE[1]))
     try:
-        found = form.person(raw | {"credentials": [credential | {"type": "password"}]})
-        assert isinstance(found, Foreign)
+        found = form.to_user(raw | {"credentials": [credential | {"type": "password"}]})
+        assert isinstance(found, ForeignUser)
         if found.encoded:
             found.encoded()
     except (Invalid, LeftOut):

@@ -256,7 +256,7 @@ class TestRemoving:
 
         call_command("reset_second_step", operator.who.username, stdout=said)
 
-        assert "password alone is now enough" in said.getvalue()
+        assert "now signs in with the password alone" in said.getvalue()
         assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
         for name in (operator.who.username, "nobody"):
             with pytest.raises(CommandError):

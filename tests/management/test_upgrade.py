@@ -221,7 +221,7 @@ def test_a_contract_that_was_forgotten_is_asked_about_before_anything_is_done(sh
     refused = shop.manage("migrate")
 
     assert refused.returncode == 1
-    assert "repeat with --yes" in refused.stderr
+    assert "try again with --yes" in refused.stderr
     assert shop.applied()["0004_next"] is False
     assert shop.manage("migrate", "--yes").returncode == 0
     assert all(shop.applied().values())
@@ -397,7 +397,7 @@ def test_what_the_role_may_not_change_is_told_before_anything_is_changed(databas
 def test_a_database_that_does_not_answer_or_is_too_old_is_a_refusal_and_no_error(monkeypatch):
     for error, said in (
         (NotSupportedError("PostgreSQL 14 or later is required"), "too old"),
-        (OperationalError("no"), "does not answer"),
+        (OperationalError("no"), "cannot be reached"),
     ):
         monkeypatch.setattr(connections["default"], "ensure_connection", mock.Mock(side_effect=error))
         assert said in preflight.check(connection).refusals[0]
@@ -409,10 +409,10 @@ def test_postgresql_before_14_is_too_old(version, old):
 
 
 def test_a_node_of_this_release_is_ready_without_the_contracts(monkeypatch):
-    every = pending.needed_to_serve()
+    every = pending.get_required_migrations()
     name = ("users", "0002_search_index")
     monkeypatch.setattr(
         pending, "is_contract", lambda migration: (migration.app_label, migration.name) == name
     )
 
-    assert every - pending.needed_to_serve() == {name}
+    assert every - pending.get_required_migrations() == {name}

@@ -13,7 +13,7 @@ from tests.support.threads import wait_until
 
 
 def seen() -> dict[str, serving.Serving]:
-    return {node.name: node for node in serving.nodes(connection, [])}
+    return {node.name: node for node in serving.find_nodes(connection, [])}
 
 
 def test_a_node_is_there_while_it_serves_and_gone_once_it_was_stopped(address):

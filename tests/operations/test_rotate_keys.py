@@ -227,7 +227,7 @@ class TestReseal:
         with acme.active():
             assert applications.is_valid_secret(application, secret)
 
-        assert "they move when the application next presents its secret" in text
+        assert "they are re-encrypted when the application next presents its secret" in text
         assert left()["client_secrets"] == before - 1
 
     def test_a_dry_run_counts_and_changes_nothing(self, acme, stored, settings):

@@ -15,10 +15,12 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         """Create what is missing and print what was created."""
-        made = bootstrap.prepare()
-        self.stdout.write("Created the default tenant." if made.tenant else "The default tenant exists.")
-        if not made.administrator:
-            self.stdout.write("An administrator exists.")
+        result = bootstrap.prepare()
+        self.stdout.write(
+            "Created the default tenant." if result.created_tenant else "The default tenant already exists."
+        )
+        if not result.created_administrator:
+            self.stdout.write("An administrator already exists.")
         elif settings.ADMIN_PASSWORD:
             self.stdout.write(
                 f"Created the administrator {settings.ADMIN_USERNAME}, with the password of ADMIN_PASSWORD."

@@ -18,9 +18,9 @@ class Command(BaseCommand):
     """Runs all checks of the installation and prints the findings. Changes nothing."""
 
     help = (
-        "Report what is wrong with this installation and how to fix it: address, certificate, clock, "
-        "database, keys, messages, redirect URIs, files, administrators. Changes nothing and prints no "
-        "secret. The exit code is 1 if something is wrong."
+        "Report what is wrong with this installation and how to fix it. Checks the address, certificate, "
+        "clock, database, cache, keys, connectors, messages, redirect URIs, files and administrators. "
+        "Changes nothing and prints no secrets. The exit code is 1 if there is an error or a warning."
     )
     # This command reports failed checks itself.
     requires_system_checks: Final = []  # type: ignore[misc]
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             "--fail-level",
             choices=["warning", "error"],
             default="warning",
-            help="the lowest level that gives exit code 1 (default: %(default)s)",
+            help="the lowest level for which the exit code is 1 (default: %(default)s)",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
 
 def _as_dict(finding: CheckMessage) -> dict[str, str]:
-    level = next(name for least, name in reversed(_LEVELS.items()) if finding.level >= least)
+    level = next(name for minimum, name in reversed(_LEVELS.items()) if finding.level >= minimum)
     return {"id": str(finding.id), "level": level, "message": finding.msg, "fix": finding.hint or ""}
 
 
@@ -64,9 +64,9 @@ def _as_text(finding: dict[str, str]) -> str:
 
 def _summary(found: list[dict[str, str]]) -> str:
     levels = [finding["level"] for finding in found]
-    wrong = [
+    counts = [
         f"{number} {level}{'' if number == 1 else 's'}"
         for level in ("error", "warning")
         if (number := levels.count(level))
     ]
-    return f"Found {' and '.join(wrong)}." if wrong else "Nothing is wrong."
+    return f"Found {' and '.join(counts)}." if counts else "Nothing is wrong."

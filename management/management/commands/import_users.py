@@ -41,28 +41,28 @@ class Command(BaseCommand):
         parser.add_argument("files", nargs="+", type=_file, metavar="FILE")
         parser.add_argument("--tenant", required=True, metavar="SLUG", help="the tenant to import into")
         parser.add_argument(
-            "--format", choices=formats.NAMES, help="format of the files (default: by the file's name)"
+            "--format", choices=formats.NAMES, help="format of the files (default: by the first file's name)"
         )
         parser.add_argument(
             "--source",
-            help="name of the other system, to tell two with the same format apart (default: the format)",
+            help="name of the other system, if two have the same format (default: the format)",
         )
         parser.add_argument(
             "--firebase-parameters",
             type=_file,
             metavar="FILE",
-            help="the password hash parameters of the Firebase project",
+            help="file with the password hash parameters of the Firebase project",
         )
         parser.add_argument(
             "--auth0-passwords",
             type=_file,
             metavar="FILE",
-            help="the password hashes, as Auth0's support sends them",
+            help="file with the password hashes, as Auth0's support sends it",
         )
         parser.add_argument(
             "--drop-unknown-hashes",
             action="store_true",
-            help="import users whose password hash is not supported, without a password",
+            help="import users whose password hash is not supported, but without a password",
         )
         parser.add_argument(
             "--batch",
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--dry-run", action="store_true", help="check everything, store nothing")
         parser.add_argument(
-            "--report", type=Path, metavar="FILE", help="write what is wrong to this file, as JSON lines"
+            "--report", type=Path, metavar="FILE", help="write the problems to this file, as JSON lines"
         )
         parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         """Import the users, print the summary, and exit with 1 if a row was refused.
 
         Raises:
-            CommandError: an option, a file or the tenant is wrong.
+            CommandError: an option or a file is invalid, or the tenant does not exist.
 
         """
         summary = Summary()
@@ -103,7 +103,7 @@ class Command(BaseCommand):
     def _run(self, report: Report, options: dict[str, Any]) -> Iterator[Summary]:
         paths: list[Path] = options["files"]
         name = options["format"] or formats.guess_format(paths[0])
-        form = formats.get_format(
+        format_ = formats.get_format(
             name,
             firebase_parameters=options["firebase_parameters"],
             auth0_passwords=options["auth0_passwords"],
@@ -114,9 +114,9 @@ class Command(BaseCommand):
             dry_run=options["dry_run"],
             drop_unknown_hashes=options["drop_unknown_hashes"],
         )
-        importer = Importer(form, chosen, report)
+        importer = Importer(format_, chosen, report)
         yield importer.summary
-        yield from importer.run(chain.from_iterable(form.read(path) for path in paths))
+        yield from importer.run(chain.from_iterable(format_.read(path) for path in paths))
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
@@ -140,17 +140,17 @@ class Command(BaseCommand):
 
 @contextmanager
 def _report(path: Path | None, say: Callable[[str], None]) -> Iterator[Report]:
-    """Yield a function that reports a problem: to the file, readable by its owner alone, or by ``say``.
+    """Yield a function that reports a problem: to the file, which only its owner can read, or to ``say``.
 
-    ``say`` gets the first ``_SHOWN`` problems only.
+    Without a file, only the first ``_SHOWN`` problems are reported.
     """
     if path is None:
-        left = iter([*[True] * _SHOWN, False])
+        is_shown = iter([*[True] * _SHOWN, False])
 
         def say_first(problem: dict[str, Any]) -> None:
-            more = next(left, None)
-            if more is not None:
-                say(json.dumps(problem) if more else "… and more. Use --report FILE to get all of them.")
+            show = next(is_shown, None)
+            if show is not None:
+                say(json.dumps(problem) if show else "… and more. Use --report FILE to get all of them.")
 
         yield say_first
         return

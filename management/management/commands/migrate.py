@@ -1,4 +1,4 @@
-"""``manage.py migrate``: Django's command, which first checks what is safe and defers the rest."""
+"""``manage.py migrate``: Django's command with checks. It defers migrations that are not safe yet."""
 
 from functools import partial
 from typing import Any, Final
@@ -29,19 +29,19 @@ class Command(migrate.Command):
         parser.add_argument(
             "--yes",
             action="store_true",
-            help="apply contract migrations too: no node runs an earlier release",
+            help="apply contract migrations too. Use it when no node runs an earlier release",
         )
         parser.add_argument(
             "--force",
             action="store_true",
-            help="with --yes: apply them even if nodes that need what they remove were seen recently",
+            help="with --yes: apply them even if a node that needs what they remove was seen recently",
         )
         parser.add_argument(
             "--lock-timeout",
             type=float,
             default=0.5,
             metavar="SECONDS",
-            help="seconds to wait for a table lock in one attempt; requests wait behind it "
+            help="how long an attempt waits for a table lock; requests for the table wait too "
             "(default: %(default)s)",
         )
         parser.add_argument(
@@ -49,15 +49,15 @@ class Command(migrate.Command):
             type=float,
             default=120,
             metavar="SECONDS",
-            help="seconds after which to give up waiting for tables or another migration "
+            help="how long to wait for table locks or another migration before giving up "
             "(default: %(default)s)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check first, then apply the migrations that are safe.
+        """Apply the migrations that are safe, after the checks of ``preflight``.
 
         Raises:
-            CommandError: ``migrate`` may not run on this database.
+            CommandError: a check refuses the migration.
 
         """
         connection = connections[options["database"]]
@@ -89,5 +89,5 @@ class Command(migrate.Command):
         deferred = ", ".join(".".join(name) for name in found.contract)
         self.stdout.write(
             f"Not applied, because earlier releases need what they remove: {deferred}. "
-            "Run migrate --yes when all nodes run this release."
+            "When all nodes run this release, run migrate --yes."
         )

@@ -1,4 +1,4 @@
-"""``manage.py preflight``: check before an upgrade whether ``migrate`` may run."""
+"""``manage.py preflight``: check before an upgrade whether ``migrate`` can run."""
 
 import json
 import sys
@@ -13,18 +13,18 @@ from management.upgrades.preflight import Findings
 
 
 class Command(BaseCommand):
-    """Reports whether ``migrate`` of this release may run on the database, and what it would do."""
+    """Reports whether ``migrate`` of this release can run on the database, and what it would apply."""
 
     help = (
-        "Report whether migrate may run on this database, and what it would do. Changes nothing. The exit "
-        "code is 1 if it may not."
+        "Report whether migrate of this release can run on this database, and which migrations it would "
+        "apply: now, with --yes, or after those. Changes nothing. The exit code is 1 if migrate would refuse."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options."""
         parser.add_argument(
-            "--yes", action="store_true", help="check for migrate --yes: no node runs an earlier release"
+            "--yes", action="store_true", help="check migrate --yes, which applies contract migrations too"
         )
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 

@@ -17,9 +17,9 @@ class Command(BaseCommand):
     """Deletes expired rows in small transactions, while servers serve."""
 
     help = (
-        "Delete the expired rows of all tenants: requests and codes, ended refresh families and sessions, "
-        "counters, leftovers of deleted rows, and audit entries older than their tenant keeps them. Uses "
-        "small transactions and may run while servers serve. Safe to interrupt and to repeat."
+        "Delete the expired rows of all tenants: authorization requests, codes, sessions, refresh families, "
+        "counters, remains of deleted rows, and audit entries past the tenant's retention time. Uses small "
+        "transactions and can run while servers serve. Safe to interrupt and to repeat."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,15 +42,15 @@ class Command(BaseCommand):
         """Delete expired rows, or count them with ``--dry-run``, and print the numbers."""
         ends_at = None if seconds is None else time.monotonic() + seconds
         rows: dict[str, int] = {}
-        for name, count, forget in _kinds(options["batch"]):
-            rows[name] = count() if dry_run else self._forget(name, forget(), ends_at)
+        for name, count, delete in _kinds(options["batch"]):
+            rows[name] = count() if dry_run else self._delete(name, delete(), ends_at)
         complete = ends_at is None or time.monotonic() <= ends_at
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "complete": complete, "rows": rows}))
         else:
             self.stdout.write(_summary(rows, dry_run=dry_run, complete=complete))
 
-    def _forget(self, name: str, batches: Iterator[int], ends_at: float | None) -> int:
+    def _delete(self, name: str, batches: Iterator[int], ends_at: float | None) -> int:
         total = 0
         for deleted in _until(ends_at, batches):
             total += deleted
@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
 
 def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], Iterator[int]]]]:
-    """Name each kind, with what counts it and what forgets it."""
+    """Yield the name of each kind of row, and functions that count and delete the expired rows."""
     for kind in expiry.get_kinds():
         yield kind.name, partial(expiry.count, kind), partial(expiry.purge, kind, batch=batch)
     # Audit entries are deleted by this command alone, never by a server.

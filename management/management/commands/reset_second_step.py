@@ -9,22 +9,23 @@ from management.administrators.models import Administrator
 
 
 class Command(BaseCommand):
-    """Removes the second step of an administrator, for when no other administrator can do so."""
+    """Removes the second step of an administrator, in case no other administrator can do it."""
 
     help = (
         "Remove the second step of an administrator who lost the authenticator and the recovery codes. The "
-        "password alone is then enough to sign in. The administrator's sessions and tokens end."
+        "administrator can then sign in with the password alone. All sessions and tokens of the "
+        "administrator end."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the username."""
-        parser.add_argument("username")
+        """Add the argument."""
+        parser.add_argument("username", help="the administrator's username")
 
     def handle(self, *_: Any, username: str, **__: Any) -> None:
         """Remove the second step.
 
         Raises:
-            CommandError: there is no such administrator, or no second step.
+            CommandError: there is no such administrator, or the administrator has no second step.
 
         """
         administrator = Administrator.objects.filter(username=username).first()
@@ -33,4 +34,4 @@ class Command(BaseCommand):
         if administrator.second_step_since is None:
             raise CommandError(f"{username} has no second step")
         second_step.remove(administrator)
-        self.stdout.write(f"Removed the second step of {username}. The password alone is now enough.")
+        self.stdout.write(f"Removed the second step of {username}, who now signs in with the password alone.")

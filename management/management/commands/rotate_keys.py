@@ -13,8 +13,8 @@ from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 
 _HELP = (
-    "Rotate the signing keys of tenants, or publish their next keys a day before (--prepare). With --reseal, "
-    "re-encrypt with the first of ENCRYPTION_KEYS what an older key encrypted. See docs/operations.md."
+    "Rotate the signing keys of tenants. Use --prepare a day before, to publish the next keys. With "
+    "--reseal, re-encrypt stored data with the first key of ENCRYPTION_KEYS. See docs/operations.md."
 )
 Step = dict[str, Any]
 
@@ -26,11 +26,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options."""
-        parser.add_argument("--tenant", action="append", default=[], metavar="SLUG", help="may be repeated")
+        parser.add_argument("--tenant", action="append", default=[], metavar="SLUG", help="can be repeated")
         parser.add_argument("--all", action="store_true", help="every tenant")
-        parser.add_argument("--prepare", action="store_true", help="publish the next key, rotate nothing")
+        parser.add_argument("--prepare", action="store_true", help="publish the next keys, rotate nothing")
         parser.add_argument(
-            "--reseal", action="store_true", help="re-encrypt what older keys encrypted, in all tenants"
+            "--reseal", action="store_true", help="re-encrypt the data of all tenants that has an older key"
         )
         parser.add_argument("--dry-run", action="store_true", help="report what would change, change nothing")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -39,12 +39,12 @@ class Command(BaseCommand):
         """Prepare, rotate or re-encrypt, and print the result.
 
         Raises:
-            CommandError: no tenant was named, or a tenant or row failed.
+            CommandError: no tenant was named, or a tenant or a row failed.
 
         """
         tenants = _tenants(options["tenant"], everyone=options["all"])
         if not tenants and (options["prepare"] or not options["reseal"]):
-            raise CommandError("name the tenants with --tenant SLUG or --all, or use --reseal alone")
+            raise CommandError("use --tenant SLUG or --all to choose tenants, or --reseal without --prepare")
         steps = [_step(tenant, prepare=options["prepare"], dry_run=dry_run) for tenant in tenants]
         resealed = _reencrypt(dry_run=dry_run) if options["reseal"] else []
         if options["json"]:
@@ -66,9 +66,9 @@ def _tenants(slugs: list[str], *, everyone: bool) -> list[Tenant]:
 
 
 def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
-    """Prepare or rotate the key of one tenant and return the result.
+    """Prepare or rotate the key of one tenant, and return the result.
 
-    ``published_at`` is when the key first appeared in the key set.
+    ``published_at`` is the time at which the key was added to the key set.
     """
     step: Step = {"tenant": tenant.slug, "action": "prepare" if prepare else "rotate"}
     with tenancy.using(tenant.to_active()):
@@ -88,8 +88,8 @@ def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
 def _reencrypt(*, dry_run: bool) -> list[Step]:
     """Re-encrypt each kind of encrypted row, and return a result for each.
 
-    ``done`` counts the re-encrypted rows, ``closed`` those whose key is missing, ``left`` those that still
-    need an older key. ``moves`` says when those move to the newest key by themselves.
+    ``done`` is the number of re-encrypted rows, ``closed`` of rows whose key is missing, ``left`` of rows
+    that still need an older key. ``moves`` says when those rows are re-encrypted without this command.
     """
     results = []
     for kind in columns.declared():
@@ -121,5 +121,5 @@ def _step_text(step: Step) -> str:
 def _reencryption_text(kind: Step) -> str:
     text = f"{kind['kind']}: {kind['done']} re-encrypted, {kind['left']} still need older keys"
     if kind["closed"]:
-        return f"{text}, {kind['closed']} of them a key that is not in ENCRYPTION_KEYS"
-    return f"{text}; they move {kind['moves']}" if kind["left"] and kind["moves"] else text
+        return f"{text}, and {kind['closed']} of them one that is missing from ENCRYPTION_KEYS"
+    return f"{text}; they are re-encrypted {kind['moves']}" if kind["left"] and kind["moves"] else text

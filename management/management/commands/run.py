@@ -1,4 +1,4 @@
-"""``manage.py run``: start everything for a first look, in the foreground."""
+"""``manage.py run``: start Gatehouse and a demo application in the foreground."""
 
 import os
 import signal
@@ -19,8 +19,8 @@ from django.db import connection
 from management.seeding import bootstrap, demo
 from management.seeding.demo import Demo
 
-_START_SECONDS: Final = 30  # in which a process must answer
-_STOP_SECONDS: Final = 35  # in which a process may finish its requests
+_START_SECONDS: Final = 30  # the time in which a process must respond
+_STOP_SECONDS: Final = 35  # the time that a process has to finish its requests
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DEMO: Final = settings.BASE_DIR / "docs" / "examples" / "relying_party"
 
@@ -28,9 +28,12 @@ _interrupted: Final = threading.Event()
 
 
 class Command(BaseCommand):
-    """Migrates, creates what is missing, and serves Gatehouse and a demo application."""
+    """Prepares the database, and serves Gatehouse and a demo application."""
 
-    help = "Migrate, create what is missing, and serve Gatehouse and a demo application."
+    help = (
+        "Migrate the database, create the first administrator, and serve Gatehouse and a demo application "
+        "until Ctrl-C. Production has no demo application."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the option to leave out the demo application."""
@@ -38,7 +41,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, without_demo: bool = False, **__: Any) -> None:
         """Serve until Ctrl-C, or until one of the processes ends."""
-        # The demo creates an account whose password is printed, which is not for production.
+        # The demo prints the password of an account that it creates, so production has no demo.
         without_demo = without_demo or not settings.DEVELOPMENT
         for number in _SIGNALS:
             signal.signal(number, _interrupt)
@@ -102,7 +105,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _check_interrupted() -> None:
-    """Raise `KeyboardInterrupt` if a signal came: Python drops exceptions raised inside finalizers."""
+    """Raise `KeyboardInterrupt` after a signal. Python drops exceptions that are raised in finalizers."""
     if _interrupted.is_set():
         raise KeyboardInterrupt
 
@@ -153,7 +156,7 @@ def _start_relying_party(application: Demo, port: int) -> subprocess.Popen[bytes
 
 
 def _start(command: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    # In a separate session, so Ctrl-C reaches this process only, which then stops the others in order.
+    # A separate session: Ctrl-C reaches only this process, which then stops the others in order.
     return subprocess.Popen(  # noqa: S603 - our own programs, no shell
         command, env=os.environ | environment, cwd=settings.BASE_DIR, start_new_session=True
     )
@@ -164,13 +167,13 @@ def _wait_for(process: subprocess.Popen[bytes], url: str) -> None:
     while time.monotonic() < deadline:
         _check_interrupted()
         if process.poll() is not None:
-            raise CommandError(f"a process ended before it answered at {url}: see its output above")
+            raise CommandError(f"a process ended before it responded at {url}: see its output above")
         try:
             with urllib.request.urlopen(url, timeout=2):  # noqa: S310 - our own address
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    raise CommandError(f"nothing answered at {url} within {_START_SECONDS} seconds")
+    raise CommandError(f"{url} did not respond within {_START_SECONDS} seconds: see the output above")
 
 
 def _wait_for_first_exit(processes: list[subprocess.Popen[bytes]]) -> None:

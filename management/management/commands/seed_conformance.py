@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from identity.core.errors import ServiceError
 from management.seeding.conformance import configuration, seeding
-from management.seeding.conformance.seeding import Seeded
+from management.seeding.conformance.seeding import SuiteData
 
 _HELP: Final = (
     "Create two clients and a user for the OpenID Foundation's conformance suite, in a separate tenant, and "
@@ -31,7 +31,7 @@ class Command(BaseCommand):
             default="https://www.certification.openid.net",
             help="URL of the suite (default: %(default)s)",
         )
-        parser.add_argument("--alias", required=True, help="the alias of the plan, part of its redirect URIs")
+        parser.add_argument("--alias", required=True, help="the plan's alias, part of its redirect URIs")
         parser.add_argument(
             "--tenant", default="conformance", help="the tenant, created if missing (default: %(default)s)"
         )
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         """Create or correct the rows, and print the configuration.
 
         Raises:
-            CommandError: a service refused.
+            CommandError: BASE_URL or an option is not allowed, or the tenant is in use.
 
         """
         try:
@@ -56,15 +56,15 @@ class Command(BaseCommand):
             )
         except ServiceError as refused:
             raise CommandError(refused.message) from None
-        text = json.dumps(configuration.configuration(seeded), indent=2)
+        text = json.dumps(configuration.build(seeded), indent=2)
         self.stdout.write(text if options["json"] else _summary(seeded, text))
 
 
-def _summary(seeded: Seeded, text: str) -> str:
+def _summary(seeded: SuiteData, text: str) -> str:
     secrets = (
         "The secrets and the password are shown only this once."
         if seeded.is_complete
-        else "Existing secrets stay and are not shown again; --rotate creates new ones."
+        else "Existing secrets are unchanged and not shown again; --rotate creates new ones."
     )
     return "\n".join(
         [

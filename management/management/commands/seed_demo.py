@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from identity.core.errors import ServiceError
 from management.seeding.demo_data import seeding
-from management.seeding.demo_data.seeding import Made, Wanted
+from management.seeding.demo_data.seeding import Amounts, Result
 
 _HELP: Final = (
     "Fill a tenant with made-up users, organizations and sign-ins. The same seed gives the same data, except "
     "for ids, times in the log and the password, which all users share and which is shown once. Safe to "
-    "repeat, also with greater numbers."
+    "repeat, with the same or larger numbers."
 )
 _MAX_NUMBER: Final = 1_000_000
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             type=_number,
             default=1,
             metavar="N",
-            help="another seed gives other users (default: %(default)s)",
+            help="the seed of the made-up data (default: %(default)s)",
         )
         parser.add_argument(
             "--tenant",
@@ -57,7 +57,7 @@ class Command(BaseCommand):
             help="the tenant, created if missing (default: %(default)s)",
         )
         parser.add_argument("--in-use", action="store_true", help="allow a tenant that has other users")
-        parser.add_argument("--yes", action="store_true", help="allow it in production")
+        parser.add_argument("--yes", action="store_true", help="create the data even in production")
         parser.add_argument("--dry-run", action="store_true", help="only report what would be created")
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -65,13 +65,13 @@ class Command(BaseCommand):
         """Create what is missing and print the result.
 
         Raises:
-            CommandError: a service refused.
+            CommandError: this is production, an option is not allowed, or the tenant is in use.
 
         """
-        wanted = Wanted(*(options[name] for name in ("seed", "users", "organizations", "logs")))
+        amounts = Amounts(*(options[name] for name in ("seed", "users", "organizations", "logs")))
         try:
             made = seeding.prepare(
-                wanted,
+                amounts,
                 slug=options["tenant"],
                 in_use=options["in_use"],
                 confirmed=options["yes"],
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(asdict(made)) if options["json"] else _summary(made))
 
 
-def _summary(made: Made) -> str:
+def _summary(made: Result) -> str:
     lines = [
         f"{name.capitalize():<14}{getattr(made, name):>8,}" for name in ("users", "organizations", "logs")
     ]

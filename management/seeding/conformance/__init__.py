@@ -1,1 +1,1 @@
-"""The data and the configuration for the OpenID Foundation's conformance suite."""
+"""The test data and the configuration of the OpenID Foundation's conformance suite."""

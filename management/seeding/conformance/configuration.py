@@ -1,19 +1,19 @@
-"""The suite's configuration in JSON: the provider, its clients, and how to use its pages."""
+"""The suite's configuration in JSON: the provider, its clients, and the steps on its pages."""
 
 from typing import Any, Final
 
-from management.seeding.conformance.seeding import Client, Seeded
+from management.seeding.conformance.seeding import Client, SuiteData
 
 Command = list[str | int]
 Task = dict[str, Any]
 
-# Stands for a secret that is stored only as a hash.
+# In place of a secret of which only a hash is stored.
 KEPT: Final = "use the value shown at creation; --rotate creates a new one"
 _SUBMIT: Final = "main form button[type='submit']"
 _SECONDS: Final = 10
-# The suite stores a screenshot of these pages for review by a person.
+# The suite stores a screenshot of these pages, which a person reviews.
 _PICTURE: Final[Command] = ["wait", "css", "main h1", _SECONDS, ".*", "update-image-placeholder"]
-_PICTURE_IF_ASKED: Final[Command] = [*_PICTURE[:-1], "update-image-placeholder-optional"]
+_OPTIONAL_PICTURE: Final[Command] = [*_PICTURE[:-1], "update-image-placeholder-optional"]
 _SIGN_IN_AGAIN: Final = ("oidcc-prompt-login", "oidcc-max-age-1")
 _ERROR_PAGES: Final = (
     "oidcc-ensure-registered-redirect-uri",
@@ -34,8 +34,8 @@ _LOGOUT_PAGES: Final = tuple(
 )
 
 
-def configuration(seeded: Seeded) -> dict[str, Any]:
-    """Return the configuration of all plans that apply."""
+def build(seeded: SuiteData) -> dict[str, Any]:
+    """Return the configuration for all plans that apply to Gatehouse."""
     first, second = seeded.clients
     sign_in, sign_out = _sign_in(seeded), _sign_out(seeded)
     return {
@@ -50,7 +50,7 @@ def configuration(seeded: Seeded) -> dict[str, Any]:
         "client_secret_post": _client(first),
         "browser": [sign_in, sign_out],
         "override": {
-            **{name: {"browser": [_sign_in(seeded, _PICTURE_IF_ASKED)]} for name in _SIGN_IN_AGAIN},
+            **{name: {"browser": [_sign_in(seeded, _OPTIONAL_PICTURE)]} for name in _SIGN_IN_AGAIN},
             **{name: {"browser": [_error_page(seeded)]} for name in _ERROR_PAGES},
             **{name: {"browser": [sign_in, _sign_out(seeded, _PICTURE)]} for name in _LOGOUT_PAGES},
         },
@@ -61,7 +61,7 @@ def _client(client: Client) -> dict[str, str]:
     return {"client_id": client.client_id, "client_secret": client.secret or KEPT}
 
 
-def _sign_in(seeded: Seeded, *first: Command) -> Task:
+def _sign_in(seeded: SuiteData, *first: Command) -> Task:
     return {
         "match": f"{seeded.issuer}/oidc/authorize*",
         "tasks": [
@@ -73,31 +73,31 @@ def _sign_in(seeded: Seeded, *first: Command) -> Task:
                 ["text", "name", "password", seeded.password or KEPT],
                 ["click", "css", _SUBMIT],
             ),
-            # Shown for prompt=consent only, because these applications are first-party.
+            # Only prompt=consent shows this page, because these applications are first-party.
             _task("Consent", f"{seeded.issuer}/consent*", ["click", "css", "button[value='allow']"]),
-            _arrival(seeded, "callback"),
+            _wait_for_result(seeded, "callback"),
         ],
     }
 
 
-def _sign_out(seeded: Seeded, *last: Command) -> Task:
+def _sign_out(seeded: SuiteData, *last: Command) -> Task:
     address = f"{seeded.issuer}/oidc/end-session*"
     return {
         "match": address,
         "tasks": [
             # Optional: a valid hint signs out without a page, and an error page has no button.
             _task("Sign out", address, ["click", "css", _SUBMIT, "optional"], *last),
-            _arrival(seeded, "post_logout_redirect"),
+            _wait_for_result(seeded, "post_logout_redirect"),
         ],
     }
 
 
-def _error_page(seeded: Seeded) -> Task:
+def _error_page(seeded: SuiteData) -> Task:
     address = f"{seeded.issuer}/oidc/authorize*"
     return {"match": address, "tasks": [_task("Error page", address, _PICTURE) | {"optional": False}]}
 
 
-def _arrival(seeded: Seeded, end: str) -> Task:
+def _wait_for_result(seeded: SuiteData, end: str) -> Task:
     wait: Command = ["wait", "id", "submission_complete", _SECONDS]
     return _task("Arrive", f"{seeded.suite}/test/*/{end}*", wait)
 

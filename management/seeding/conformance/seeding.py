@@ -1,4 +1,4 @@
-"""Creates the clients and the user that the conformance suite tests with. Safe to repeat."""
+"""The creation of the clients and the user that the conformance suite uses. Safe to repeat."""
 
 import re
 import secrets
@@ -28,15 +28,15 @@ _MARK: Final = {"made_by": "seed_conformance"}
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client of the suite, with its secret only if it was created now."""
+    """A client of the suite; ``secret`` is None if it was created earlier."""
 
     client_id: str
     secret: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Seeded:
-    """The data for the suite, with the password only if it was created now."""
+class SuiteData:
+    """The data for the suite; ``password`` is None if it was created earlier."""
 
     issuer: str
     alias: str
@@ -47,12 +47,12 @@ class Seeded:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all secrets were created now, so that the configuration is complete."""
+        """Whether this run created all secrets, so that the configuration is complete."""
         return None not in (self.password, *(client.secret for client in self.clients))
 
 
 class NotHttps(ServiceError):
-    """The suite accepts only https, for issuer and endpoints."""
+    """BASE_URL is not https, which the suite requires of the issuer and the endpoints."""
 
     reason = "not_https"
     message = (
@@ -68,16 +68,15 @@ class TenantInUse(ServiceError):
 
     def __init__(self, slug: str) -> None:
         super().__init__(
-            f"the tenant {slug} has other users or applications, and everyone who sees the suite's results "
-            "learns how to sign in to it: choose a tenant for the suite only, or use --in-use"
+            f"the tenant {slug} has other users or applications, and the suite's public results contain the "
+            "credentials of its user: choose a separate tenant, or use --in-use"
         )
 
 
-def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: bool = False) -> Seeded:
-    """Create or correct the two clients and the user of an alias, and create the tenant if it is missing.
+def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: bool = False) -> SuiteData:
+    """Create or correct the tenant, the two clients and the user of an alias.
 
-    Secrets are created with their rows, or replaced with ``rotate``. ``in_use`` allows a tenant with other
-    users or applications.
+    ``rotate`` replaces existing secrets. ``in_use`` allows a tenant with other users or applications.
 
     Raises:
         NotHttps: BASE_URL is not https.
@@ -87,35 +86,35 @@ def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: 
     """
     if not settings.BASE_URL.startswith("https:"):
         raise NotHttps
-    suite = _acceptable_suite(suite)
+    suite = _validate_suite(suite)
     if not _ALIAS.fullmatch(alias):
         raise Invalid("alias", "must be 1 to 64 letters, digits, dashes or underscores")
-    tenant = _tenant(slug)
+    tenant = _get_or_create_tenant(slug)
     with tenancy.using(tenant):
-        if not in_use and _holds_something_else():
+        if not in_use and _has_other_rows():
             raise TenantInUse(slug)
-        password = _person(alias, rotate=rotate)
+        password = _save_user(alias, rotate=rotate)
         first, second = (
-            _client(f"{_NAME}, {alias}: {name}", f"{suite}/test/a/{alias}", rotate=rotate)
+            _save_client(f"{_NAME}, {alias}: {name}", f"{suite}/test/a/{alias}", rotate=rotate)
             for name in ("client", "client2")
         )
-        return Seeded(tenant.issuer, alias, suite, (first, second), _username(alias), password)
+        return SuiteData(tenant.issuer, alias, suite, (first, second), _username(alias), password)
 
 
-def _acceptable_suite(suite: str) -> str:
+def _validate_suite(suite: str) -> str:
     parts = urlsplit(suite)
     if parts.scheme != "https" or not parts.netloc or parts.path.strip("/") or parts.query or parts.fragment:
-        raise Invalid("suite", "must be https, a host and nothing else")
+        raise Invalid("suite", "must be an https URL without a path")
     return f"https://{parts.netloc}"
 
 
-def _tenant(slug: str) -> ActiveTenant:
+def _get_or_create_tenant(slug: str) -> ActiveTenant:
     with tenancy.using(tenancy.EVERYWHERE):
         known = Tenant.objects.filter(slug=slug).first()
         return (known or tenants.provision(slug=slug, name=_NAME)).to_active()
 
 
-def _holds_something_else() -> bool:
+def _has_other_rows() -> bool:
     ours = User.objects.filter(custom_data__made_by=_MARK["made_by"])
     return (
         User.objects.exclude(pk__in=ours.values("pk")).exists()
@@ -123,7 +122,7 @@ def _holds_something_else() -> bool:
     )
 
 
-def _client(name: str, base: str, *, rotate: bool) -> Client:
+def _save_client(name: str, base: str, *, rotate: bool) -> Client:
     fields: dict[str, Any] = {
         "redirect_uris": [f"{base}/callback"],
         "post_logout_redirect_uris": [f"{base}/post_logout_redirect"],
@@ -132,12 +131,12 @@ def _client(name: str, base: str, *, rotate: bool) -> Client:
     }
     known = Application.objects.filter(name=name, type=Application.Type.TRADITIONAL).first()
     if known is None:
-        made, secret = applications.register(
-            name=name, type=Application.Type.TRADITIONAL, description="Made by seed_conformance.", **fields
+        client, secret = applications.register(
+            name=name, type=Application.Type.TRADITIONAL, description="Created by seed_conformance.", **fields
         )
-        return Client(made.client_id, secret)
-    if different := _different(known, fields):
-        applications.change(known, different)
+        return Client(client.client_id, secret)
+    if changes := _changed_fields(known, fields):
+        applications.change(known, changes)
     return Client(known.client_id, applications.rotate_secret(known) if rotate else None)
 
 
@@ -145,10 +144,10 @@ def _username(alias: str) -> str:
     return f"conformance-{alias}".lower()
 
 
-def _person(alias: str, *, rotate: bool) -> str | None:
-    """Create or correct the user, and return the password if it was created now."""
+def _save_user(alias: str, *, rotate: bool) -> str | None:
+    """Create or correct the user, and return the password if it is new."""
     username = _username(alias)
-    # Every claim has a value, because the suite warns of missing claims.
+    # The suite warns about missing claims, so every claim has a value.
     fields: dict[str, Any] = {
         "name": "Ada Conformance",
         "email": f"{username}@example.com",
@@ -164,8 +163,8 @@ def _person(alias: str, *, rotate: bool) -> str | None:
     if known is None:
         known = users.create(username=username, password=password or "", **fields)
     else:
-        if different := _different(known, fields):
-            users.change(known, different)
+        if changes := _changed_fields(known, fields):
+            users.change(known, changes)
         if password is not None:
             credentials.set_password(known, password)
     known.refresh_from_db()
@@ -175,5 +174,5 @@ def _person(alias: str, *, rotate: bool) -> str | None:
     return password
 
 
-def _different(row: User | Application, fields: dict[str, Any]) -> dict[str, Any]:
+def _changed_fields(row: User | Application, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if getattr(row, name) != value}

@@ -1,4 +1,4 @@
-"""Made-up values, from short lists and a seed. The same seed and number give the same values."""
+"""Made-up values. The same seed and number always give the same values."""
 
 import random
 import unicodedata
@@ -47,7 +47,7 @@ _FAILED: Final = 0.15
 
 
 def person(seed: int, number: int) -> dict[str, Any]:
-    """Return the fields of a user. Addresses are of example.com, phone numbers fictional (555)."""
+    """Return the fields of a user, with an address at example.com and a fictional phone number (555)."""
     chance = _chance(seed, "person", number)
     given, family = chance.choice(_GIVEN), chance.choice(_FAMILY)
     username = f"{_plain(given)}.{_plain(family)}.{number}"
@@ -76,13 +76,13 @@ def organization(seed: int, number: int) -> dict[str, str]:
 
 
 def members(seed: int, number: int, people: int) -> list[int]:
-    """Return the members of an organization by their numbers; the first is its administrator."""
+    """Return the numbers of an organization's members. The first is its administrator."""
     chance = _chance(seed, "members", number)
     return chance.sample(range(people), min(people, chance.randint(3, 12)))
 
 
 def sign_in(seed: int, number: int, people: int) -> dict[str, Any]:
-    """Return a made-up sign-in: the user's number, the result, and how many seconds ago it was."""
+    """Return a sign-in: the user's number, the result, the address, and how many seconds ago it was."""
     chance = _chance(seed, "sign_in", number)
     failed = chance.random() < _FAILED
     return {

@@ -1,4 +1,4 @@
-"""Fills a tenant with made-up data. Safe to repeat: existing rows are not changed."""
+"""The creation of made-up data in a tenant. Safe to repeat: existing rows are not changed."""
 
 import secrets
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from identity.users import passwords
 from identity.users.models import User
 from management.imports.formats import Format
 from management.imports.importer import Importer, Options
-from management.imports.records import Foreign, Place, Raw
+from management.imports.records import ForeignUser, Place, Record
 from management.seeding.demo_data import made_up
 
 SOURCE: Final = "seed_demo"
@@ -34,7 +34,7 @@ _BATCH: Final = 500
 
 
 class NotInProduction(ServiceError):
-    """Made-up users, who share one password, need a confirmation in production."""
+    """In production, creating made-up users needs a confirmation: they share one password."""
 
     reason = "not_in_production"
     message = (
@@ -53,8 +53,8 @@ class TenantInUse(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The seed, and the numbers of rows that the tenant should have in the end."""
+class Amounts:
+    """The seed, and how many users, organizations and audit entries the tenant gets in total."""
 
     seed: int
     users: int
@@ -63,8 +63,8 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Made:
-    """The numbers of new rows, and the password of the new users, if there are any."""
+class Result:
+    """The numbers of new rows, and the password of the new users, if any."""
 
     issuer: str = ""
     users: int = 0
@@ -75,13 +75,13 @@ class Made:
 
 
 def prepare(
-    wanted: Wanted, *, slug: str, in_use: bool = False, confirmed: bool = False, dry_run: bool = False
-) -> Made:
-    """Create what is missing, including the tenant. With ``dry_run``, only count it.
+    amounts: Amounts, *, slug: str, in_use: bool = False, confirmed: bool = False, dry_run: bool = False
+) -> Result:
+    """Create the missing rows, including the tenant. With ``dry_run``, only count them.
 
     Raises:
-        NotInProduction: this is production, without ``confirmed``.
-        TenantInUse: the tenant has other users, without ``in_use``.
+        NotInProduction: this is production, and ``confirmed`` is false.
+        TenantInUse: the tenant has other users, and ``in_use`` is false.
         Invalid: the slug breaks a rule.
 
     """
@@ -90,68 +90,68 @@ def prepare(
     with tenancy.using(tenancy.EVERYWHERE):
         known = Tenant.objects.filter(slug=slug).first()
         if known is None and dry_run:
-            return Made("", wanted.users, wanted.organizations, wanted.logs if wanted.users else 0)
+            return Result("", amounts.users, amounts.organizations, amounts.logs if amounts.users else 0)
         tenant = (known or tenants.provision(slug=slug, name="Demo")).to_active()
     with tenancy.using(tenant):
         ours = User.objects.filter(custom_data__imported__from=SOURCE)
         if not in_use and User.objects.exclude(pk__in=ours.values("pk")).exists():
             raise TenantInUse(slug)
-        return _fill(tenant, wanted, dry_run=dry_run)
+        return _fill(tenant, amounts, dry_run=dry_run)
 
 
-def _fill(tenant: ActiveTenant, wanted: Wanted, *, dry_run: bool) -> Made:
-    made = Made(tenant.issuer)
+def _fill(tenant: ActiveTenant, amounts: Amounts, *, dry_run: bool) -> Result:
+    made = Result(tenant.issuer)
     password = secrets.token_urlsafe(9)
-    made.users = _people(wanted, passwords.hash_password(password), dry_run=dry_run)
-    people = _by_number(wanted)
-    missing = [n for n in range(wanted.organizations) if n not in _organizations(wanted.seed)]
-    # The user agent marks the made-up entries, because the log has no other field for it.
-    there = Entry.objects.filter(tenant_id=tenant.id, user_agent=_agent(wanted.seed)).count()
-    entries = range(there, wanted.logs)
+    made.users = _create_users(amounts, passwords.hash_password(password), dry_run=dry_run)
+    people = _get_user_ids(amounts)
+    missing = [n for n in range(amounts.organizations) if n not in _get_organization_numbers(amounts.seed)]
+    # Made-up entries are marked by their user agent, because the log has no other field for a mark.
+    existing = Entry.objects.filter(tenant_id=tenant.id, user_agent=_agent(amounts.seed)).count()
+    entries = range(existing, amounts.logs)
     made.organizations, made.logs = len(missing), len(entries)
     if dry_run:
         return made
     for number in missing:
-        _organization(wanted.seed, number, people)
-    _past(tenant, wanted.seed, entries, people)
+        _create_organization(amounts.seed, number, people)
+    _create_entries(tenant, amounts.seed, entries, people)
     if made.users:
-        made.password, made.example = password, made_up.person(wanted.seed, 0)["username"]
+        made.password, made.example = password, made_up.person(amounts.seed, 0)["username"]
     return made
 
 
-def _people(wanted: Wanted, encoded: str, *, dry_run: bool) -> int:
-    """Create the users through an import, so its rules apply, and return their number."""
+def _create_users(amounts: Amounts, encoded: str, *, dry_run: bool) -> int:
+    """Create the missing users through an import, whose rules apply, and return their number."""
 
-    def person(raw: dict[str, Any]) -> Foreign:
+    def to_user(raw: dict[str, Any]) -> ForeignUser:
         number = raw["number"]
-        fields = made_up.person(wanted.seed, number)
-        return Foreign(f"{wanted.seed}:{number}", fields, lambda: encoded)
+        fields = made_up.person(amounts.seed, number)
+        return ForeignUser(f"{amounts.seed}:{number}", fields, lambda: encoded)
 
-    form = Format(read=lambda _: iter(()), person=person)
-    importer = Importer(form, Options(SOURCE, dry_run=dry_run), lambda _: None)
-    for _ in importer.run(Raw(Place("", n), {"number": n}) for n in range(wanted.users)):
+    format_ = Format(read=lambda _: iter(()), to_user=to_user)
+    importer = Importer(format_, Options(SOURCE, dry_run=dry_run), lambda _: None)
+    for _ in importer.run(Record(Place("", n), {"number": n}) for n in range(amounts.users)):
         pass
     return importer.summary.imported
 
 
-def _by_number(wanted: Wanted) -> dict[int, UUID]:
-    """Return the ids of the users that exist, by their numbers."""
+def _get_user_ids(amounts: Amounts) -> dict[int, UUID]:
+    """Return the ids of the existing users by their numbers."""
     ours = User.objects.filter(custom_data__imported__from=SOURCE)
     found = {}
     for pk, foreign_id in ours.values_list("pk", KT("custom_data__imported__id")).iterator():
         seed, _, number = foreign_id.partition(":")
-        if int(seed) == wanted.seed and int(number) < wanted.users:
+        if int(seed) == amounts.seed and int(number) < amounts.users:
             found[int(number)] = pk
     return found
 
 
-def _organizations(seed: int) -> set[int]:
+def _get_organization_numbers(seed: int) -> set[int]:
     ours = Organization.objects.filter(metadata__made_by=SOURCE, metadata__seed=seed)
     return {int(number) for number in ours.values_list(KT("metadata__number"), flat=True)}
 
 
 @transaction.atomic
-def _organization(seed: int, number: int, people: dict[int, UUID]) -> None:
+def _create_organization(seed: int, number: int, people: dict[int, UUID]) -> None:
     mark = {"made_by": SOURCE, "seed": seed, "number": number}
     row = Organization.objects.create(**made_up.organization(seed, number), metadata=mark)
     log.record(Event.ORGANIZATION_CREATE, id=row.pk, name=row.name)
@@ -172,8 +172,8 @@ def _agent(seed: int) -> str:
     return f"{SOURCE}/{seed}"
 
 
-def _past(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> None:
-    """Write made-up sign-ins to the log; each entry is marked by its user agent."""
+def _create_entries(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> None:
+    """Write made-up sign-ins to the audit log."""
     rows = _sign_ins(tenant, seed, numbers, people)
     while batch := list(islice(rows, _BATCH)):
         Entry.objects.bulk_create(batch)

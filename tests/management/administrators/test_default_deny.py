@@ -127,7 +127,7 @@ class TestCreate:
 
         made = bootstrap.prepare()
 
-        assert (made.tenant, made.administrator) == (False, False)
+        assert (made.created_tenant, made.created_administrator) == (False, False)
         assert list(Administrator.objects.order_by("pk").values_list("pk", "password")) == before
 
     def test_is_no_staff_by_a_field_of_an_end_user(self, acme):
