@@ -1,4 +1,4 @@
-"""Limits on the size of request bodies, applied before anything reads them."""
+"""Limits on the size of request bodies, which apply before the body is read."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,18 +8,18 @@ from django.http import HttpRequest, HttpResponse
 
 from config import errors
 
-WITHOUT_TOKEN: Final = 64 * 1024  # bytes; anyone can send such a body, so it must be cheap
+WITHOUT_TOKEN: Final = 64 * 1024  # bytes; small, because anyone can send such a body
 _API: Final = "/api/v1/"  # needs a token
-_PROTOCOL: Final = "/oidc/"  # forms of few fields, each of a bounded length
+_PROTOCOL: Final = "/oidc/"  # forms with few fields, each of limited length
 _SITE: Final = "/admin/"  # needs a session
-_CHECK_THEMSELVES: Final = (_API, _PROTOCOL)
+_OWN_CHECK: Final = (_API, _PROTOCOL)
 
 
 class BodyLimitMiddleware:
     """Refuses large forms before the CSRF check reads them.
 
-    Uploaded files are discarded unread (``FILE_UPLOAD_HANDLERS`` is empty): no view accepts files, and they
-    would fill the disk.
+    Uploaded files are discarded (``FILE_UPLOAD_HANDLERS`` is empty): no view accepts files, and they would
+    fill the disk.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -28,13 +28,13 @@ class BodyLimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, or return 413 in the format of its path."""
         path = request.path_info
-        if fits(request, path) or path.startswith(_CHECK_THEMSELVES):
+        if fits(request, path) or path.startswith(_OWN_CHECK):
             return self.get_response(request)
         return errors.too_large(request, limit(request, path))
 
 
 def limit(request: HttpRequest, path: str) -> int:
-    """Return how many bytes may be sent to a path below the tenant."""
+    """Return the maximum size in bytes of a body sent to a path below the tenant."""
     if path.startswith((_API, _PROTOCOL)):
         return settings.DATA_UPLOAD_MAX_MEMORY_SIZE  # the API checks the token before it reads the body
     if path.startswith(_SITE) and settings.SESSION_COOKIE_NAME in request.COOKIES:

@@ -1,4 +1,4 @@
-"""Request bodies without a length: HTTP/1.1 chunked transfer coding, which WSGI does not cover."""
+"""Request bodies with chunked transfer coding (HTTP/1.1), which WSGI does not cover."""
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -16,12 +16,12 @@ def is_chunked(environ: dict[str, Any]) -> bool:
 def read(environ: dict[str, Any]) -> bool:
     """Read a chunked body into memory and set its length; return false if it cannot be read.
 
-    Django treats a body without a length as empty. Reading stops one byte after the limit, so
-    Django refuses a body that is too long, as it does one with a length.
+    Django treats a body without a length as empty. Reading stops one byte after the limit, so that Django
+    refuses a chunked body that is too long like any other.
     """
     try:
         body = environ["wsgi.input"].read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
-    except (OSError, ParseException):  # the client has gone, or the chunks are malformed
+    except (OSError, ParseException):  # the client has disconnected, or the chunks are malformed
         return False
     environ["wsgi.input"], environ["CONTENT_LENGTH"] = BytesIO(body), str(len(body))
     return True

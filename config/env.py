@@ -16,17 +16,17 @@ from django.core.exceptions import ImproperlyConfigured
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _MINIMUM_SECRET = 32
-# A host as browsers spell it in Origin: ASCII, with nothing around it.
+# A host as browsers write it in the Origin header.
 _HOST = re.compile(r"[a-z0-9_.-]+|\[[0-9a-f:.]+\]")
 
 
 def refuse(name: str, rule: str) -> ImproperlyConfigured:
-    """Return the error for a variable and the rule that it breaks."""
+    """Return the error for a variable that breaks a rule."""
     return ImproperlyConfigured(f"{name}: {rule}")
 
 
 def text(name: str, default: str = "") -> str:
-    """Read a string without surrounding white space. An empty one gives the default."""
+    """Read a string without surrounding white space. The default replaces an empty string."""
     return os.environ.get(name, "").strip() or default
 
 
@@ -51,7 +51,7 @@ def choice(name: str, choices: tuple[str, ...], default: str) -> str:
 
 
 def integer(name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
-    """Read a whole number within bounds, both included."""
+    """Read a whole number from ``least`` to ``most``."""
     value = text(name, str(default))
     try:
         number = int(value)
@@ -68,7 +68,7 @@ def listing(name: str) -> list[str]:
 
 
 def addresses(name: str) -> set[str]:
-    """Read a comma-separated list of IP addresses, in canonical form."""
+    """Read a comma-separated list of IP addresses, and return them in canonical form."""
     try:
         return {str(ipaddress.ip_address(part)) for part in listing(name)}
     except ValueError as error:
@@ -76,21 +76,21 @@ def addresses(name: str) -> set[str]:
 
 
 def base_url(name: str, default: str, *, development: bool) -> str:
-    """Read the public origin: scheme, host and port, nothing else.
+    """Read the public URL, which has a scheme, a host and optionally a port, but no path.
 
     Production requires https, except for loopback hosts.
     """
     value = text(name, default).rstrip("/")
     if not value:
-        raise refuse(name, "is required in production, as in https://id.example.com")
+        raise refuse(name, "is required in production, for example https://id.example.com")
     parts = _split(name, value)
     host = parts.netloc.lower().removesuffix(f":{parts.port}")
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         raise refuse(name, f"must look like https://id.example.com, not {value!r}")
     if parts.port == {"http": 80, "https": 443}[parts.scheme]:
-        raise refuse(name, f"must leave out the default port {parts.port}, as browsers do; got {value!r}")
+        raise refuse(name, f"must not contain the default port {parts.port}, but is {value!r}")
     if parts.path or parts.query or parts.fragment:
-        raise refuse(name, f"must not have a path: tenants are served below it, at /t/…; got {value!r}")
+        raise refuse(name, f"must not have a path, query or fragment, but is {value!r}")
     if parts.scheme == "http" and not (development or host in {"localhost", "127.0.0.1", "[::1]"}):
         raise refuse(name, "must be https in production")
     return f"{parts.scheme}://{parts.netloc.lower()}"
@@ -99,7 +99,7 @@ def base_url(name: str, default: str, *, development: bool) -> str:
 def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)
-        _ = parts.port, parts.hostname  # both raise if they are invalid
+        _ = parts.port, parts.hostname  # reading them raises ValueError if they are invalid
     except ValueError:
         raise refuse(name, "is not a URL") from None
     return parts
@@ -108,21 +108,21 @@ def _split(name: str, value: str) -> SplitResult:
 def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> str:
     """Read a secret of at least 32 characters.
 
-    Development generates one of ``size`` bytes at the first start and keeps it in the file, which only its
-    owner can read. Production does not start without one.
+    In development, the first start generates a secret of ``size`` bytes and stores it in ``kept_in``, a file
+    that only its owner can read. Production does not start without a secret.
     """
     value = text(name)
     if not value and development:
-        return _remembered(name, kept_in, size)
+        return _read_or_generate(name, kept_in, size)
     if not value:
         raise refuse(name, "is required in production")
     if not _looks_random(value) or re.search(r"change.?me|insecure|secret.?key", value, re.IGNORECASE):
-        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters, and not a default")
+        raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters, and not a default value")
     return value
 
 
 def optional_secret(name: str) -> str:
-    """Read a secret of at least 32 characters, or nothing."""
+    """Read a secret of at least 32 characters; an empty string if the variable is not set."""
     value = text(name)
     if value and not _looks_random(value):
         raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters")
@@ -130,7 +130,7 @@ def optional_secret(name: str) -> str:
 
 
 def tracing(name: str) -> bool:
-    """Tell whether tracing is configured; it needs the packages of an optional extra."""
+    """Tell whether tracing is configured. It needs the packages of an optional extra."""
     if text(name) and importlib.util.find_spec("opentelemetry") is None:
         raise refuse(name, "needs the packages of the extra tracing: see docs/monitoring.md")
     return bool(text(name))
@@ -140,8 +140,8 @@ def _looks_random(value: str) -> bool:
     return len(value) >= _MINIMUM_SECRET and len(set(value)) >= _MINIMUM_SECRET // 4
 
 
-def _remembered(name: str, path: Path, size: int) -> str:
-    """Return the secret in the file, which the first process writes atomically."""
+def _read_or_generate(name: str, path: Path, size: int) -> str:
+    """Return the secret in a file. If the file is missing, generate a secret and write it atomically."""
     _make_folder(name, path)
     if not path.exists():
         descriptor, draft = tempfile.mkstemp(dir=path.parent)  # mode 0600
@@ -152,7 +152,7 @@ def _remembered(name: str, path: Path, size: int) -> str:
         Path(draft).unlink()
     value = path.read_text(encoding="ascii", errors="replace").strip()
     if not _looks_random(value):
-        raise refuse(name, f"{path} does not hold a secret: delete this file")
+        raise refuse(name, f"{path} does not contain a secret: delete this file")
     return value
 
 
@@ -167,12 +167,12 @@ def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -
     """Read ``sqlite:///relative``, ``sqlite:////absolute`` or ``postgres://user:password@host:port/name``.
 
     The query string is passed to libpq: ``postgres://host/name?sslmode=verify-full``. The threads of a
-    process share at most ``pool`` connections to PostgreSQL; with 0, each thread has its own. Statements are
-    ``prepared``, unless a pooler in between cannot keep them.
+    process share at most ``pool`` connections to PostgreSQL; with 0, each thread has its own. ``prepared``
+    is false for a connection pooler that does not support prepared statements.
     """
     parts = _split(name, text(name, default))
     if parts.fragment:
-        raise refuse(name, "must write # as %23")
+        raise refuse(name, "must contain %23 instead of #")
     if parts.scheme == "sqlite":
         if parts.netloc or parts.query:
             raise refuse(name, "must look like sqlite:///relative/path or sqlite:////absolute/path")
@@ -183,7 +183,7 @@ def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -
 
 
 def redis_url(name: str) -> str:
-    """Read ``redis://host:port/number`` or ``rediss://…``, or nothing."""
+    """Read ``redis://host:port/number`` or ``rediss://…``; an empty string if the variable is not set."""
     value = text(name)
     if value and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
@@ -191,10 +191,10 @@ def redis_url(name: str) -> str:
 
 
 def region(name: str) -> str:
-    """Read an ISO 3166-1 alpha-2 region, or nothing."""
+    """Read an ISO 3166-1 alpha-2 region; an empty string if the variable is not set."""
     value = text(name).upper()
     if value and value not in phonenumbers.SUPPORTED_REGIONS:
-        raise refuse(name, f"must be the two letters of a region, as in DE or GB, not {value!r}")
+        raise refuse(name, f"must be the two letters of a region, for example DE or GB, not {value!r}")
     return value
 
 
@@ -203,7 +203,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")
     _make_folder(name, path)
     try:
-        # SQLite would create it readable by everyone. Its other files get the mode of this file.
+        # SQLite would create a file that everyone can read. Its other files get the mode of this one.
         os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))
     except OSError as error:
         raise refuse(name, f"{path} cannot be opened: {error.strerror}") from None
@@ -211,7 +211,7 @@ def _sqlite(name: str, path: Path) -> dict[str, object]:
         "ENGINE": "database.sqlite",
         "NAME": path,
         "OPTIONS": {
-            # An acknowledged write survives a power failure, and writers queue instead of failing.
+            # A committed write survives a power failure, and writers wait instead of failing.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -233,10 +233,10 @@ def _postgresql(name: str, parts: SplitResult, pool: int, *, prepared: bool) -> 
         "PASSWORD": unquote(parts.password or ""),
         "CONN_MAX_AGE": 0 if pool else None,  # a pool keeps its connections open
         "CONN_HEALTH_CHECKS": True,
-        # A pooler such as PgBouncer does not keep a cursor from one transaction to the next.
+        # A pooler such as PgBouncer does not keep a cursor across transactions.
         "DISABLE_SERVER_SIDE_CURSORS": True,
         "OPTIONS": {"connect_timeout": 5, "server_side_binding": True}
-        # A repeated statement is planned once per connection.
+        # A statement that a connection repeats is prepared, so it is planned only once.
         | ({"prepare_threshold": 3} if prepared else {})
         | pooled
         | dict(parse_qsl(parts.query)),

@@ -1,6 +1,6 @@
-"""Responses where no view runs: to unknown paths, malformed requests and failures.
+"""Error responses to requests that no view answers: unknown paths, malformed requests, failures.
 
-The format follows the path: an envelope below ``/api/``, OAuth's JSON at its endpoints, and an HTML page
+The path decides the format: the envelope below ``/api/``, OAuth's JSON at its endpoints, and an HTML page
 elsewhere.
 """
 
@@ -31,12 +31,12 @@ _OAUTH: Final = (
     "/oidc/.well-known/",
 )
 _RETRY_AFTER: Final = "2"  # seconds
-_ANY_TENANT: Final = "/in-place-of-a-tenant/"
+_TENANT_PLACEHOLDER: Final = "/in-place-of-a-tenant/"
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """An error response: its status, OAuth's error code and the page's texts. Django uses it as a view."""
+class _ErrorResponse:
+    """An error view: the status, OAuth's error code and the texts of the page."""
 
     status: int
     error_code: str
@@ -47,7 +47,7 @@ class _Answer:
     def __call__(
         self, request: HttpRequest, exception: object = None, *, reason: str = "", **values: str
     ) -> HttpResponse:
-        """Return the response in the format of the path; ``values`` are put into the message."""
+        """Return the response in the format of the path. The message can contain ``values``."""
         title = str(self.title)
         if request.path_info.startswith("/api/"):
             return plain_refusal(self.status, title.lower())
@@ -59,38 +59,38 @@ class _Answer:
         return error_page(request, self.status, title=title, message=message, next_step=next_step)
 
 
-bad_request: Final = _Answer(
+bad_request: Final = _ErrorResponse(
     400, "invalid_request", _("That request makes no sense"),
     _("Your browser sent something that cannot be read."), _("Go back and try again."),
 )  # fmt: skip
-forbidden: Final = _Answer(
+forbidden: Final = _ErrorResponse(
     403, "invalid_request", _("This is not allowed"),
     _("You may not see this page."), _("Go back to where you came from."),
 )  # fmt: skip
-csrf_failure: Final = _Answer(
+csrf_failure: Final = _ErrorResponse(
     403, "invalid_request", _("This page was open for too long"),
     _("For your safety the form was not sent."),
     _("Go back, reload the page and try again. Your browser must accept cookies."),
 )  # fmt: skip
-not_found: Final = _Answer(
+not_found: Final = _ErrorResponse(
     404, "invalid_request", _("There is nothing here"),
     _("The address may be mistyped, or what was here is gone."),
     _("Check the address, or go back to the application you came from."),
 )  # fmt: skip
-wrong_method: Final = _Answer(
+wrong_method: Final = _ErrorResponse(
     405, "invalid_request", _("That cannot be done here"),
     _("The address is right, but what was asked of it is not possible."),
     _("Go back to the application you came from."),
 )  # fmt: skip
-_too_large: Final = _Answer(
+_too_large: Final = _ErrorResponse(
     413, "invalid_request", _("That is too much"), _("the body is larger than %(size)s"), _("Send less."),
 )  # fmt: skip
-_failure: Final = _Answer(
+_failure: Final = _ErrorResponse(
     500, "server_error", _("Something went wrong on our side"),
     _("It is not your fault, and nothing you did is lost."),
     _("Try again. If it happens again, tell those who run this service the reference below."),
 )  # fmt: skip
-_database_away: Final = _Answer(
+_database_unavailable: Final = _ErrorResponse(
     503, "temporarily_unavailable", _("We will be right back"),
     _("The service cannot reach its database at this moment."), _("Wait a few seconds and try again."),
 )  # fmt: skip
@@ -100,13 +100,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return 503 with ``Retry-After`` for a temporary failure, and 500 otherwise."""
     if not _is_temporary(sys.exc_info()[1]):
         return _failure(request)
-    response = _database_away(request)
+    response = _database_unavailable(request)
     response["Retry-After"] = _RETRY_AFTER
     return response
 
 
 def _is_temporary(failure: BaseException | None) -> bool:
-    """Tell whether the database cannot be reached, or no file or connection can be opened."""
+    """Tell whether the database cannot be reached, or the process has too many open files."""
     if isinstance(failure, OSError):
         return failure.errno in {errno.EMFILE, errno.ENFILE}
     return isinstance(failure, OperationalError | InterfaceError)
@@ -121,17 +121,18 @@ def too_large(request: HttpRequest, limit: int) -> HttpResponse:
 
 
 def overloaded(request: HttpRequest) -> HttpResponse:
-    """Return 503 for a request that found no free slot for hashing its password.
+    """Return 503 for a request for which no hashing slot is free.
 
-    The page is rendered once per language, because there may be many such requests, each with another tenant
-    in its path, which has not been looked up yet.
+    The page is rendered once per language: an attacker can send many such requests, each for another tenant,
+    and the tenant has not been looked up yet.
     """
     refusal = passwords.Busy()
     if request.path_info.startswith("/api/"):
         response = plain_refusal(refusal.status, refusal.message)
     else:
-        page, its_id = _overloaded(get_language())
-        page = page.replace(its_id, context.current().request_id).replace(_ANY_TENANT, get_script_prefix())
+        page, cached_id = _render_overloaded(get_language())
+        page = page.replace(cached_id, context.current().request_id)
+        page = page.replace(_TENANT_PLACEHOLDER, get_script_prefix())
         response = HttpResponse(page, status=refusal.status)
         response["Cache-Control"] = "no-store"
     for name, value in refusal.headers.items():
@@ -140,10 +141,10 @@ def overloaded(request: HttpRequest) -> HttpResponse:
 
 
 @cache
-def _overloaded(language: str | None) -> tuple[str, str]:
-    """Return the page in a language, for any tenant, and the id of the request it was rendered for."""
+def _render_overloaded(language: str | None) -> tuple[str, str]:
+    """Return the page with a placeholder for the tenant, and the request id that the page contains."""
     prefix = get_script_prefix()
-    set_script_prefix(_ANY_TENANT)
+    set_script_prefix(_TENANT_PLACEHOLDER)
     try:
         response = error_page(
             HttpRequest(),

@@ -1,4 +1,4 @@
-"""gunicorn's settings, however Gatehouse is started."""
+"""The settings of gunicorn."""
 
 import gc
 import os
@@ -15,7 +15,7 @@ workers = settings.WEB_CONCURRENCY
 threads = settings.THREADS
 worker_class = "config.worker.Worker"
 wsgi_app = "config.wsgi:application"
-# A header must never become SCRIPT_NAME or PATH_INFO, which select the tenant.
+# No header may set SCRIPT_NAME or PATH_INFO, because they select the tenant.
 forwarder_headers = ""
 # gunicorn trusts no proxy: scheme and host come from BASE_URL.
 forwarded_allow_ips = ""
@@ -23,27 +23,27 @@ secure_scheme_headers: dict[str, str] = {}
 limit_request_line = 8_190
 limit_request_fields = 64
 limit_request_field_size = 8_190
-# Files are for this user only: the database, keys, the outbox.
+# Only this user may read the files that the server creates: the database, keys, the outbox.
 umask = 0o077
 keepalive = 15
 graceful_timeout = 30
 timeout = 60
-# Loaded once and shared by fork: less memory, faster start.
+# The application is loaded once, before the fork: workers share its memory and start faster.
 preload_app = True
 worker_tmp_dir = None
 accesslog = None
 errorlog = "-"
 logconfig_dict = settings.LOGGING
-# Its socket would be in the home directory, shared by all gunicorns of a user.
+# The control socket would be in the home directory, and all gunicorns of a user would share it.
 control_socket_disable = True
 
 
 class ErrorsOnly(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """Has no access log. With ``logconfig_dict``, gunicorn would prepare one for each request."""
+    """A logger without an access log. With ``logconfig_dict``, gunicorn would prepare a line per request."""
 
     @property
     def access_log_enabled(self) -> bool:
-        """False: proxies write access logs, and the audit log has the events."""
+        """False, because proxies write access logs, and the audit log has the events."""
         return False
 
 
@@ -58,13 +58,13 @@ if settings.METRICS_TOKEN:
 
 
 def when_ready(server: object) -> None:
-    """Exempt loaded objects from garbage collection, where they would pause workers for 0.1 seconds."""
+    """Exempt loaded objects from garbage collection, which would pause workers for 0.1 seconds."""
     gc.collect()
     gc.freeze()
 
 
 def child_exit(server: object, worker: Any) -> None:
-    """Remove the metrics that count only for live workers."""
+    """Remove the metrics of a worker that ended, as far as they apply to live workers only."""
     if settings.METRICS_TOKEN:
         from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - as below
 
@@ -72,7 +72,7 @@ def child_exit(server: object, worker: Any) -> None:
 
 
 def post_worker_init(worker: object) -> None:
-    """Start the worker's threads, after the fork, because threads do not survive one."""
+    """Start the worker's threads. This happens after the fork, because threads do not survive a fork."""
     from interaction.verification import outgoing  # noqa: PLC0415 - this file is loaded before the apps
     from management.observability import refusals, tracing  # noqa: PLC0415
     from management.upgrades import presence  # noqa: PLC0415
@@ -87,7 +87,7 @@ def worker_exit(server: object, worker: object) -> None:
     """Finish the messages that the worker is sending, and record the refusals that it counted."""
     from django.apps import apps  # noqa: PLC0415 - as above
 
-    if not apps.ready:  # the worker failed to start, and that error must stay visible
+    if not apps.ready:  # the worker failed to start, and another error would hide the reason
         return
     from interaction.verification import outgoing  # noqa: PLC0415 - as above
     from management.observability import refusals  # noqa: PLC0415
@@ -97,7 +97,7 @@ def worker_exit(server: object, worker: object) -> None:
 
 
 def on_exit(server: object) -> None:
-    """Remove this node from the serving nodes, after its last worker has ended."""
+    """Delete this node's row from the serving nodes, after the last worker has ended."""
     from django.apps import apps  # noqa: PLC0415 - as above
 
     if not apps.ready:

@@ -14,19 +14,21 @@ _PERMISSIONS: Final = "camera=(), geolocation=(), microphone=(), payment=(), usb
 
 
 class SecurityHeadersMiddleware:
-    """Adds the headers to every response. A page may set attributes of its response to allow more.
+    """Adds the headers to every response. A view can set attributes of its response to allow more.
 
-    ``form_targets``: origins outside this installation to which its forms may lead. ``frames``: it may frame
-    pages of this installation. ``framed``: pages of this installation may frame it; it is then sandboxed, so
-    no script runs and no form is sent. ``style_sheets``: the texts of inline style sheets, which the policy
-    names by their hashes. ``widget_sources``: origins of the scripts, styles and frames of a CAPTCHA.
+    - ``form_targets``: other origins to which forms of the page may redirect
+    - ``frames``: whether the page may frame pages of this installation
+    - ``framed``: whether pages of this installation may frame the page. Such a page is sandboxed: no script
+      runs, and no form is sent
+    - ``style_sheets``: the texts of inline style sheets, which the policy allows by their hashes
+    - ``widget_sources``: the origins of the scripts, styles and frames of a CAPTCHA
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         headers = {
             "X-Content-Type-Options": "nosniff",
-            # "no-referrer" would remove the Origin header of our own forms.
+            # With "no-referrer", browsers would send our own forms without an Origin header.
             "Referrer-Policy": "same-origin",
             "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
         }
@@ -37,22 +39,22 @@ class SecurityHeadersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Serve the request, then add the headers."""
         response = self.get_response(request)
-        if _has_a_body(response) and not response.has_header("Content-Length"):
+        if _has_body(response) and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))
-        # Set directly: Django's checks of each name and value take a tenth of the time of a small request.
+        # Set without Django's checks of names and values, which take a tenth of the time of a small request.
         response.headers._store |= self._always  # noqa: SLF001
         if response.get("Content-Type", "").startswith("text/html"):
             framed = getattr(response, "framed", False)
             response["Content-Security-Policy"] = _policy(response)
             response["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
-            if not framed:  # HTML forbids it together with a sandbox
+            if not framed:  # HTML does not allow this policy in a sandbox
                 response["Cross-Origin-Opener-Policy"] = "same-origin"
             response["Permissions-Policy"] = _PERMISSIONS
         return response
 
 
-def _has_a_body(response: HttpResponse) -> bool:
-    """Tell whether the length of the content is the length of a body (RFC 9110 section 8.6)."""
+def _has_body(response: HttpResponse) -> bool:
+    """Tell whether a response has a body whose length is known (RFC 9110 section 8.6)."""
     return not response.streaming and response.status_code not in {
         HTTPStatus.NO_CONTENT,
         HTTPStatus.NOT_MODIFIED,
@@ -62,8 +64,8 @@ def _has_a_body(response: HttpResponse) -> bool:
 def _policy(response: HttpResponse) -> str:
     """Return the policy of a page.
 
-    Chromium applies ``form-action`` to every redirect after a form, up to the application and beyond. So all
-    of https is allowed, and the page's form targets.
+    Chromium applies ``form-action`` to every redirect that follows a form, including those of the
+    application. So the policy allows every https origin, and the page's form targets.
     """
     framed, sheets = getattr(response, "framed", False), getattr(response, "style_sheets", ())
     widget = getattr(response, "widget_sources", ())
@@ -87,5 +89,5 @@ def _policy(response: HttpResponse) -> str:
 
 
 def _hash(sheet: str) -> str:
-    """Return the source expression that allows one text (Content Security Policy Level 3, section 2.3.1)."""
+    """Return the source expression that allows a style sheet (Content Security Policy Level 3, 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""Load shedding: refuses requests early if no slot for hashing their password is free."""
+"""Load shedding: requests with a password are refused early if no hashing slot is free."""
 
 import logging
 import time
@@ -25,10 +25,10 @@ _logger: Final = logging.getLogger("gatehouse.load_shedding")
 
 
 class LoadSheddingMiddleware:
-    """Takes a hashing slot for each POST to a view that hashes passwords without authentication, or refuses.
+    """Reserves a hashing slot for each POST to a view that hashes passwords without authentication.
 
-    A refused request costs no statement and no look-up of its tenant. An admitted request keeps its slot to
-    the end, so such requests never use more threads than there are slots.
+    Without a free slot, the request is refused, before its tenant is looked up or a statement is run. An
+    admitted request keeps its slot to the end, so these requests never use more threads than there are slots.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -45,14 +45,14 @@ class LoadSheddingMiddleware:
         if route is None:
             return self.get_response(request)
         try:
-            request.body  # noqa: B018 - read before a slot is taken, so a slow client holds none
+            request.body  # noqa: B018 - read before a slot is reserved, so a slow client has none
         except UnreadablePostError:
             return HttpResponse(status=HTTPStatus.BAD_REQUEST)  # the client has disconnected
         match, field = route
-        if field and not _holds(request, field):
+        if field and not _has_field(request, field):
             return self.get_response(request)
-        with passwords.reserve_place() as taken:
-            if taken:
+        with passwords.reserve_place() as is_reserved:
+            if is_reserved:
                 return self.get_response(request)
         request.path_info, request.resolver_match = path, match
         return self._refuse(request, prefix)
@@ -61,7 +61,7 @@ class LoadSheddingMiddleware:
         now = time.monotonic()
         if now - self._logged_at >= _LOG_INTERVAL:
             self._logged_at = now
-            _logger.warning("more passwords are sent than can be hashed: some requests get 503")
+            _logger.warning("passwords arrive faster than they can be hashed: some requests get 503")
         set_script_prefix(f"{prefix}/")
         try:
             response = self._overloaded(request)
@@ -74,21 +74,21 @@ class LoadSheddingMiddleware:
 
 @cache
 def routes() -> dict[str, tuple[ResolverMatch, str]]:
-    """Return the paths of views marked with ``hashes_password``, each with its match and the marked field."""
-    return {path: (resolve(path), field) for path, field in _marked(get_resolver(), "/")}
+    """Return the views marked with ``hashes_password`` by path, each with the field of the password."""
+    return {path: (resolve(path), field) for path, field in _find_marked(get_resolver(), "/")}
 
 
-def _marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]:
+def _find_marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]:
     for pattern in resolver.url_patterns:
         path = f"{above}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
-            yield from _marked(pattern, path)
+            yield from _find_marked(pattern, path)
         elif (field := hashing_views.field_of(pattern.callback)) is not None:
             yield path, field
 
 
-def _holds(request: HttpRequest, field: str) -> bool:
-    """Tell whether a JSON or form body has a field. Other bodies are left to the view."""
+def _has_field(request: HttpRequest, field: str) -> bool:
+    """Tell whether a JSON or form body has a field. The view refuses other bodies."""
     if request.content_type == _JSON:
         try:
             body = orjson.loads(request.body)

@@ -1,7 +1,7 @@
 """The limits of every route that needs no management token, by address, by subject and by caller.
 
-``python -m config.route_limits`` prints it as ``docs/security/limits-by-route.md``. Tests compare it with the
-routes that are served, and reach each limit over HTTP. A new route needs a row here, or the tests fail.
+``python -m config.route_limits`` prints them as ``docs/security/limits-by-route.md``. Tests compare the table
+with the served routes, and reach each limit over HTTP. A new route needs a row here, or the tests fail.
 """
 
 import os
@@ -19,7 +19,7 @@ Rule = Limit | Lock
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """The limits of a route: by the client's address, by the account it is about, and by the caller."""
+    """The limits of a route: by the client's address, by the user's account, and by the calling client."""
 
     address: tuple[Rule, ...] = ()
     subject: tuple[Rule, ...] = ()
@@ -28,19 +28,19 @@ class Limited:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """All rules."""
+        """All limits of the route."""
         return self.address + self.subject + self.caller
 
 
-# The name of each rule, and its setting.
+# The name and the setting of each rule.
 RULES: Final = {
     rules.SIGN_INS.kind: ("sign-ins", "LIMIT_ADDRESS_SIGN_INS"),
     rules.REGISTRATIONS.kind: ("registrations", "LIMIT_ADDRESS_REGISTRATIONS"),
     rules.CODE_SENDS.kind: ("codes sent", "LIMIT_ADDRESS_CODE_SENDS"),
     rules.WRONG_CODES.kind: ("wrong codes", "LIMIT_ADDRESS_WRONG_CODES"),
     rules.TOKEN_FAILURES.kind: ("failed token requests", "LIMIT_ADDRESS_TOKEN_FAILURES"),
-    rules.PARKED_WITHOUT_COOKIE.kind: ("parked, no cookie", "LIMIT_ADDRESS_NEW_PARKED_REQUESTS"),
-    rules.PARKED.kind: ("parked", "LIMIT_ADDRESS_PARKED_REQUESTS"),
+    rules.PARKED_WITHOUT_COOKIE.kind: ("pending requests, no cookie", "LIMIT_ADDRESS_NEW_PARKED_REQUESTS"),
+    rules.PARKED.kind: ("pending requests", "LIMIT_ADDRESS_PARKED_REQUESTS"),
     rules.CLIENT_FAILURES.kind: ("wrong secrets, at an address", "LIMIT_CLIENT_FAILURES"),
     rules.MEMBER_JOINS.kind: ("existing users joined, of an application", "LIMIT_MEMBER_JOINS"),
     rules.PAIR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
@@ -57,53 +57,55 @@ RULES: Final = {
 }
 
 _LOCKS: Final = (rules.PAIR, rules.IDENTIFIER)
-_SENDS_SIGNED_IN: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE)
-_SENDS: Final = (*_SENDS_SIGNED_IN, rules.CODES_KNOWN_BROWSER)
+_CODE_SENDS_SIGNED_IN: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE)
+_CODE_SENDS: Final = (*_CODE_SENDS_SIGNED_IN, rules.CODES_KNOWN_BROWSER)
 _ADMINISTRATOR: Final = (rules.ADMINISTRATOR, rules.ADMINISTRATOR_FROM_ANYWHERE, rules.SECOND_STEP)
 
 _PASSWORD: Final = Limited((rules.SIGN_INS,), (*_LOCKS, rules.KNOWN_BROWSER))
-_SEND: Final = Limited((rules.CODE_SENDS,), _SENDS, (rules.TEXT_MESSAGES,))
-_ENTER: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="five tries a code")
-_SEND_AND_ENTER: Final = Limited(
+_SEND: Final = Limited((rules.CODE_SENDS,), _CODE_SENDS, (rules.TEXT_MESSAGES,))
+_ENTER_CODE: Final = Limited((rules.SIGN_INS, rules.WRONG_CODES), note="five attempts per code")
+_SEND_AND_ENTER_CODE: Final = Limited(
     (rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
-    _SENDS,
+    _CODE_SENDS,
     (rules.TEXT_MESSAGES,),
-    note="five tries a code",
+    note="five attempts per code",
 )
-_PARKS: Final = Limited((rules.PARKED_WITHOUT_COOKIE, rules.PARKED), note="a browser has twenty at once")
-_FAILS: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILURES,))
+_STORES_REQUEST: Final = Limited(
+    (rules.PARKED_WITHOUT_COOKIE, rules.PARKED), note="at most twenty per browser"
+)
+_TOKEN_REQUEST: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILURES,))
 _ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), _ADMINISTRATOR)
-_CONFIRMS: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
+_CONFIRM_PASSWORD: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
 _SOCIAL: Final = Limited((rules.SIGN_INS,))
 
 
 def _free(note: str) -> Limited:
-    """Return a route without a limit; the note says why it needs none."""
+    """Return a route without limits; the note says why it needs none."""
     return Limited(note=note)
 
 
-_STATIC: Final = _free("reads what is kept in memory")
-_READS: Final = _free("reads, and writes nothing")
+_STATIC: Final = _free("reads from memory")
+_READS: Final = _free("only reads")
 _SESSION: Final = _free("needs a session")
-_TOKEN: Final = _free("needs an access token; reads, and writes nothing")
+_TOKEN: Final = _free("needs an access token; only reads")
 _THIRD_PARTY: Final = _free("needs an application's token with the member role")
 
 ROUTES: Final[dict[str, Limited]] = {
     "GET /healthz": _STATIC,
-    "GET /readyz": _free("asks the database whether it answers"),
-    "GET /metrics": _free("needs `METRICS_TOKEN`, and is off without one"),
+    "GET /readyz": _free("checks that the database responds"),
+    "GET /metrics": _free("needs `METRICS_TOKEN`, and is off without it"),
     "GET /admin": _STATIC,
-    "GET /admin/*": _free("its sign-in page alone is open"),
+    "GET /admin/*": _free("only the sign-in page is public"),
     "POST /admin/*": _ADMIN_SIGN_IN,
     "GET /.well-known/openid-configuration": _STATIC,
     "GET /.well-known/oauth-authorization-server": _STATIC,
     "GET /.well-known/jwks.json": _READS,
     "GET /oidc/.well-known/openid-configuration": _STATIC,
-    "GET /oidc/authorize": _PARKS,
-    "POST /oidc/authorize": _PARKS,
-    "GET /oidc/authorize/:request_id": _free("needs a parked request of this browser"),
-    "POST /oidc/token": _FAILS,
-    "POST /oidc/revoke": _FAILS,
+    "GET /oidc/authorize": _STORES_REQUEST,
+    "POST /oidc/authorize": _STORES_REQUEST,
+    "GET /oidc/authorize/:request_id": _free("needs a pending request of this browser"),
+    "POST /oidc/token": _TOKEN_REQUEST,
+    "POST /oidc/revoke": _TOKEN_REQUEST,
     "GET /oidc/userinfo": _TOKEN,
     "POST /oidc/userinfo": _TOKEN,
     "GET /oidc/end-session": _free("ends the session of this browser, if there is one"),
@@ -112,54 +114,56 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /api/interaction/sign-in": _PASSWORD,
     "POST /api/interaction/register": Limited((rules.REGISTRATIONS,)),
     "POST /api/interaction/verification-code": _SEND,
-    "POST /api/interaction/verify-code": _ENTER,
-    "POST /api/interaction/forgot-password": Limited((rules.SIGN_INS,), note="needs a code that was entered"),
+    "POST /api/interaction/verify-code": _ENTER_CODE,
+    "POST /api/interaction/forgot-password": Limited((rules.SIGN_INS,), note="needs a verified code"),
     "POST /api/admin/sign-in": _ADMIN_SIGN_IN,
     "GET /api/admin/me": _free("needs an administrator's token"),
     "GET /api/openapi.json": _STATIC,
     "GET /api/docs": _STATIC,
     "GET /api/session/context": _TOKEN,
-    "GET /": _free("leads on"),
+    "GET /": _free("redirects"),
     "GET /brand.css": _READS,
     "GET /sign-in": _READS,
     "POST /sign-in": _PASSWORD,
     "GET /sign-in/code": _READS,
-    "POST /sign-in/code": _SEND_AND_ENTER,
+    "POST /sign-in/code": _SEND_AND_ENTER_CODE,
     "GET /register": _READS,
     "POST /register": Limited(
         (rules.REGISTRATIONS, rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
-        _SENDS,
+        _CODE_SENDS,
         (rules.TEXT_MESSAGES,),
-        note="five tries a code",
+        note="five attempts per code",
     ),
     "GET /forgot-password": _READS,
-    "POST /forgot-password": _SEND_AND_ENTER,
+    "POST /forgot-password": _SEND_AND_ENTER_CODE,
     "GET /social/:connector_id": _SOCIAL,
-    "GET /social/callback": _free("needs an attempt that this browser began"),
-    "GET /social/callback/:pk": _free("needs an attempt that this browser began"),
+    "GET /social/callback": _free("needs an attempt that this browser started"),
+    "GET /social/callback/:pk": _free("needs an attempt that this browser started"),
     "GET /select-account": _READS,
-    "POST /select-account": _free("needs a session and a parked request"),
+    "POST /select-account": _free("needs a session and a pending request"),
     "GET /consent": _READS,
-    "POST /consent": _free("needs a session and a parked request"),
+    "POST /consent": _free("needs a session and a pending request"),
     "GET /continue": _READS,
-    "POST /continue": _free("needs a session and a parked request"),
+    "POST /continue": _free("needs a session and a pending request"),
     "GET /account": _SESSION,
     "GET /account/profile": _SESSION,
     "POST /account/profile": _SESSION,
     "GET /account/username": _SESSION,
-    "POST /account/username": _CONFIRMS,
+    "POST /account/username": _CONFIRM_PASSWORD,
     "GET /account/email": _SESSION,
-    "POST /account/email": Limited((rules.CODE_SENDS,), (*_LOCKS, *_SENDS_SIGNED_IN), note="needs a session"),
+    "POST /account/email": Limited(
+        (rules.CODE_SENDS,), (*_LOCKS, *_CODE_SENDS_SIGNED_IN), note="needs a session"
+    ),
     "GET /account/email/code": _SESSION,
     "POST /account/email/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/phone": _SESSION,
     "POST /account/phone": Limited(
-        (rules.CODE_SENDS,), (*_LOCKS, *_SENDS_SIGNED_IN), (rules.TEXT_MESSAGES,), note="needs a session"
+        (rules.CODE_SENDS,), (*_LOCKS, *_CODE_SENDS_SIGNED_IN), (rules.TEXT_MESSAGES,), note="needs a session"
     ),
     "GET /account/phone/code": _SESSION,
     "POST /account/phone/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/password": _SESSION,
-    "POST /account/password": _CONFIRMS,
+    "POST /account/password": _CONFIRM_PASSWORD,
     "GET /account/browsers": _SESSION,
     "POST /account/browsers": _SESSION,
     "GET /account/applications": _SESSION,
@@ -167,9 +171,9 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /account/linked": _SESSION,
     "POST /account/linked": Limited((rules.SIGN_INS,), note="needs a session"),
     "GET /account/data": _SESSION,
-    "POST /account/data": _CONFIRMS,
+    "POST /account/data": _CONFIRM_PASSWORD,
     "GET /account/delete": _SESSION,
-    "POST /account/delete": _CONFIRMS,
+    "POST /account/delete": _CONFIRM_PASSWORD,
     "GET /api/v1/m2m/organizations/:organization_pk/members": _THIRD_PARTY,
     "POST /api/v1/m2m/organizations/:organization_pk/members": Limited(
         caller=(rules.MEMBER_JOINS,), note="needs an application's token with the member role"
@@ -181,20 +185,20 @@ ROUTES: Final[dict[str, Limited]] = {
 
 _HEADING: Final = """# Limits by route
 
-Every route that needs no management token, and what limits it. [Limits and headers](limits.md) has the
-numbers, and what happens beyond them. This page is made from `config/route_limits.py`; tests compare
-it with the routes that are served, and reach each of these limits over HTTP.
+This page lists the limits of every route that needs no management token. [Limits and headers](limits.md)
+has the numbers, and the responses when a limit is reached. `config/route_limits.py` generates this page;
+tests compare it with the served routes, and reach each of these limits over HTTP.
 
-Besides, every request is bounded in size, and every request that hashes a password waits for a place
-or is answered 503.
+In addition, the size of every request is limited, and every request that hashes a password waits for a
+hashing slot or gets 503.
 
-| Route | By address | By identifier or account | By client, application or tenant | Besides |
+| Route | By address | By identifier or account | By client, application or tenant | Note |
 |---|---|---|---|---|
 """
 
 
 def page() -> str:
-    """Return the page of the documentation."""
+    """Return the Markdown page with all limits."""
     return _HEADING + "".join(_row(route, limited) for route, limited in ROUTES.items())
 
 

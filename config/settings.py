@@ -1,6 +1,6 @@
-"""Django's settings, read from the environment. An invalid value stops the start with an error.
+"""Django's settings, which come from environment variables. An invalid value is an error at start.
 
-Apps are connected here by dotted paths, so an app does not import the apps that use it.
+Dotted paths connect the apps here, so that an app does not import the apps that use it.
 """
 
 import os
@@ -14,8 +14,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
 
 # ── Where and how it runs ─────────────────────────────────────────────────────────────
-# DEBUG=true sets DEVELOPMENT, which makes a first start easier. Django's own DEBUG, which shows
-# tracebacks to visitors, is always off.
+# DEBUG=true sets DEVELOPMENT, which gives settings for development their defaults. Django's own DEBUG,
+# which shows tracebacks to visitors, is always off.
 DEVELOPMENT = env.flag("DEBUG")
 DEBUG = False
 HOST = env.text("HOST", "127.0.0.1")
@@ -90,7 +90,7 @@ EXPIRING = [
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
 ]
-# What apps keep of a user, and what a change of owner ends of it: see identity.users.user_data.
+# The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [
     "identity.sessions.user_data.USER_DATA",
     "identity.roles.user_data.USER_DATA",
@@ -101,7 +101,7 @@ USER_DATA = [
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
 AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"  # for audit.typed
-# What was made with ENCRYPTION_KEYS: see identity.encryption.columns.
+# The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
 ENCRYPTED_COLUMNS = [
     "oidc.keys.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.applications.encrypted_columns.ENCRYPTED_COLUMNS",
@@ -148,10 +148,10 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 SILENCED_SYSTEM_CHECKS = [
-    "security.W001",  # config.headers sets what SecurityMiddleware would, and more
+    "security.W001",  # config.headers sets the headers of SecurityMiddleware, and others
     "security.W002",  # as W001
     "security.W003",  # identity.http.origin_check extends the CSRF middleware
-    "models.W040",  # SQLite has no INCLUDE columns in indexes, and ignores them
+    "models.W040",  # SQLite ignores the INCLUDE columns of indexes, which it does not support
     *([] if _SECURE else ["security.W016"]),  # browsers do not send a Secure cookie over http
 ]
 HSTS_SECONDS = env.integer("HSTS_SECONDS", 63_072_000 if _SECURE else 0)
@@ -180,7 +180,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 LANGUAGE_CODE = "en"
-# Each has a catalogue in interaction/pages/locale; docs/languages.md says how to add one.
+# Each language has a catalogue in interaction/pages/locale. docs/languages.md explains how to add one.
 LANGUAGES = [
     ("en", "English"),
     ("zh-hans", "简体中文"),
@@ -195,7 +195,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 
 # ── Database and cache ────────────────────────────────────────────────────────────────
-# The most connections that the threads of a worker share; with 0, each thread has its own.
+# The maximum number of connections that the threads of a worker share. With 0, each thread has its own.
 DATABASE_POOL = env.integer("DATABASE_POOL", 0, most=THREADS)
 DATABASES = {
     "default": env.database(
@@ -205,10 +205,12 @@ DATABASES = {
         prepared=env.flag("DATABASE_PREPARED_STATEMENTS", default=True),
     )
 }
-# The database role of serving nodes, if it differs from the role that migrates. migrate grants its rights.
+# The database role with which nodes serve, if it differs from the role that migrates. ``migrate`` grants
+# its rights.
 DATABASE_SERVING_ROLE = env.text("DATABASE_SERVING_ROLE")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# Shared by all nodes with CACHE_URL, otherwise per worker. The prefix separates installations in one Redis.
+# With CACHE_URL all nodes share the cache, otherwise each worker has its own. The prefix separates
+# installations that share one Redis.
 CACHE_URL = env.redis_url("CACHE_URL")
 CACHE_PREFIX = f"gatehouse:{BASE_URL.partition('//')[2]}"
 CACHES = {
@@ -225,7 +227,7 @@ CACHES = {
 AUTH_USER_MODEL = "administrators.Administrator"
 PASSWORD_HASHERS = [
     "identity.users.passwords.Argon2id",
-    # Hashes of imported passwords, until the user's first sign-in here.
+    # For imported passwords, until the user's first sign-in here.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2SHA1PasswordHasher",
     "identity.users.foreign_hashers.Bcrypt",
@@ -235,8 +237,8 @@ PASSWORD_HASHERS = [
     "identity.users.foreign_hashers.Scrypt",
     "identity.users.foreign_hashers.FirebaseScrypt",
 ]
-# Hashes that run at once in a worker, and sign-ins that wait for one. Together they are fewer than
-# the threads, so a flood of sign-ins leaves threads for other requests.
+# The number of hashes that a worker computes at once, and of sign-ins that wait. The sum is less than the
+# number of threads, so a flood of sign-ins leaves threads for other requests.
 HASHING_CONCURRENCY = env.integer(
     "HASHING_CONCURRENCY",
     min(max(1, (os.cpu_count() or 1) // WEB_CONCURRENCY), THREADS // 2),
@@ -260,20 +262,21 @@ SESSION_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # ── Limits ────────────────────────────────────────────────────────────────────────────
-# By client address: the number of requests in LIMIT_ADDRESS_SECONDS.
+# The number of requests of a client address in LIMIT_ADDRESS_SECONDS.
 LIMIT_ADDRESS_SECONDS = env.integer("LIMIT_ADDRESS_SECONDS", 600, least=1)
 LIMIT_ADDRESS_SIGN_INS = env.integer("LIMIT_ADDRESS_SIGN_INS", 1_200, least=1)
 LIMIT_ADDRESS_REGISTRATIONS = env.integer("LIMIT_ADDRESS_REGISTRATIONS", 300, least=1)
 LIMIT_ADDRESS_CODE_SENDS = env.integer("LIMIT_ADDRESS_CODE_SENDS", 300, least=1)
 LIMIT_CLIENT_FAILURES = env.integer("LIMIT_CLIENT_FAILURES", 50, least=1)  # per client
-# Failed token and revocation requests without valid client authentication, and how many of them are
-# recorded one by one.
+# Token and revocation requests without valid client authentication, and how many of them get an audit entry
+# each.
 LIMIT_ADDRESS_TOKEN_FAILURES = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES", 100, least=1)
 LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED = env.integer("LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED", 20, least=0)
-# Pending authorization requests: of browsers without a cookie, and with one.
+# Pending authorization requests of browsers without a cookie, and with one.
 LIMIT_ADDRESS_NEW_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_NEW_PARKED_REQUESTS", 300, least=1)
 LIMIT_ADDRESS_PARKED_REQUESTS = env.integer("LIMIT_ADDRESS_PARKED_REQUESTS", 1_200, least=1)
-# Codes sent to an identifier: seconds between two, and the number per hour, by network and in total.
+# Codes sent to an identifier: the seconds between two codes, and the number per hour, by network and in
+# total.
 LIMIT_CODE_PAUSE_SECONDS = env.integer("LIMIT_CODE_PAUSE_SECONDS", 60, least=1)
 LIMIT_NETWORK_CODES = env.integer("LIMIT_NETWORK_CODES", 10, least=1)
 LIMIT_IDENTIFIER_CODES = env.integer("LIMIT_IDENTIFIER_CODES", 30, least=1)
@@ -282,18 +285,18 @@ LIMIT_ADDRESS_WRONG_CODES = env.integer("LIMIT_ADDRESS_WRONG_CODES", 50, least=1
 LIMIT_IDENTIFIER_WRONG_CODES = env.integer("LIMIT_IDENTIFIER_WRONG_CODES", 20, least=1)
 LIMIT_TENANT_WRONG_CODES = env.integer("LIMIT_TENANT_WRONG_CODES", 1_000, least=1)
 LIMIT_CONNECTOR_TESTS = env.integer("LIMIT_CONNECTOR_TESTS", 10, least=1)  # per connector
-# By tenant, per hour: each message costs money, and attackers easily get lists of numbers.
+# By tenant, per hour. Each message costs money, and lists of phone numbers are easy to get.
 LIMIT_TENANT_TEXT_MESSAGES = env.integer("LIMIT_TENANT_TEXT_MESSAGES", 5_000, least=1)
-# By application of the members API, per hour: responses that reveal or change data of existing users.
+# By application, per hour: responses of the members API that reveal or change data of existing users.
 LIMIT_MEMBER_JOINS = env.integer("LIMIT_MEMBER_JOINS", 60, least=1)
 # Failed sign-ins that lock an identifier for one address, and for all addresses.
 LOCK_PAIR_FAILURES = env.integer("LOCK_PAIR_FAILURES", 10, least=2)
 LOCK_PAIR_SECONDS = env.integer("LOCK_PAIR_SECONDS", 900, least=1)
 LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=2)
 LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
-# The same in a browser in which the user signed in before, where the lock for all addresses does not apply.
+# The same in a browser that the user has signed in with. The lock for all addresses does not apply there.
 LOCK_KNOWN_BROWSER_FAILURES = env.integer("LOCK_KNOWN_BROWSER_FAILURES", 20, least=2)
-# How long the lock for all addresses does not apply at an address from which the administrator signed in.
+# How long an address from which an administrator signed in is exempt from the lock for all addresses.
 ADMIN_KNOWN_ADDRESS_SECONDS = env.integer("ADMIN_KNOWN_ADDRESS_SECONDS", 30 * 24 * 3600, least=60)
 
 # ── Lifetimes, in seconds ─────────────────────────────────────────────────────────────
@@ -302,7 +305,7 @@ ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
 ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the console
-# How long a sign-in replaces re-authentication.
+# How long after a sign-in an administrator need not enter the password again.
 ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 3_600, least=60)
 SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # sessions of the console last as long as tokens
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
@@ -312,7 +315,7 @@ REFRESH_TOKEN_ABSOLUTE_SECONDS = env.integer("REFRESH_TOKEN_ABSOLUTE_SECONDS", 1
 REFRESH_TOKEN_GRACE_SECONDS = 10
 
 # ── django-oauth-toolkit ──────────────────────────────────────────────────────────────
-# All of its models are swapped, from the first migration on.
+# All of its models are replaced by ours, from the first migration on.
 OAUTH2_PROVIDER_APPLICATION_MODEL = "applications.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "grants.AuthorizationCode"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "grants.RefreshFamily"  # noqa: S105 - a model
@@ -351,7 +354,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "management.api.negotiation.StrictNegotiation",
     "EXCEPTION_HANDLER": "management.api.errors.handle",
     "DEFAULT_AUTHENTICATION_CLASSES": ["management.api.authentication.ManagementAuthentication"],
-    # The default denies: a view without permissions is not public.
+    # Access is denied by default: a view without permission classes is not public.
     "DEFAULT_PERMISSION_CLASSES": ["management.api.permissions.ManagesTenant"],
     "DEFAULT_PAGINATION_CLASS": "identity.rest.pagination.EnvelopePagination",
     "DEFAULT_METADATA_CLASS": "management.api.metadata.NoMetadata",
@@ -387,7 +390,7 @@ LOGGING = {
             "format": "%(levelname)s %(name)s %(message)s",
             "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
             "timestamp": "time",
-            # Django adds the request to log records, and its query may hold a code.
+            # Django adds the request to log records, and its query may contain a code.
             "reserved_attrs": [*RESERVED_ATTRS, "request"],
         },
     },
@@ -396,7 +399,7 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
-        # At DEBUG level these log codes, secrets and grants.
+        # At DEBUG level, these libraries log codes, secrets and grants.
         "oauthlib": {"level": "INFO"},
         "oauth2_provider": {"level": "INFO"},
         "gunicorn.error": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},

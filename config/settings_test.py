@@ -19,7 +19,7 @@ def _free_port() -> int:
 
 
 if "TEST_VAR_DIR" not in os.environ:
-    # In memory if possible: no test checks that a disk keeps what was written.
+    # In memory if possible, which is faster. No test needs the files to survive a power failure.
     _memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - our own folder in it
     os.environ["TEST_VAR_DIR"] = tempfile.mkdtemp(prefix="gatehouse-test-", dir=_memory)
     atexit.register(shutil.rmtree, os.environ["TEST_VAR_DIR"], ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Serves only the static files that a page loads, and no other files of installed apps."""
+"""The static files that pages load. Other files of installed apps are not served."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 _OURS: Final = "gatehouse/"
 _ADMIN: Final = "admin/"
 _VENDORED: Final = "/vendor/"
-# Scripts of Django's admin that need no jQuery. Injected HTML must not find other scripts to use.
+# The scripts of Django's admin that do not use jQuery. Injected HTML cannot load others.
 _SCRIPTS: Final = {f"admin/js/{name}.js" for name in ("actions", "filters", "nav_sidebar", "theme")}
 _HASH_OR_COMPRESSION: Final = re.compile(r"\.[0-9a-f]{12}(?=\.)|\.(?:gz|br)$")
 
 
 def is_served(path: str) -> bool:
-    """Tell whether a page loads the file of a path below ``STATIC_URL``, a hash in its name or none."""
+    """Tell whether a page loads a file below ``STATIC_URL``, whose name may contain a hash."""
     name = _HASH_OR_COMPRESSION.sub("", path)
     if name.startswith(_ADMIN):
         return name in _SCRIPTS or (not name.endswith(".js") and _VENDORED not in name)
@@ -24,21 +24,21 @@ def is_served(path: str) -> bool:
 
 
 class ServedFinder(AppDirectoriesFinder):
-    """Finds the files that pages load in the folders of apps; ``collectstatic`` copies no others."""
+    """Finds the files of apps that pages load. ``collectstatic`` copies no others."""
 
     def list(self, ignore_patterns: Any) -> Iterator[Any]:
         """Return the served files of all apps."""
         return (found for found in super().list(ignore_patterns) if is_served(found[0]))
 
     def find(self, path: str, *args: Any, **options: Any) -> Any:
-        """Return the location of a file, or nothing if it is not served."""
+        """Return the location of a file; an empty list if it is not served."""
         return super().find(path, *args, **options) if is_served(path) else []
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
-    """Serves the files that pages load from ``STATIC_ROOT``, which may hold others of earlier releases."""
+    """Serves the files in ``STATIC_ROOT`` that pages load. It may contain files of earlier releases too."""
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
-        """Add a file if pages load it."""
+        """Add a file if a page loads it."""
         if is_served(url.removeprefix(self.static_prefix)):
             super().add_file_to_dictionary(url, path, stat_cache)

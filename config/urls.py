@@ -1,4 +1,4 @@
-"""All routes. Tenants have the same below ``/t/{slug}``."""
+"""All routes. Each tenant has the same routes below ``/t/{slug}``."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ oidc = [
 
 
 def crud(prefix: str, viewset: type[CrudViewSet], name: str, **options: Any) -> list[URLPattern]:
-    """Return the two routes of a resource: the collection, and an item."""
+    """Return the two routes of a resource: its list and an item."""
     collection = viewset.as_view({"get": "list", "post": "create"}, **options)
     methods: dict[str, Any] = {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
     return [
@@ -258,7 +258,7 @@ machines = [
     path("metrics", observability.prometheus, name="metrics"),
 ]
 
-# Only at the root: management.site.middleware returns 404 below tenants.
+# These exist only at the root: management.site.middleware returns 404 below a tenant.
 operators = [
     path("admin", entrance, name="site"),
     path("admin/", admin.site.urls),

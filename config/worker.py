@@ -1,4 +1,4 @@
-"""gunicorn's threaded worker, with a main loop that waits for no client and has less to do."""
+"""gunicorn's threaded worker, with a main loop that does not wait for clients."""
 
 import select
 import selectors
@@ -12,7 +12,7 @@ from typing import Any, Final
 from gunicorn.http.errors import ParseException
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-_NEXT_REQUEST: Final = 2  # milliseconds in which a busy client sends its next request
+_NEXT_REQUEST: Final = 2  # milliseconds to wait for the next request of a busy client
 _CLOSE_SECONDS: Final = 2.0
 _CLOSE_BYTES: Final = 65_536
 
@@ -21,11 +21,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Keeps a thread on a busy connection for a moment, and closes connections without blocking.
 
     After a response, a thread waits briefly for the client's next request, unless another request waits for a
-    thread. This saves a turn of the main loop, two hand-overs and some system calls.
+    thread. This saves an iteration of the main loop, two hand-overs and some system calls.
 
     RFC 9112 section 9.6: a server closes its side first, and reads until the client has closed too. gunicorn
-    does so in the loop that dispatches all requests, where a client that keeps its side open blocks all
-    others for two seconds per connection. Here the poller does it.
+    does this in the main loop, where a client that keeps its side open blocks all other clients for two
+    seconds per connection. This worker does it with the poller.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -39,7 +39,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         super().enqueue_req(conn)
 
     def handle(self, conn: TConn) -> object:
-        """Serve a request and those that follow at once, and return whether the connection stays open."""
+        """Serve a request and those that follow immediately, and return whether the connection stays open."""
         self._waiting.pop()
         stays = super().handle(conn)
         if stays is True:
@@ -50,7 +50,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         return stays
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
-        """Respond to a malformed request or an uncaught error, and log it without what the client sent."""
+        """Respond to a malformed request or an uncaught error, and log it without data of the client."""
         if req is not None and hasattr(req, "uri"):
             req.uri = getattr(req, "path", "")  # the query may hold a code
         super().handle_error(
@@ -103,7 +103,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _without_text(error: ParseException) -> ParseException:
-    """Return an error of the same class whose text is the name of the class."""
+    """Return an error of the same class whose message is the name of the class."""
     kind = type(error)
     nameless = type(kind.__name__, (kind,), {"__str__": lambda _: kind.__name__})
     copy: ParseException = Exception.__new__(nameless)

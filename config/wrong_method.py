@@ -8,7 +8,7 @@ from config import errors
 
 
 class WrongMethodMiddleware:
-    """Adds a body to the empty 405 of Django's decorators."""
+    """Adds a body to the empty 405 response of Django's decorators."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

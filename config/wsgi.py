@@ -16,14 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class Handler(WSGIHandler):
-    """Django's handler with a cache of resolved paths that have no parameters."""
+    """Django's handler, with a cache of the routes of paths without parameters."""
 
     def __init__(self) -> None:
         super().__init__()
         self._fixed: dict[str, ResolverMatch] = {}
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        """Return the match of a path. The cache is bounded: it has at most one entry per route."""
+        """Return the route of a request. The cache has at most one entry per route."""
         match = self._fixed.get(request.path_info)
         if match is None:
             match = super().resolve_request(request)
@@ -40,10 +40,10 @@ hashing_process.use()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Serve a request, after removing the parameters of its content type.
+    """Serve a request without the parameters of its content type.
 
-    Only UTF-8 is supported. Django would use any ``charset`` that a client names, and fails on codecs that
-    are not for text.
+    Only UTF-8 is supported. Django would use any ``charset`` that a client names, and fail if it is not a
+    text encoding.
     """
     environ["CONTENT_TYPE"] = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
     if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):

@@ -551,7 +551,7 @@ class TestFirstAdministrator:
 
         answer = start(self.environment(empty, ADMIN_PASSWORD="another password"), "bootstrap")
 
-        assert "An administrator exists" in answer.stdout
+        assert "An administrator already exists" in answer.stdout
         assert (empty / "admin-password").read_text() == before
 
     def test_a_given_password_is_written_nowhere(self, empty):

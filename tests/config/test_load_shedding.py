@@ -117,7 +117,7 @@ def test_the_page_is_styled_as_those_of_its_tenant(http, acme, crowded):
 def test_a_page_is_rendered_once_whatever_tenants_are_named(http, crowded, monkeypatch):
     rendered = mock.Mock(wraps=error_page)
     monkeypatch.setattr(errors, "error_page", rendered)
-    errors._overloaded.cache_clear()
+    errors._render_overloaded.cache_clear()
 
     answers = [http.post(f"/t/tenant-{number}/sign-in", **HASHING["/sign-in"]) for number in range(5)]
 
