@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class ConnectorsConfig(AppConfig):
-    """Providers of email, SMS, CAPTCHAs and social sign-in, as a tenant configured them."""
+    """The connectors of tenants."""
 
     name = "interaction.connectors"
 

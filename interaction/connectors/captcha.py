@@ -1,6 +1,6 @@
-"""The CAPTCHA that keeps programs from registering and from having messages sent.
+"""The CAPTCHA that protects registration and the sending of codes from automated requests.
 
-A tenant asks for one while a connector of the type ``Captcha`` is enabled.
+A tenant requires a CAPTCHA while it has an enabled connector of the type ``Captcha``.
 """
 
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ from interaction.connectors.providers.base import CaptchaProvider, Config
 
 FIELD: Final = "captcha_token"
 
-# A slow provider blocks at most half of the threads.
+# A provider that is slow to respond blocks at most half of the threads.
 _slots = BoundedSemaphore(settings.THREADS // 2)
 
 
 class Unavailable(ServiceError):
-    """The provider cannot be asked whether the CAPTCHA was solved."""
+    """The provider cannot be reached, or its configuration cannot be decrypted."""
 
     status = 503
     reason = "captcha_unavailable"
-    message = "the CAPTCHA cannot be checked right now"
+    message = "the CAPTCHA cannot be verified right now: try again later"
 
 
 @dataclass(frozen=True, slots=True)
 class Captcha:
-    """The CAPTCHA of a tenant."""
+    """The CAPTCHA provider of a tenant and its configuration."""
 
     provider: CaptchaProvider
     config: Config
@@ -46,7 +46,7 @@ class Captcha:
 
 
 def current() -> Captcha | None:
-    """Return the CAPTCHA of the tenant's newest enabled connector, if the tenant has one.
+    """Return the CAPTCHA of the tenant's newest enabled connector; None without a connector.
 
     Raises:
         Unavailable: the connector's configuration cannot be decrypted.
@@ -65,11 +65,11 @@ def current() -> Captcha | None:
 
 
 def check(token: str) -> None:
-    """Verify the token of the tenant's CAPTCHA. Do nothing if the tenant has none.
+    """Verify a CAPTCHA token, if the tenant requires a CAPTCHA.
 
     Raises:
-        Invalid: the token is missing, wrong, or was used before.
-        Unavailable: the provider cannot be asked.
+        Invalid: the token is missing, is wrong or was used before.
+        Unavailable: the provider cannot be reached.
 
     """
     captcha = current()

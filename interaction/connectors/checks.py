@@ -37,8 +37,8 @@ def connectors() -> Iterator[CheckMessage]:
         )
     if unknown:
         yield Warning(
-            f"enabled connectors do nothing because their provider is not built in: {join_names(unknown)}",
-            hint="check the spelling of connector_id in docs/api.md, or disable the connector",
+            f"enabled connectors have no effect, as their provider is not built in: {join_names(unknown)}",
+            hint="compare connector_id with the list in docs/api.md, or disable the connector",
             id="connectors.W002",
         )
     if sharing:

@@ -11,15 +11,15 @@ PURPOSE: Final = "connector configurations"
 
 
 def encrypt(config: dict[str, Any], *, tenant_id: str, pk: UUID) -> str:
-    """Return the configuration of one row, encrypted."""
+    """Return the encrypted configuration for a row."""
     return keyring.encrypt(orjson.dumps(config), purpose=PURPOSE, bound_to=f"{tenant_id}/{pk}")
 
 
 def decrypt(encrypted: str, *, tenant_id: str, pk: UUID) -> dict[str, Any]:
-    """Return the configuration of a row, decrypted.
+    """Return the decrypted configuration of a row.
 
     Raises:
-        keyring.UnknownKey: it was encrypted for another row, was altered, or its key is missing.
+        keyring.UnknownKey: the text was encrypted for another row, was changed, or its key is missing.
 
     """
     config: dict[str, Any] = orjson.loads(

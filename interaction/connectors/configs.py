@@ -15,7 +15,7 @@ _TYPES: Final[dict[str, tuple[type, str]]] = {
 
 
 class ConfigRefused(ServiceError):
-    """A configuration breaks rules of its provider; ``problems`` names all of them by path."""
+    """A configuration breaks rules of its provider. ``problems`` has the broken rules by path."""
 
     reason = "invalid"
 
@@ -30,7 +30,7 @@ def validate(
     """Return a valid configuration, with the stored secrets in place of masks.
 
     Raises:
-        ConfigRefused: it breaks rules of the provider.
+        ConfigRefused: the configuration breaks rules of the provider.
 
     """
     config, problems = masking.unmask(provider, sent, stored or {})
@@ -44,7 +44,7 @@ def validate(
 
 
 def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
-    """Return the members that a provider declares, with defaults for those that are unset."""
+    """Return the members that a provider declares, with defaults for unset members."""
     unset = (None, "")
     return {
         field.name: field.default if config.get(field.name) in unset else config[field.name]
@@ -53,7 +53,7 @@ def with_defaults(provider: Provider, config: dict[str, Any]) -> Config:
 
 
 def changed_members(provider: Provider | None, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return the changed members for the audit log: declared ones by name, all others as ``config``."""
+    """Return the changed members as the audit log names them. Undeclared members are ``config``."""
     declared = {field.name for field in provider.fields} if provider else set()
     keys = sorted(before.keys() | after.keys())
     differing = [key for key in keys if before.get(key) != after.get(key)]

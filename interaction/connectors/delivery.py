@@ -1,4 +1,4 @@
-"""Sending messages through the tenant's connectors."""
+"""The delivery of messages through the tenant's connectors."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -22,7 +22,7 @@ class NoConnector(ServiceError):
     reason = "no_connector"
 
     def __init__(self, channel: str) -> None:
-        super().__init__(f"no {channel} connector is enabled, so nothing can be sent")
+        super().__init__(f"no {channel} connector is enabled, so no message can be sent")
 
 
 def channels() -> set[str]:
@@ -31,7 +31,7 @@ def channels() -> set[str]:
 
 
 def channels_by_tenant() -> defaultdict[str, set[str]]:
-    """Return the channels of each tenant that the active scope sees, in one statement."""
+    """Return the channels of each visible tenant by tenant id, with one query."""
     enabled = Connector.objects.filter(type__in=_CHANNELS, enabled=True)
     found: defaultdict[str, set[str]] = defaultdict(_development_channels)
     for tenant_id, type_, name in enabled.values_list("tenant_id", "type", "connector_id"):
@@ -50,17 +50,17 @@ def can_deliver(channel: str) -> bool:
 
 
 def can_deliver_text(channel: str) -> bool:
-    """Return whether messages of a channel can carry any text, not only a code."""
+    """Return whether the messages of a channel can have any text. Some providers send only codes."""
     found = _find_sender(channel)
     return found is not None and not getattr(found[0], "only_codes", False)
 
 
 def deliver(message: Message) -> None:
-    """Send a message through the newest enabled connector of its channel. It waits for the provider.
+    """Send a message through the newest enabled connector of its channel, and wait for the provider.
 
     Raises:
-        NoConnector: there is none.
-        ProviderError: the provider did not accept it.
+        NoConnector: the channel has no enabled connector.
+        ProviderError: the provider did not accept the message.
 
     """
     found = _find_sender(message.channel)
@@ -71,10 +71,10 @@ def deliver(message: Message) -> None:
 
 
 def send(sender: Sender, config: Config, message: Message) -> None:
-    """Send a message through one provider, with the domain of an email address encoded by IDNA 2008.
+    """Send a message through a provider. The domain of an email address is encoded by IDNA 2008.
 
     Raises:
-        ProviderError: the provider did not accept it, or the domain is not valid.
+        ProviderError: the provider did not accept the message, or the domain is not valid.
 
     """
     if message.channel == EMAIL:

@@ -12,9 +12,9 @@ from interaction.connectors.errors import ProviderError
 
 
 def encode(domain: str) -> str | None:
-    """Return the DNS form of a domain; None for one that has none."""
+    """Return the DNS form of a domain; None if it is not valid in IDNA 2008."""
     if domain.isascii() and "xn--" not in domain.lower():
-        return domain  # an IP address in brackets too
+        return domain  # a DNS name already, or an IP address in brackets
     try:
         return idna.encode(domain).decode().lower()
     except idna.IDNAError:
@@ -34,5 +34,5 @@ def delivery_address(address: str) -> str:
     # IDNA 2008 has no upper-case letters. ``casefold`` would turn ß into ss, which is another domain.
     found = encode(unicodedata.normalize("NFC", domain.lower()))
     if found is None:
-        raise ProviderError("the recipient's domain cannot be written in the DNS (IDNA 2008)")
+        raise ProviderError("the recipient's domain is not a valid internationalized domain name (IDNA 2008)")
     return f"{local}@{found}"

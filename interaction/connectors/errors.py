@@ -2,7 +2,7 @@
 
 
 class ProviderError(Exception):
-    """A provider failed or refused.
+    """A provider failed, or refused a request.
 
-    The text is for administrators. It never contains a secret or the provider's own answer.
+    Administrators see the message. It never contains a secret or text from the provider's response.
     """

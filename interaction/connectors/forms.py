@@ -1,4 +1,4 @@
-"""Forms built from the fields that providers declare. Stored secrets are never shown."""
+"""Forms for the fields that providers declare. They never show stored secrets."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -10,7 +10,7 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Field, Provider
 
-_KEEP: Final = "Leave it empty to keep the stored one."
+_KEEP: Final = "Leave it empty to keep the stored secret."
 
 
 class AnyConfigForm(forms.Form):
@@ -22,7 +22,12 @@ class AnyConfigForm(forms.Form):
     )  # fmt: skip
 
     def clean_config(self) -> dict[str, Any]:
-        """Return the configuration; refuse anything but an object."""
+        """Return the configuration.
+
+        Raises:
+            forms.ValidationError: the configuration is not a JSON object.
+
+        """
         config = self.cleaned_data["config"]
         if not isinstance(config, dict):
             raise forms.ValidationError("must be a JSON object")
@@ -35,7 +40,7 @@ class TestForm(forms.Form):
     to = forms.CharField(
         required=False,
         max_length=254,
-        help_text="An email address or a phone number. Leave it empty to use your own.",
+        help_text="An email address or a phone number. Leave it empty to send the message to yourself.",
     )
 
 
@@ -62,7 +67,7 @@ def config_form(provider: Provider | None, *, is_new: bool = False) -> type[form
 
 
 def initial(connector: Connector) -> dict[str, Any]:
-    """Return the initial values of a connector's form: everything but its secrets."""
+    """Return the initial values of a connector's form, without its secrets."""
     provider = registry.find(connector.connector_id)
     config = masking.mask(provider, connector.config())
     if provider is None:
@@ -74,7 +79,7 @@ def initial(connector: Connector) -> dict[str, Any]:
 def submitted_config(
     connector: Connector | None, provider: Provider | None, typed: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the submitted configuration as the API takes it: without empty fields, kept secrets masked."""
+    """Return the submitted configuration without empty fields, and with a mask for each secret to keep."""
     if provider is None:
         return dict(typed["config"])
     config = masking.mask(provider, connector.config()) if connector else {}

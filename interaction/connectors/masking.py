@@ -1,4 +1,4 @@
-"""Masking the secrets of configurations, and putting the stored secrets back in place of masks."""
+"""Masks in place of the secrets of a configuration."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ _Matches = Callable[[_Path, Any], bool]
 def mask(provider: Provider | None, config: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration with every secret masked, at any depth.
 
-    Without a provider nothing says which texts are secrets, so all texts are masked.
+    Without a provider it is unknown which texts are secrets, so all texts are masked.
     """
     copy: dict[str, Any] = _replace(config, (), _is_secret(provider), lambda *_: MASK)
     return copy
@@ -30,10 +30,10 @@ def mask(provider: Provider | None, config: dict[str, Any]) -> dict[str, Any]:
 def unmask(
     provider: Provider | None, sent: dict[str, Any], stored: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what was sent with the stored secrets in place of masks, and the problems by path.
+    """Return the sent configuration with stored secrets in place of masks, and the problems by path.
 
-    A stored secret is kept only while the destinations that receive it stay the same. Otherwise
-    an administrator who does not know the secret could have it sent to a server of their own.
+    A stored secret is kept only if the destinations that receive it are unchanged. Otherwise an
+    administrator who does not know the secret could have it sent to another server.
     """
     kept = dict(_matching(stored, (), _is_secret(provider)))
     unmasked = _replace(
@@ -46,7 +46,7 @@ def unmask(
         if value != MASK:
             return value
         if path not in kept:
-            problems[_dotted(path)] = f"{MASK} stands for a stored secret, and there is none: send the secret"
+            problems[_dotted(path)] = f"{MASK} keeps a stored secret, but there is none: send the secret"
         elif moved:
             problems[_dotted(path)] = "send the secret again: its destination has changed"
         return kept.get(path)
@@ -56,7 +56,7 @@ def unmask(
 
 
 def _stored_destination(kept: dict[_Path, Any], path: _Path, item: Any) -> Any:
-    """Return the stored value of a masked destination, so that a mask does not count as a change."""
+    """Return the stored value if a destination is masked, because a mask is not a change."""
     return kept.get(path, item) if item == MASK else item
 
 
@@ -96,7 +96,7 @@ def _normalized(key: str | int) -> str:
 
 
 def _matching(value: Any, path: _Path, matches: _Matches) -> Iterator[tuple[_Path, Any]]:
-    """Yield path and value of each member that matches and is set."""
+    """Yield the path and the value of each matching member that is set."""
     for key, item in _members(value):
         below = (*path, key)
         if matches(below, item):
@@ -107,7 +107,7 @@ def _matching(value: Any, path: _Path, matches: _Matches) -> Iterator[tuple[_Pat
 
 
 def _replace(value: Any, path: _Path, matches: _Matches, replace: Callable[[_Path, Any], Any]) -> Any:
-    """Return a copy in which each member that matches and is set has another value."""
+    """Return a copy with a new value for each matching member that is set."""
 
     def below(key: str | int, item: Any) -> Any:
         inner = (*path, key)

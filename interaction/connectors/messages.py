@@ -14,10 +14,10 @@ TEST: Final = "test"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One email or SMS. ``body`` contains ``code`` too; some providers put the code into their own template.
+    """An email or SMS. ``body`` includes the code; providers with their own template use only ``code``.
 
     Raises:
-        Invalid: recipient or subject contain control characters, which could add headers.
+        Invalid: the recipient or the subject contains control characters, which could add headers.
 
     """
 

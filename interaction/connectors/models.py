@@ -1,4 +1,4 @@
-"""Connectors: one configured instance of a provider."""
+"""Connectors: configured providers of a tenant."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from interaction.connectors import config_encryption
 
 
 class Connector(EditableModel):
-    """A provider with its configuration, encrypted at rest.
+    """A provider and its encrypted configuration.
 
-    ``connector_id`` names the provider. A connector whose provider is not built in can be
-    managed like any other, and does nothing.
+    ``connector_id`` names the provider. A connector whose provider is not built in can be managed like any
+    other connector, but has no effect.
     """
 
     class Type(models.TextChoices):
-        """The purpose of a provider."""
+        """The kind of service that a provider offers."""
 
         EMAIL = "Email"
         SMS = "Sms"
@@ -27,7 +27,7 @@ class Connector(EditableModel):
     type = models.CharField(max_length=8, choices=Type)
     enabled = models.BooleanField(default=False)
     sealed_config = models.TextField()
-    # Release 0.1.0 inserts rows without this column; its connectors share one callback.
+    # Release 0.1.0 inserts rows without this column. Its connectors share one callback.
     has_own_callback = models.BooleanField(default=True, db_default=False)
 
     objects = TenantManager()

@@ -1,8 +1,7 @@
 """Gatehouse as the relying party of another provider: authorization request, code exchange, ID token.
 
-Only this module imports the client libraries. Authlib builds the request and validates the
-claims, joserfc verifies the signature. Requests go through ``outbound``, never through the
-libraries' own transports.
+Only this module imports the client libraries. Authlib builds the request and validates the claims, joserfc
+verifies the signature. ``outbound`` sends the requests, never a library.
 """
 
 import time
@@ -25,7 +24,7 @@ from interaction.connectors.outbound import web
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Config, Endpoints, SocialProvider, TokenResponse
 
-# Never ``none``, and no symmetric signatures.
+# Only asymmetric signatures.
 _ALGORITHMS: Final = [f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)]
 _SKEW_SECONDS: Final = 60
 _CACHE_SECONDS: Final = 300
@@ -35,7 +34,7 @@ _LONGEST_TOKEN: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The single-use values that bind a provider's answer to the browser that asked."""
+    """The single-use values that bind a provider's response to the browser that sent the request."""
 
     state: str
     nonce: str
@@ -46,12 +45,12 @@ def get_endpoints(provider: SocialProvider, config: Config) -> Endpoints:
     """Return a provider's endpoints, cached for five minutes.
 
     Raises:
-        ProviderError: they cannot be discovered.
+        ProviderError: the endpoints cannot be discovered.
 
     """
     destinations = tuple((field.name, config[field.name]) for field in provider.fields if field.destination)
     window = _time_window(_CACHE_SECONDS)
-    return _endpoints(provider, destinations, window)  # type: ignore[arg-type]  # it has no __eq__
+    return _endpoints(provider, destinations, window)  # type: ignore[arg-type]  # hashable by identity
 
 
 @lru_cache(maxsize=256)
@@ -66,8 +65,8 @@ def authorization_url(
 ) -> str:
     """Return the URL of the authorization request, with state, PKCE and, for OpenID providers, nonce.
 
-    ``max_age`` in seconds is for providers that can reauthenticate the person. It is sent along with
-    ``prompt=login``, because it makes the provider return ``auth_time`` (OpenID Connect Core 3.1.2.1).
+    ``max_age`` in seconds is only for providers that can reauthenticate users. It makes the provider return
+    ``auth_time`` (OpenID Connect Core 3.1.2.1). With 0, ``prompt=login`` is sent too.
     """
     client = OAuth2Client(
         None,
@@ -86,7 +85,7 @@ def authorization_url(
 
 
 def get_auth_time(tokens: TokenResponse) -> datetime | None:
-    """Return when the person signed in at the provider; None without a valid ``auth_time``."""
+    """Return when the user signed in at the provider; None without a valid ``auth_time``."""
     auth_time, now = tokens.claims.get("auth_time"), time.time()
     if not isinstance(auth_time, int | float) or isinstance(auth_time, bool):
         return None
@@ -96,7 +95,7 @@ def get_auth_time(tokens: TokenResponse) -> datetime | None:
 
 
 def is_recent(auth_time: datetime | None, *, max_age: int | None, asked_at: datetime) -> bool:
-    """Return whether the sign-in at the provider satisfies ``max_age``. An unknown time does not."""
+    """Return whether the sign-in at the provider satisfies ``max_age``; false if its time is unknown."""
     if max_age is None:
         return True
     return auth_time is not None and auth_time >= asked_at - timedelta(seconds=max_age + _SKEW_SECONDS)
@@ -115,23 +114,23 @@ def redeem(
     """Exchange a code for tokens and, at an OpenID provider, validate the ID token.
 
     Raises:
-        ProviderError: the provider refuses, or its answer is not valid.
+        ProviderError: the provider refuses the code, or its response is not valid.
 
     """
-    answer = oauth.exchange(
+    response = oauth.exchange(
         endpoints, config, code=code, verifier=secrets.verifier, redirect_uri=redirect_uri
     )
-    tokens = answer.json()
+    tokens = response.json()
     access_token = tokens.get("access_token")
-    if not answer.ok or "error" in tokens:
+    if not response.ok or "error" in tokens:
         raise ProviderError("the provider does not accept the code")
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
-        raise ProviderError("the provider's token endpoint gave no access token")
+        raise ProviderError("the provider's token endpoint returned no access token")
     if not endpoints.issuer:
         return TokenResponse(access_token, {})
     token = tokens.get("id_token")
     if not isinstance(token, str) or not 0 < len(token) <= _LONGEST_TOKEN:
-        raise ProviderError("the provider's token endpoint gave no ID token")
+        raise ProviderError("the provider's token endpoint returned no ID token")
     return TokenResponse(
         access_token, _validated_claims(token, access_token, endpoints, config, secrets.nonce)
     )
@@ -154,7 +153,7 @@ def _validated_claims(
         )
         claims.validate(leeway=_SKEW_SECONDS)
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        # On absurd input the libraries raise errors of other kinds than their own.
+        # On malformed input, the libraries raise not only their own errors.
         raise ProviderError("the provider's ID token is not valid") from None
     return dict(claims)
 
@@ -170,7 +169,7 @@ def _is_template(issuer: str) -> bool:
 
 
 def _get_keys(token: str, url: str) -> KeySet:
-    """Return the provider's keys, fetched again if the token was signed with an unknown key."""
+    """Return the provider's keys. They are fetched again if the token has an unknown key id."""
     kid = extract_compact(token.encode()).headers().get("kid")
     keys = _fetch_keys(url, _time_window(_CACHE_SECONDS))
     if kid is not None and kid not in {key.kid for key in keys.keys}:
@@ -180,12 +179,12 @@ def _get_keys(token: str, url: str) -> KeySet:
 
 @lru_cache(maxsize=256)
 def _fetch_keys(url: str, window: tuple[int, int]) -> KeySet:
-    answer = web.get(url)
-    listed = answer.json().get("keys")
-    if not answer.ok or not isinstance(listed, list):
+    response = web.get(url)
+    key_list = response.json().get("keys")
+    if not response.ok or not isinstance(key_list, list):
         raise ProviderError("the provider does not publish its keys")
     usable = []
-    for key in listed:
+    for key in key_list:
         try:
             usable += KeySet.import_key_set({"keys": [key]}).keys
         except (JoseError, ValueError, TypeError, KeyError, AttributeError):
@@ -194,5 +193,5 @@ def _fetch_keys(url: str, window: tuple[int, int]) -> KeySet:
 
 
 def _time_window(seconds: int) -> tuple[int, int]:
-    """Return a cache key that stays the same for so many seconds."""
+    """Return a cache key that changes after this number of seconds."""
     return seconds, int(time.monotonic() // seconds)

@@ -10,7 +10,7 @@ from interaction.connectors.models import Connector
 
 
 class ConnectorSerializer(Record):
-    """A connector. Secrets in ``config`` are shown as ``***``; send ``***`` to keep a secret."""
+    """A connector. Secrets in ``config`` are returned as ``***``; send ``***`` to keep a secret."""
 
     connector_id = Name()
     type = serializers.ChoiceField(choices=Connector.Type.choices)

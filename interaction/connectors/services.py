@@ -1,4 +1,4 @@
-"""Creating, changing, deleting and testing connectors."""
+"""The creation, change, deletion and test of connectors."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ from interaction.connectors.providers.base import CaptchaProvider, Sender, Socia
 
 
 class NotWorking(ServiceError):
-    """A connector's test failed; ``result`` is the reason, without secrets."""
+    """A connector's test failed. ``result`` is the reason, without secrets."""
 
     reason = "connector_test_failed"
 
-    def __init__(self, why: str) -> None:
-        self.result = why
+    def __init__(self, result: str) -> None:
+        self.result = result
         super().__init__("the connector's test failed")
 
 
@@ -37,7 +37,7 @@ def create(
     enabled: bool = False,
     has_own_callback: bool = True,
 ) -> Connector:
-    """Add a connector. The configuration of a provider that is not built in is not checked.
+    """Create a connector. The configuration is checked if the provider is built in.
 
     Raises:
         Invalid: the provider has another type, or the shared callback is requested.
@@ -59,12 +59,12 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     """Replace ``config``, set ``enabled``, or move the connector to its own callback.
 
     Raises:
-        Invalid: a connector with its own callback would go back to the shared one.
+        Invalid: a connector with its own callback cannot use the shared callback.
         configs.ConfigRefused: the configuration breaks rules of the provider.
         records.Stale: it was changed since the caller read it.
 
     """
-    # Locked, because masks stand for the secrets that are stored now.
+    # Locked, because masks refer to the stored secrets, which must not change meanwhile.
     stored = Connector.objects.select_for_update().filter(pk=connector.pk).first()
     if stored is None or (expected is not None and stored.version not in expected):
         raise Stale
@@ -98,12 +98,14 @@ def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
 
 
 def test(connector: Connector, *, to: str) -> str:
-    """Send a test message or check the credentials of a connector, enabled or not; return what was done.
+    """Send a test message or check the credentials of a connector, and return the result as a sentence.
+
+    The connector need not be enabled.
 
     Raises:
-        Invalid: the recipient is missing or no address.
+        Invalid: the recipient is missing, or is not an address.
         NotWorking: the test failed.
-        limits.TooMany: it was tested too often, or the tenant sent too many text messages.
+        limits.TooMany: the connector was tested too often, or the tenant sent too many text messages.
 
     """
     with log.attempt(Event.CONNECTOR_TEST, id=str(connector.pk), connector_id=connector.connector_id):
@@ -115,7 +117,7 @@ def test(connector: Connector, *, to: str) -> str:
         provider = registry.find(connector.connector_id)
         if provider is None:
             raise NotWorking(
-                f"no provider called {connector.connector_id} is built in: the connector does nothing"
+                f"the provider {connector.connector_id} is not built in, so the connector has no effect"
             )
         try:
             return _run_test(provider, connector, to)
@@ -149,10 +151,10 @@ def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
 
 
 def _check_callback(*, stored: bool, sent: bool) -> None:
-    """Refuse the shared callback, except for connectors that use it already.
+    """Check that a connector with its own callback does not change to the shared one.
 
     Raises:
-        Invalid: the connector has its own callback.
+        Invalid: the connector has its own callback, and the shared one is requested.
 
     """
     if stored and not sent:

@@ -54,7 +54,10 @@ class ConnectorViewSet(CrudViewSet):
         services.remove(row, expected=expected)
 
     def test(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Test a connector."""
+        """Test a connector.
+
+        A connector for messages sends a test message. Other connectors check their credentials.
+        """
         connector = self.get_object()
         serializer = ConnectorTestSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
@@ -83,5 +86,5 @@ class ConnectorFactories(APIView):
 
 
 def _own_address(caller: object, connector: Connector) -> str:
-    """Return the caller's address. Administrators may have one, programs have none."""
+    """Return the email or phone of an administrator; an empty string for an application."""
     return str(getattr(caller, "email" if connector.type == Connector.Type.EMAIL else "phone", ""))

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class ExperienceConfig(AppConfig):
-    """The settings and the look of the end users' pages."""
+    """The settings of a tenant's end-user pages, and their appearance."""
 
     name = "interaction.experience"
 

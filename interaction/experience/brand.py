@@ -1,4 +1,4 @@
-"""A stylesheet with readable text, made from brand colours."""
+"""The stylesheet of a tenant's brand colours, with a text colour that has enough contrast."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 def stylesheet(primary: str, dark_primary: str) -> str:
-    """Return the CSS rules of the brand's colours; an empty string without a colour."""
+    """Return the CSS rules for the brand colours; an empty string if no colour is set."""
     light, dark = _variables(primary), _variables(dark_primary or primary)
     rules = f":root{{{light}}}" if light else ""
     if dark:
@@ -22,7 +22,7 @@ def _variables(colour: str) -> str:
 
 
 def text_on(colour: str) -> str:
-    """Return black or white: the one with more contrast on a colour (WCAG 2.2, 1.4.3)."""
+    """Return black or white, whichever has more contrast on a colour (WCAG 2.2, 1.4.3)."""
     luminance = _luminance(colour)
     return "#000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#fff"
 

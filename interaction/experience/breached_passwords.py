@@ -1,8 +1,8 @@
-"""The operator's list of breached passwords: files of Have I Been Pwned, searched offline.
+"""The operator's list of breached passwords, which is searched offline.
 
-``BREACHED_PASSWORDS`` names a directory of range files (``ABCDE`` or ``ABCDE.txt``, with lines of the other
-35 digits, a colon and a count) or one sorted file of whole SHA-1 hashes. The search is binary: it reads
-about 30 pages of the largest file.
+``BREACHED_PASSWORDS`` is the path of files from Have I Been Pwned: a directory of range files (``ABCDE`` or
+``ABCDE.txt``, whose lines have the other 35 digits, a colon and a count), or one sorted file of whole SHA-1
+hashes. A binary search reads about 30 pages of the largest file.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def is_available() -> bool:
 
 
 def is_breached(password: str) -> bool:
-    """Return whether a password is on the list. If the list cannot be read, log that and return false."""
+    """Return whether a password is on the list. If the list cannot be read, log an error and return false."""
     if not is_available():
         return False
     digest = hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper()
@@ -43,13 +43,13 @@ def check_list() -> None:
     """Check the first line of the list.
 
     Raises:
-        BadList: it cannot be read, or has another format.
+        BadList: the list cannot be read, or has another format.
 
     """
     path = Path(settings.BREACHED_PASSWORDS)
     try:
         if path.is_dir():
-            # One range is enough: a download contains all of them.
+            # One range file is enough, because a download contains all of them.
             path = next((file for file in map(path.joinpath, ("00000", "00000.txt")) if file.is_file()), path)
             width = _DIGITS - _PREFIX
         else:
@@ -74,7 +74,7 @@ def _find_count(path: Path, digest: str) -> int:
 
 
 def _search(path: Path, digest: bytes) -> int:
-    """Return the count of a hash in a sorted file; 0 if it is missing. Padding lines have the count 0."""
+    """Return the count of a hash in a sorted file; 0 if the hash is missing. Padding has the count 0 too."""
     with path.open("rb") as file:
         if not path.stat().st_size:
             return 0

@@ -17,37 +17,36 @@ _CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
 
 @doctor_check
 def sign_in_methods() -> Iterator[CheckMessage]:
-    """Report tenants that need codes and cannot send them."""
-    stuck: list[str] = []
-    silent: list[str] = []
+    """Report tenants whose users need codes that no connector can send."""
+    unable: list[str] = []
+    without_channels: list[str] = []
     by_tenant = delivery.channels_by_tenant()
     for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug"):
         channels = by_tenant[experience.tenant.pk]
         lacking = {kind for kind in _needed(experience) if _CHANNELS[kind] not in channels}
         if lacking:
-            stuck.append(f"{experience.tenant.slug} ({' and '.join(sorted(lacking))})")
+            unable.append(f"{experience.tenant.slug} ({' and '.join(sorted(lacking))})")
         elif not channels:
-            silent.append(experience.tenant.slug)
-    if stuck:
+            without_channels.append(experience.tenant.slug)
+    if unable:
         yield Error(
-            f"users need codes, and no connector can send them: {join_names(stuck)}",
-            hint="add and enable a connector of that type (POST /api/v1/connectors) and try its test, or "
-            "change "
-            "the sign-in experience so that no code is needed",
+            f"users need codes, and no connector can send them: {join_names(unable)}",
+            hint="add a connector of that type (POST /api/v1/connectors), test and enable it, or change the "
+            "sign-in experience so that no code is needed",
             id="experience.E001",
         )
-    if silent:
+    if without_channels:
         yield Info(
             "no email or SMS connector is enabled, so users cannot replace a forgotten password: "
-            f"{join_names(silent)}",
-            hint="add a connector of type Email or Sms",
+            f"{join_names(without_channels)}",
+            hint="add and enable a connector of type Email or Sms",
             id="experience.I002",
         )
 
 
 @doctor_check
 def social_registration() -> Iterator[CheckMessage]:
-    """Report tenants with social sign-in in which closed registration also keeps out its new users."""
+    """Report tenants in which social sign-in creates no users, because registration is closed."""
     with_buttons = set(
         Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True).values_list("tenant_id", flat=True)
     )
@@ -60,17 +59,16 @@ def social_registration() -> Iterator[CheckMessage]:
     ]
     if closed:
         yield Info(
-            "registration is closed, so signing in with another provider creates no users either: "
-            + join_names(closed),
-            hint="to create them anyway, set social_sign_in.create_users_while_registration_is_closed of the "
-            "sign-in experience to true; otherwise set create_users to false",
+            "registration is closed, so social sign-in creates no users either: " + join_names(closed),
+            hint="to create users anyway, set social_sign_in.create_users_while_registration_is_closed of "
+            "the sign-in experience to true; otherwise set social_sign_in.create_users to false",
             id="experience.I003",
         )
 
 
 @doctor_check
 def text_messages() -> Iterator[CheckMessage]:
-    """Report tenants that send text messages to every country, which invites toll fraud."""
+    """Report tenants that send text messages to every country, which makes toll fraud possible."""
     by_tenant = delivery.channels_by_tenant()
     everywhere = [
         experience.tenant.slug
@@ -81,7 +79,7 @@ def text_messages() -> Iterator[CheckMessage]:
         yield Info(
             "text messages are sent to every country, including those used for toll fraud: "
             + join_names(everywhere),
-            hint="list the countries where your users are in account.sms_countries of the sign-in experience",
+            hint="set account.sms_countries of the sign-in experience to the countries of your users",
             id="experience.I004",
         )
 
@@ -105,14 +103,14 @@ def breached_password_list() -> Iterator[CheckMessage]:
         yield Error(
             f"breached passwords are not refused: {problem}"
             + (f". Tenants whose policy refuses them: {join_names(wanted)}" if wanted else ""),
-            hint="download the range files of Have I Been Pwned into a directory, or its sorted file of "
-            "hashes, and set BREACHED_PASSWORDS to its path (docs/configuration.md)",
+            hint="download the hashes of Have I Been Pwned, as a directory of range files or as one sorted "
+            "file, and set BREACHED_PASSWORDS to the path (docs/configuration.md)",
             id="experience.E005",
         )
 
 
 def _needed(experience: SignInExperience) -> set[str]:
-    """Return the kinds of identifiers that cannot be used without a code."""
+    """Return the kinds of identifier that users cannot use without a code."""
     needed = {
         method["identifier"]
         for method in experience.sign_in["methods"]

@@ -1,4 +1,4 @@
-"""Messages for previews, from an experience that is not saved."""
+"""Messages for previews of an unsaved sign-in experience."""
 
 from dataclasses import dataclass
 

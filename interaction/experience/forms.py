@@ -13,7 +13,7 @@ from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
 
-def _address(label: str) -> forms.CharField:
+def _url_field(label: str) -> forms.CharField:
     return forms.CharField(required=False, max_length=2048, label=label, help_text="An https URL, or empty")
 
 
@@ -24,15 +24,15 @@ def _flag(label: str) -> forms.BooleanField:
 class LookForm(forms.Form):
     """The look of the pages."""
 
-    logo_url = _address("Logo")
-    dark_logo_url = _address("Logo on a dark background")
-    favicon = _address("Icon")
+    logo_url = _url_field("Logo")
+    dark_logo_url = _url_field("Logo on a dark background")
+    favicon = _url_field("Icon")
     primary_color = forms.CharField(
         required=False, max_length=7, label="Colour", help_text="For example #0a84ff"
     )
     dark_primary_color = forms.CharField(required=False, max_length=7, label="Colour on a dark background")
-    terms_of_use_url = _address("Terms of use")
-    privacy_policy_url = _address("Privacy policy")
+    terms_of_use_url = _url_field("Terms of use")
+    privacy_policy_url = _url_field("Privacy policy")
 
 
 class PasswordsForm(forms.Form):
@@ -83,7 +83,7 @@ class SignInMethodsForm(forms.Form):
 
 
 class RegistrationForm(forms.Form):
-    """What new users are asked for."""
+    """The fields of the registration page."""
 
     identifiers = forms.MultipleChoiceField(
         required=False,
@@ -110,9 +110,9 @@ def accounts_initial(row: SignInExperience) -> dict[str, Any]:
 
 
 def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the submitted sign-in methods as the API takes them, in their present order."""
-    present = [method["identifier"] for method in row.sign_in["methods"]]
-    kinds = present + [kind.value for kind in Kind if kind.value not in present]
+    """Return the submitted sign-in methods in the format of the API and in the stored order."""
+    stored = [method["identifier"] for method in row.sign_in["methods"]]
+    kinds = stored + [kind.value for kind in Kind if kind.value not in stored]
     return [
         {
             "identifier": kind,
@@ -129,7 +129,7 @@ def _method(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MessageKey:
-    """One kind of message in one language. An empty language stands for all others."""
+    """A kind of message in one language. An empty language stands for all other languages."""
 
     purpose: str
     channel: str
@@ -142,7 +142,7 @@ class MessageKey:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The members that identify its template in the API."""
+        """The members that identify the message's template in the API."""
         return {"purpose": self.purpose, "channel": self.channel, "language": self.language}
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ def message_form(key: MessageKey) -> type[forms.Form]:
 
 
 def placeholders(key: MessageKey) -> str:
-    """Return a sentence that names the placeholders of a message."""
+    """Return a help text about the placeholders of a message."""
     if key.purpose in CODES:
         return "{code} is replaced by the code, {name} by the tenant's name."
     return (
@@ -214,7 +214,7 @@ def placeholders(key: MessageKey) -> str:
 
 
 def find_template(key: MessageKey, row: SignInExperience) -> dict[str, str]:
-    """Return the tenant's template for a message; empty texts if it has none."""
+    """Return the texts of the tenant's template for a message; empty texts if there is no template."""
     for template in row.message_templates:
         if all(template[name] == value for name, value in key.identity.items()):
             return {name: template.get(name, "") for name in ("subject", "text", "html")}
@@ -222,7 +222,7 @@ def find_template(key: MessageKey, row: SignInExperience) -> dict[str, str]:
 
 
 def templates(row: SignInExperience, key: MessageKey, typed: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return all templates with this one as it was entered, or without it if all its texts are empty."""
+    """Return all templates, with the submitted one. A template whose texts are all empty is left out."""
     others = [
         template
         for template in row.message_templates

@@ -1,4 +1,4 @@
-"""A tenant's own templates for messages."""
+"""The templates with which a tenant replaces the default messages."""
 
 import re
 from typing import Any, Final
@@ -17,50 +17,52 @@ _KEY: Final = ("purpose", "channel", "language")
 
 
 class MessageTemplateSerializer(serializers.Serializer[Any]):
-    """The template of one kind of message in one language.
+    """The template of a kind of message in one language.
 
-    ``{name}`` is replaced by the tenant's name, ``{code}`` by the code if the message has one, and
-    ``{provider}`` by the provider's name in notices about linked accounts.
+    Placeholders: ``{name}`` is the tenant's name, ``{code}`` the code, in messages with a code, and
+    ``{provider}`` the provider's name, in notices about linked accounts.
     """
 
     purpose = serializers.ChoiceField(choices=PURPOSES)
     channel = serializers.ChoiceField(choices=("email", "sms"))
     language = serializers.ChoiceField(
         choices=[_EVERY_LANGUAGE, *(code for code, _ in settings.LANGUAGES)],
-        help_text="A language of the pages; empty stands for all languages without a template of their own",
+        help_text="A language of the pages; an empty string stands for all languages without a template",
     )
-    subject = Line(required=False, allow_blank=True, help_text="For an email: required, and without the code")
+    subject = Line(
+        required=False, allow_blank=True, help_text="Required for an email. It cannot contain the code"
+    )
     text = Description(max_length=4096, required=True, allow_blank=False)
-    html = Description(max_length=16_384, help_text="For an email; without it the email is plain text only")
+    html = Description(max_length=16_384, help_text="Only for an email. Without it, the email is plain text")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require all members, in a PATCH too, and the placeholder of the code."""
+        """Check that all required members and the placeholder of the code are present, in a PATCH too."""
         if missing := [name for name in (*_KEY, "text") if name not in attrs]:
             raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
-        whole = {"subject": "", "html": ""} | attrs
-        if whole["channel"] == "email" and not whole["subject"].strip():
+        template = {"subject": "", "html": ""} | attrs
+        if template["channel"] == "email" and not template["subject"].strip():
             raise serializers.ValidationError({"subject": "is required for an email"})
-        if whole["channel"] == "sms" and (whole["subject"] or whole["html"]):
+        if template["channel"] == "sms" and (template["subject"] or template["html"]):
             raise serializers.ValidationError({"subject": "an SMS has neither subject nor html"})
-        has_code = whole["purpose"] in CODES
+        has_code = template["purpose"] in CODES
         placeholders = {"name"} if has_code else {"name", "provider"}
-        _check(whole, "subject", placeholders)
+        _check(template, "subject", placeholders)
         for field in ("text", "html"):
-            _check(whole, field, placeholders | {"code"} if has_code else placeholders)
-            if has_code and whole[field] and "{code}" not in whole[field]:
+            _check(template, field, placeholders | {"code"} if has_code else placeholders)
+            if has_code and template[field] and "{code}" not in template[field]:
                 raise serializers.ValidationError({field: "must contain {code}"})
-        return whole
+        return template
 
 
 class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
-    """All templates of a tenant, at most one for each kind of message and language."""
+    """The templates of a tenant, at most one for each kind of message and language."""
 
     def __init__(self, **options: Any) -> None:
         most = len(PURPOSES) * 2 * (len(settings.LANGUAGES) + 1)
         super().__init__(**{"child": MessageTemplateSerializer(), "max_length": most, **options})
 
     def validate(self, attrs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse two templates for one message in one language."""
+        """Check that no two templates are for the same message and language."""
         keys = [tuple(template[name] for name in _KEY) for template in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError("two templates are for the same message in the same language")
@@ -70,7 +72,7 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
 def find(
     templates: list[dict[str, Any]], *, purpose: str, channel: str, language: str
 ) -> dict[str, Any] | None:
-    """Return the template of a message in a language, else the one for all languages."""
+    """Return the template for a message in a language; else the one for all languages, if there is one."""
     found = {
         template["language"]: template
         for template in templates

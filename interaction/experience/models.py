@@ -1,4 +1,4 @@
-"""The sign-in experience: one row for each tenant."""
+"""The sign-in experience of a tenant."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from identity.core.models import EditableModel, TenantManager
 
 
 def default_branding() -> dict[str, str]:
-    """Return no branding: the default look."""
+    """Return empty values, which give the default appearance."""
     return {
         "logo_url": "",
         "dark_logo_url": "",
@@ -35,7 +35,7 @@ def default_sign_up() -> dict[str, Any]:
 
 
 def default_password_policy() -> dict[str, Any]:
-    """Return the rules: at least eight characters, a lower-case letter and a digit."""
+    """Return a policy that requires eight characters, a lower-case letter and a digit."""
     return {
         "min_length": 8,
         "require_lowercase": True,
@@ -49,7 +49,7 @@ def default_password_policy() -> dict[str, Any]:
 
 
 def default_account() -> dict[str, Any]:
-    """Return that users cannot change their username or delete their account, and SMS to all countries."""
+    """Return settings that allow SMS to all countries, but no change of username and no account deletion."""
     return {
         "username_change": False,
         "deletion": False,
@@ -59,7 +59,7 @@ def default_account() -> dict[str, Any]:
 
 
 def default_social_sign_in() -> dict[str, Any]:
-    """Return that social sign-in creates users, and does not link existing users automatically."""
+    """Return settings with which social sign-in creates users, but does not link existing users."""
     return {
         "automatic_account_linking": False,
         "create_users": True,
@@ -68,13 +68,13 @@ def default_social_sign_in() -> dict[str, Any]:
 
 
 class SignInExperience(EditableModel):
-    """The settings and the look of a tenant's end-user pages."""
+    """The settings of a tenant's end-user pages, and their appearance."""
 
     branding = models.JSONField(default=default_branding)
     sign_in = models.JSONField(default=default_sign_in)
     sign_up = models.JSONField(default=default_sign_up)
     password_policy = models.JSONField(default=default_password_policy)
-    # What users may do on their account page, and which addresses an account may have.
+    # What users can do on their account page, and which addresses and countries are allowed.
     account = models.JSONField(default=default_account)
     social_sign_in = models.JSONField(default=default_social_sign_in)
     # See message_templates.py.
@@ -96,7 +96,7 @@ class SignInExperience(EditableModel):
     def can_create_social_users(self) -> bool:
         """Whether social sign-in creates users.
 
-        While registration is closed it does not, unless the tenant explicitly allows it.
+        While registration is closed, it does so only if the tenant explicitly allows it.
         """
         social = self.social_sign_in
         is_open = bool(self.sign_up["identifiers"])
@@ -106,7 +106,7 @@ class SignInExperience(EditableModel):
 
     @property
     def sms_countries(self) -> list[str]:
-        """The countries to which text messages are sent (ISO 3166-1); an empty list stands for all."""
+        """The countries to which text messages are sent (ISO 3166-1). An empty list allows all countries."""
         return list(self.account.get("sms_countries", ()))
 
     def can_use_password(self, identifier: str) -> bool:

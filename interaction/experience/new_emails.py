@@ -5,13 +5,13 @@ from interaction.experience import services as experience
 
 
 def check(email: str) -> None:
-    """Check that a new address has only ASCII before the ``@``, unless the tenant allows other characters.
+    """Check that a new address has only ASCII characters before the ``@``, unless the tenant allows others.
 
     ``\u017fam@`` and ``sam@`` are two mailboxes with the same lookup key, so the owner of one could
     block or take over the other's account. Existing addresses are not checked.
 
     Raises:
-        Invalid: the tenant does not allow it.
+        Invalid: the tenant does not allow the address.
 
     """
     if not is_allowed(email):

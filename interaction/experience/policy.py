@@ -17,7 +17,7 @@ from interaction.experience import breached_passwords
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its name, its requirement as the end of "must …", and its number if it has one."""
+    """A rule with its name, its requirement (which follows "must"), and its number if it has one."""
 
     name: str
     requirement: str
@@ -25,7 +25,7 @@ class Rule:
 
 
 class PasswordRefused(Invalid):
-    """A password breaks the policy; ``rules`` are all the rules that it breaks."""
+    """A password breaks the policy. ``rules`` has all the rules that it breaks."""
 
     reason = "password_policy"
 
@@ -51,7 +51,7 @@ _NOT_BREACHED: Final = Rule("reject_breached", "not be known from a data breach"
 
 
 def rules(policy: Mapping[str, Any]) -> list[Rule]:
-    """Return the rules of a policy, to be shown before a password is entered."""
+    """Return the rules of a policy, which pages show before the user enters a password."""
     enabled = [_length(policy), *(rule for rule, _ in _KINDS if policy[rule.name])]
     if policy.get("reject_common"):
         enabled.append(_NOT_COMMON)
@@ -61,19 +61,19 @@ def rules(policy: Mapping[str, Any]) -> list[Rule]:
 
 
 def has_meter(policy: Mapping[str, Any]) -> bool:
-    """Return whether pages show the strength of a password. The meter refuses no password."""
+    """Return whether pages show the strength of a password. The meter does not refuse passwords."""
     return bool(policy.get("strength_meter"))
 
 
 def check(
     password: str, policy: Mapping[str, Any], *, field: str = "password", own: Iterable[str] = ()
 ) -> str:
-    """Return a password that satisfies the policy; ``own`` are the user's identifiers.
+    """Return the password if it satisfies the policy. ``own`` has the user's identifiers.
 
-    ``field`` is the name of the field in the error. Length is counted in characters.
+    ``field`` is the name of the field in the error. The length is counted in characters.
 
     Raises:
-        PasswordRefused: it breaks rules; the error names all of them.
+        PasswordRefused: the password breaks rules. The error has all of them.
 
     """
     broken = [] if len(password) >= policy["min_length"] else [_length(policy)]
@@ -95,7 +95,7 @@ def _rejects_breached(policy: Mapping[str, Any]) -> bool:
 
 @cache
 def _common() -> frozenset[str]:
-    """Return Django's list of common passwords, in lower case; read at the first use."""
+    """Return Django's list of common passwords, in lower case. The first call reads the file."""
     return frozenset(CommonPasswordValidator().passwords)
 
 

@@ -50,7 +50,7 @@ class MethodSerializer(serializers.Serializer[Any]):
     verification_code = Flag()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require all members, in a PATCH too; refuse codes for usernames."""
+        """Check that all members are present, in a PATCH too, and that codes are not sent to usernames."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
             raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
         if attrs["identifier"] == Kind.USERNAME and attrs["verification_code"]:
@@ -59,12 +59,12 @@ class MethodSerializer(serializers.Serializer[Any]):
 
 
 class SignInMethodsSerializer(serializers.Serializer[Any]):
-    """The sign-in methods, each kind of identifier once."""
+    """The sign-in methods, at most one entry for each kind of identifier."""
 
     methods = MethodSerializer(many=True, required=False)
 
     def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Refuse a kind of identifier that is listed twice."""
+        """Check that no kind of identifier is listed twice."""
         kinds = [method["identifier"] for method in methods]
         if len(kinds) != len(set(kinds)):
             raise serializers.ValidationError("an identifier is listed more than once")
@@ -72,7 +72,7 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
 
 
 class SignUpSerializer(serializers.Serializer[Any]):
-    """What new users are asked for."""
+    """The fields of the registration page."""
 
     identifiers = serializers.ListField(
         child=serializers.ChoiceField(choices=_KINDS), required=False, max_length=3
@@ -100,18 +100,18 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     )
     strength_meter = Flag(
         required=False,
-        help_text="Whether pages show the strength of a password while it is typed. It refuses no password",
+        help_text="Whether pages show the strength of a password during typing. No password is refused",
     )
 
     def validate_reject_breached(self, reject: bool) -> bool:  # noqa: FBT001 - called so by the library
-        """Refuse the rule if no list is configured."""
+        """Check that a list of breached passwords is configured."""
         if reject and not breached_passwords.is_available():
             raise serializers.ValidationError("requires the setting BREACHED_PASSWORDS")
         return reject
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    """What users may do on their account page, and which addresses an account may have."""
+    """What users can do on their account page, and which addresses and countries are allowed."""
 
     username_change = Flag(required=False, help_text="Whether users may change their username")
     deletion = Flag(required=False, help_text="Whether users may permanently delete their account")
@@ -123,7 +123,8 @@ class AccountSerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
         required=False,
         max_length=len(phonenumbers.SUPPORTED_REGIONS),
-        help_text="The countries to which text messages are sent, as two-letter codes; none stands for all",
+        help_text="The countries to which text messages are sent, as two-letter codes. An empty list allows "
+        "all countries",
     )
 
     def validate_sms_countries(self, countries: list[str]) -> list[str]:
@@ -132,17 +133,18 @@ class AccountSerializer(serializers.Serializer[Any]):
 
 
 class SocialSignInSerializer(serializers.Serializer[Any]):
-    """What happens at a sign-in with an account at another provider that is not linked to a user."""
+    """The settings for social sign-in with an account that is not linked to a user."""
 
     automatic_account_linking = Flag(
         required=False,
-        help_text="Whether the account is linked to the user with the same email address, if the address "
-        "is verified at both sides",
+        help_text="Whether the account is linked to the user with the same email address, if both sides have "
+        "verified the address",
     )
     create_users = Flag(required=False, help_text="Whether a new user is created while registration is open")
     create_users_while_registration_is_closed = Flag(
         required=False,
-        help_text="Whether a new user is created even if sign_up.identifiers is empty. Needs create_users",
+        help_text="Whether a new user is created while `sign_up.identifiers` is empty. "
+        "Requires `create_users`",
     )
 
 
@@ -158,4 +160,4 @@ class ExperienceSerializer(Record):
     message_templates = MessageTemplatesSerializer(required=False)
     terms_of_use_url = Url()
     privacy_policy_url = Url()
-    created_at = None  # type: ignore[assignment]  # the interface shows no such field
+    created_at = None  # type: ignore[assignment]  # not part of the interface

@@ -1,4 +1,4 @@
-"""The tenant's sign-in experience."""
+"""Reads and changes of the tenant's sign-in experience."""
 
 from copy import copy
 from typing import Any, Final
@@ -14,13 +14,13 @@ _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant
 
 
 def provision() -> None:
-    """Create the default experience of a new tenant, in which common passwords are refused."""
+    """Create the experience of a new tenant: the defaults, with common passwords refused."""
     policy = {**default_password_policy(), "reject_common": True}
     SignInExperience.objects.create(password_policy=policy)
 
 
 def current() -> SignInExperience:
-    """Return the experience of the active tenant, with the tenant's own row."""
+    """Return the experience of the active tenant. Its ``tenant`` is loaded too."""
     experience = _current.first()
     if experience is None:  # the tenant is being deleted
         raise SignInExperience.DoesNotExist
@@ -29,13 +29,13 @@ def current() -> SignInExperience:
 
 @transaction.atomic
 def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> SignInExperience:
-    """Change the experience. Objects are merged one level deep; lists and texts are replaced.
+    """Change the experience. Objects are merged one level deep, lists and texts are replaced.
 
     Raises:
-        records.Stale: it was changed since the caller read it.
+        records.Stale: the experience was changed since the caller read it.
 
     """
-    # Locked, so that concurrent changes to one object are not lost.
+    # Locked, so that concurrent changes to the same object are not lost.
     experience = SignInExperience.objects.select_for_update().get()
     records.change(
         experience,
@@ -48,7 +48,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
 
 
 def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInExperience:
-    """Return a copy of an experience as ``change`` would store it; nothing is stored."""
+    """Return an unsaved copy of an experience with the changes of ``change``."""
     draft = copy(experience)
     for name, value in _merge(experience, fields).items():
         setattr(draft, name, value)

@@ -8,10 +8,10 @@ from identity.core.errors import Invalid
 
 
 def check(phone: str, countries: Sequence[str]) -> None:
-    """Check that a phone belongs to an allowed country. An empty list allows all countries.
+    """Check that a phone number belongs to an allowed country. An empty list allows all countries.
 
     Raises:
-        Invalid: it belongs to another country, or has no country code.
+        Invalid: the number belongs to another country, or has no country code.
 
     """
     if not is_allowed(phone, countries):
@@ -21,11 +21,11 @@ def check(phone: str, countries: Sequence[str]) -> None:
 
 
 def is_allowed(phone: str, countries: Sequence[str]) -> bool:
-    """Return whether text messages to a phone, as it is stored, are allowed."""
+    """Return whether text messages to a phone number are allowed."""
     if not countries:
         return True
     try:
         number = phonenumbers.parse(phone)
     except phonenumbers.NumberParseException:
-        return False  # without a plus the country is unknown
+        return False  # a number without a plus has no country code
     return phonenumbers.region_code_for_number(number) in countries

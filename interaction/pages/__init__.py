@@ -1,1 +1,1 @@
-"""The end users' pages: sign-in, registration, consent, account."""
+"""The pages for end users: sign-in, registration, consent, account."""

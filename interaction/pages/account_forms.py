@@ -14,7 +14,7 @@ _PASSWORD = {"required": _("Enter your password.")}
 
 
 class ValidatedField(forms.CharField):
-    """A text field with the rule of the management API."""
+    """A text field with the validation of a serializer field."""
 
     def __init__(self, rule: serializers.CharField, message: Any, **options: Any) -> None:
         self.rule = rule
@@ -25,7 +25,7 @@ class ValidatedField(forms.CharField):
         """Return the text if it satisfies ``rule``.
 
         Raises:
-            forms.ValidationError: it does not satisfy ``rule``.
+            forms.ValidationError: the text does not satisfy ``rule``.
 
         """
         text = super().clean(value)
@@ -37,7 +37,7 @@ class ValidatedField(forms.CharField):
 
 
 class AccountForm(forms.Form):
-    """A form of the account pages. ``refusal`` is the error of a valid form that was refused."""
+    """A form of the account pages. ``refusal`` is the error if the service refused a valid form."""
 
     refusal: ServiceError | None = None
 

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class PagesConfig(AppConfig):
-    """A Django app because it has static files. It has no models."""
+    """A Django app without models, which has static files."""
 
     name = "interaction.pages"
     label = "pages"

@@ -30,7 +30,7 @@ _SYSTEMS: Final = (
 
 
 def describe(user_agent: str) -> str:
-    """Return browser and system, for example ``Firefox on Windows``."""
+    """Return the browser and the system, for example ``Firefox on Windows``."""
     browser = _first(user_agent, _BROWSERS)
     system = _first(user_agent, _SYSTEMS)
     if browser and system:

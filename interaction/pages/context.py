@@ -20,7 +20,7 @@ COLOURS: Final = ("primary_color", "dark_primary_color")
 
 
 def page(request: HttpRequest) -> dict[str, object]:
-    """Return the template variables. It works without a tenant and without a database too."""
+    """Return the template variables. Error pages need them without a tenant or a database too."""
     language = translation.get_language() or settings.LANGUAGE_CODE
     return {
         "brand": SimpleLazyObject(partial(_brand, request)),
@@ -38,7 +38,7 @@ def get_experience(request: HttpRequest) -> SignInExperience:
 
 
 def _brand_query(request: HttpRequest) -> str:
-    """Return the query with a preview's colours for the brand's stylesheet; empty for a real page."""
+    """Return the query of the brand's stylesheet: the colours of a preview; empty for other pages."""
     if not hasattr(request, "draft"):
         return ""
     colours = request.draft.branding

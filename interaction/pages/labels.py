@@ -45,14 +45,14 @@ _ENTER: Final[dict[frozenset[Kind], Promise]] = {
 
 
 def last_used(time: datetime) -> str:
-    """Return how long ago something was last used. The precision is that of the stored times."""
+    """Return the time since the last use as text, as precise as the stored times are."""
     if timezone.now() - time < TOUCH_AFTER:
         return gettext("used just now")
     return gettext("last used %(time)s ago") % {"time": timesince(time, depth=1)}
 
 
 def describe_scopes(scopes: Iterable[str]) -> list[dict[str, str]]:
-    """Return name, title and description of each scope; the title of an unknown scope is its name."""
+    """Return the name, title and description of each scope. The title of an unknown scope is its name."""
     texts = {scope: _SCOPES.get(scope, (scope, "")) for scope in scopes}
     return [
         {"name": scope, "title": str(title), "description": str(description)}
@@ -61,7 +61,7 @@ def describe_scopes(scopes: Iterable[str]) -> list[dict[str, str]]:
 
 
 def describe_target(target: TargetDescription) -> dict[str, object]:
-    """Return an API or organization for display: each scope with its description, else with its name."""
+    """Return an API or organization for the pages. A scope without a description has its name as title."""
     return {
         "name": target.name,
         "indicator": target.indicator,
@@ -73,15 +73,15 @@ def describe_target(target: TargetDescription) -> dict[str, object]:
 
 
 def sort_identity_scopes(scopes: set[str]) -> list[str]:
-    """Return the identity scopes among the given ones, in the order of display."""
+    """Return the scopes that are identity scopes, in the order of display."""
     return [scope for scope in _SCOPES if scope in scopes]
 
 
 def identifier_label(kinds: Iterable[Kind]) -> str:
-    """Return the label of a field that takes these kinds of identifier."""
+    """Return the label of a field for these kinds of identifier."""
     return str(_LABELS[frozenset(kinds) or frozenset(Kind)])
 
 
 def identifier_required(kinds: Iterable[Kind]) -> str:
-    """Return the message for an empty field that takes these kinds of identifier."""
+    """Return the error message of an empty field for these kinds of identifier."""
     return str(_ENTER.get(frozenset(kinds), _("Enter your email or phone.")))

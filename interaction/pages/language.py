@@ -1,4 +1,4 @@
-"""The language of responses, and the cookie of the user's choice."""
+"""The language of responses, and the cookie that stores the user's choice."""
 
 from collections.abc import Callable
 from typing import Final
@@ -44,8 +44,8 @@ def remember(response: HttpResponse, language: str) -> None:
 class LanguageMiddleware:
     """Activates the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
-    Responses to programs are in English: developers read them, and an ``error_description`` is limited
-    to ASCII (RFC 6749 section 5.2). The console is in English too.
+    Responses of the APIs are in English: developers read them, and ``error_description`` must be ASCII
+    (RFC 6749 section 5.2). The console is in English too.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -113,7 +113,7 @@ def test_a_redirect_is_not_followed(web_provider):
 def test_an_answer_over_a_megabyte_is_refused(web_provider):
     web_provider.answers["/"] = 200, {}, b"x" * (1024 * 1024 + 1)
 
-    with pytest.raises(ProviderError, match="more than a megabyte"):
+    with pytest.raises(ProviderError, match="larger than one megabyte"):
         web.get(web_provider.address)
 
 

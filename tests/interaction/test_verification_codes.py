@@ -429,7 +429,7 @@ class TestChannels:
         messages = {is_envelope(send(acme.browser(), who), 400) for who in (to,)}
 
         channel = "email" if kind == "email" else "sms"
-        assert messages == {f"no {channel} connector is enabled, so nothing can be sent"}
+        assert messages == {f"no {channel} connector is enabled, so no message can be sent"}
         assert codes_of(acme) == []
 
     def test_decision_X7_a_disabled_connector_is_none(self, reachable):

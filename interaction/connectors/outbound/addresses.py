@@ -1,7 +1,7 @@
-"""Outbound connections: a host is resolved once, and its addresses are checked before the connection.
+"""Outbound connections to addresses that are checked first.
 
-The connection uses the address that was checked, so a DNS answer cannot change in between. Only
-public addresses are allowed, except in development and for the hosts in ``OUTBOUND_PRIVATE_HOSTS``.
+A host is resolved once, and the connection uses the address that was checked, so a second DNS answer cannot
+change it. Only public addresses are allowed, except in development and for ``OUTBOUND_PRIVATE_HOSTS``.
 """
 
 import socket
@@ -16,12 +16,12 @@ from interaction.connectors.errors import ProviderError
 TIMEOUT_SECONDS: Final = 5
 
 _IPAddress = IPv4Address | IPv6Address
-# A public address that serves instance metadata to every virtual machine of one cloud (Azure).
+# A public address that serves instance metadata to the virtual machines of Azure.
 _CLOUD_METADATA: Final = IPv4Address("168.63.129.16")
 _NAT64: Final = IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 in the last 32 bits
-_NAT64_LOCALLY: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215
+_LOCAL_NAT64: Final = IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
-# Not public either, although ``ipaddress`` calls them global.
+# Networks that are not public, although ``ipaddress`` calls them global.
 _NOT_GLOBAL: Final = (
     IPv4Network("192.0.0.0/24"),  # RFC 6890: protocols; 192.0.0.192 is a cloud's metadata service
     IPv4Network("192.88.99.0/24"),  # RFC 7526: 6to4 relays, deprecated
@@ -43,7 +43,7 @@ class Address(NamedTuple):
 
     @property
     def ip(self) -> _IPAddress:
-        """The IP address; the embedded IPv4 address of an IPv6 address that has one."""
+        """The IP address, or the IPv4 address that is embedded in an IPv6 address."""
         return _embedded_ipv4(ip_address(self.sockaddr[0].partition("%")[0]))
 
 
@@ -51,12 +51,12 @@ def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.sock
     """Connect to a host, with one retry, and return the connection.
 
     Raises:
-        NotPublic: one of its addresses is not allowed.
-        ProviderError: it has no address, or does not answer.
+        NotPublic: an address of the host is not allowed.
+        ProviderError: the host has no address, or does not respond.
 
     """
     found = resolve(host, port, loopback_only=loopback_only)
-    # Retry with the other family if there is one: the host may have IPv6 addresses that are not routed.
+    # The retry uses the other address family if there is one: this network may not route IPv6.
     other = next((address for address in found if address.family != found[0].family), found[0])
     for address in (found[0], other):
         connection = socket.socket(address.family, socket.SOCK_STREAM)
@@ -74,8 +74,8 @@ def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Addres
     """Return the addresses of a host if connections to all of them are allowed.
 
     Raises:
-        NotPublic: one of them is not allowed.
-        ProviderError: it has none.
+        NotPublic: an address of the host is not allowed.
+        ProviderError: the host has no address.
 
     """
     host = host.rstrip(".")
@@ -111,6 +111,6 @@ def _embedded_ipv4(ip: _IPAddress) -> _IPAddress:
         return ip
     if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFF_FFFF)
-    if ip in _NAT64_LOCALLY:
+    if ip in _LOCAL_NAT64:
         return IPv6Address(0)
     return ip.ipv4_mapped or ip.sixtofour or ip

@@ -1,6 +1,6 @@
-"""HTTP requests to providers: https only, no redirects, at most five seconds and one megabyte.
+"""HTTP requests to providers: https only, without redirects, at most five seconds and one megabyte.
 
-Error texts never contain the answer. Only the provider's class reads it.
+Error messages never contain text from the response. Only the provider's class reads the response.
 """
 
 import socket
@@ -25,18 +25,18 @@ _PRINTABLE: Final = range(0x21, 0x7F)
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A provider's answer. It is never shown to a user."""
+    """The response of a provider, which users never see."""
 
     status: int
     body: bytes
 
     @property
     def ok(self) -> bool:
-        """Whether the status is 2xx. A redirect is not."""
+        """Whether the status is 2xx."""
         return 200 <= self.status < 300  # noqa: PLR2004
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON object of the body; an empty one for any other body."""
+        """Return the JSON object in the body; an empty object if the body is anything else."""
         try:
             document = orjson.loads(self.body)
         except orjson.JSONDecodeError:
@@ -44,7 +44,7 @@ class Response:
         return document if isinstance(document, dict) else {}
 
     def json_list(self) -> list[Any]:
-        """Return the JSON array of the body; an empty one for any other body."""
+        """Return the JSON array in the body; an empty list if the body is anything else."""
         try:
             document = orjson.loads(self.body)
         except orjson.JSONDecodeError:
@@ -56,7 +56,7 @@ def parse(url: str) -> SplitResult:
     """Return the parts of a URL to which requests are allowed.
 
     Raises:
-        ProviderError: it is not https, or has a user name, a password or a fragment.
+        ProviderError: the URL is not https, or has a user name, a password or a fragment.
 
     """
     if any(ord(c) not in _PRINTABLE or c in "\\\"'<>" for c in url):
@@ -75,20 +75,20 @@ def parse(url: str) -> SplitResult:
 
 
 def get(url: str, headers: Mapping[str, str] | None = None) -> Response:
-    """GET a URL and return the answer.
+    """GET a URL and return the response.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     return request("GET", url, {"Accept": "application/json", **(headers or {})})
 
 
 def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
-    """POST a form and return the answer.
+    """POST a form and return the response.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     content_type = "application/x-www-form-urlencoded"
@@ -97,10 +97,10 @@ def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str] | No
 
 
 def post_json(url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
-    """POST a JSON document and return the answer.
+    """POST a JSON document and return the response.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     content_type = "application/json"
@@ -109,10 +109,10 @@ def post_json(url: str, document: object, headers: Mapping[str, str] | None = No
 
 
 def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Response:
-    """Send a request and return the answer, whatever its status.
+    """Send a request and return the response, whatever its status.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     parts = parse(url)
@@ -128,8 +128,8 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
         connection.sock = connected
         deadline = Deadline(addresses.TIMEOUT_SECONDS, lambda: connected)
         connection.request(method, path, body, {"User-Agent": "Gatehouse", **headers})
-        with connection.getresponse() as answer:
-            found = Response(answer.status, answer.read(_LARGEST_BODY + 1))
+        with connection.getresponse() as response:
+            found = Response(response.status, response.read(_LARGEST_BODY + 1))
     except UnicodeEncodeError:
         raise ProviderError("the configuration contains a character that cannot be sent") from None
     except (OSError, HTTPException, ValueError) as error:
@@ -143,7 +143,7 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
     if deadline.passed:
         raise ProviderError(_took_too_long(host))
     if len(found.body) > _LARGEST_BODY:
-        raise ProviderError(f"{host} answered with more than a megabyte")
+        raise ProviderError(f"the response of {host} is larger than one megabyte")
     return found
 
 

@@ -15,16 +15,16 @@ from interaction.connectors.providers.base import Config, Field
 
 _ALGORITHM: Final = "ACS3-HMAC-SHA256"
 
-# What an administrator is told for an error code. Other codes are not shown.
+# The reasons that administrators see, by error code. Other codes are not shown.
 _REASONS: Final = {
-    "InvalidAccessKeyId.NotFound": "it does not know this access_key_id",
-    "InvalidAccessKeyId.Inactive": "this access_key_id is disabled",
-    "InvalidAccessKeyId": "it does not know this access_key_id",
-    "SignatureDoesNotMatch": "this access_key_secret does not belong to this access_key_id",
+    "InvalidAccessKeyId.NotFound": "the access_key_id is unknown",
+    "InvalidAccessKeyId.Inactive": "the access_key_id is disabled",
+    "InvalidAccessKeyId": "the access_key_id is unknown",
+    "SignatureDoesNotMatch": "the access_key_secret does not belong to the access_key_id",
     "InvalidTimeStamp.Expired": "this server's clock is wrong",
-    "Forbidden.RAM": "this access key may not do this",
-    "NoPermission": "this access key may not do this",
-    "isp.RAM_PERMISSION_DENY": "this access key may not do this",
+    "Forbidden.RAM": "the access key lacks the permission to send",
+    "NoPermission": "the access key lacks the permission to send",
+    "isp.RAM_PERMISSION_DENY": "the access key lacks the permission to send",
     "Throttling": "it received too many requests",
     "Throttling.User": "it received too many requests",
     "InvalidMailAddress.NotFound": "account_name is not a sender address of this account",
@@ -42,25 +42,25 @@ _REASONS: Final = {
 
 
 def account_fields() -> tuple[Field, ...]:
-    """Return the fields of the account, common to all products."""
+    """Return the fields of the account, which all products need."""
     return (
         Field(
             name="access_key_id",
             rule=rules.url_safe,
-            description="The access key of a RAM user that may only send",
+            description="The access key of a RAM user that has only the permission to send",
         ),
         Field(name="access_key_secret", secret=True, description="The secret of that access key"),
     )
 
 
 def endpoint_field() -> Field:
-    """Return the field that replaces the endpoint of the region."""
+    """Return the field for an endpoint that replaces the one of the region."""
     return Field(
         name="endpoint",
         required=False,
         destination=True,
         rule=rules.https_url,
-        description="Only if the region's usual endpoint cannot be used, for example in a VPC",
+        description="Only if the region's default endpoint cannot be used, for example in a VPC",
     )
 
 
@@ -76,7 +76,7 @@ def call(  # noqa: PLR0913 - the parts of a request
     """Send a signed request to a product.
 
     Raises:
-        ProviderError: the product refused it.
+        ProviderError: the product refused the request.
 
     """
     body = _encode(form or {}).encode()
@@ -95,15 +95,15 @@ def call(  # noqa: PLR0913 - the parts of a request
         config["access_key_id"], config["access_key_secret"], headers, path=path, query=query
     )
     headers["Accept"] = "application/json"
-    answer = web.request("POST", f"{url.rstrip('?')}?{_encode(query)}", headers, body)
-    code = answer.json().get("Code", "OK")
-    if answer.ok and code == "OK":
+    response = web.request("POST", f"{url.rstrip('?')}?{_encode(query)}", headers, body)
+    code = response.json().get("Code", "OK")
+    if response.ok and code == "OK":
         return
     reason = _REASONS.get(code) if isinstance(code, str) else None
     raise ProviderError(
         f"Alibaba Cloud refused: {reason} ({code})"
         if reason
-        else f"Alibaba Cloud answered with HTTP {answer.status}"
+        else f"Alibaba Cloud responded with HTTP {response.status}"
     )
 
 
@@ -130,5 +130,5 @@ def authorization(
 
 
 def _encode(values: Mapping[str, str]) -> str:
-    """Percent-encode as RFC 3986 says, sorted by name."""
+    """Return the values as a percent-encoded query (RFC 3986), sorted by name."""
     return "&".join(f"{quote(name, safe='')}={quote(values[name], safe='')}" for name in sorted(values))

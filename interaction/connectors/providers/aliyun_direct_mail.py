@@ -27,7 +27,7 @@ class AliyunDirectMail:
         """Send an email through Direct Mail.
 
         Raises:
-            ProviderError: Direct Mail did not accept it.
+            ProviderError: Direct Mail did not accept the email.
 
         """
         query = {

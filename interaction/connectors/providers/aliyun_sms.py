@@ -12,7 +12,7 @@ _MAINLAND: Final = "cn-"
 
 
 class AliyunSms:
-    """Alibaba Cloud SMS. The text is an approved template, into which the code is inserted."""
+    """Alibaba Cloud SMS. The text is an approved template with a placeholder for the code."""
 
     connector_id = "aliyun-sms"
     name = "Alibaba Cloud SMS"
@@ -37,7 +37,7 @@ class AliyunSms:
         """Send an SMS through Alibaba Cloud.
 
         Raises:
-            ProviderError: Alibaba Cloud did not accept it.
+            ProviderError: Alibaba Cloud did not accept the message.
 
         """
         query = {

@@ -1,6 +1,6 @@
-"""The interfaces of providers: senders of messages, CAPTCHAs, and social sign-in.
+"""The interfaces of providers of messages, CAPTCHAs and social sign-in.
 
-A new provider is one file with one class that implements an interface, and one line in ``registry``.
+A new provider needs one module, with a class that implements an interface, and one line in ``registry``.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,8 +19,8 @@ Rule = Callable[[Any], str | None]
 class Field:
     """One member of a provider's configuration.
 
-    ``destination`` marks a field that decides where secrets are sent: when it changes, the secrets
-    have to be entered again. ``rule`` returns the problem of a value, or None.
+    ``destination`` marks a field that decides where secrets are sent. When it changes, the secrets have to be
+    entered again. ``rule`` returns the problem of a value, or None.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Field:
     rule: Rule | None = None
 
     def schema(self) -> dict[str, Any]:
-        """Return what a console needs to render an input for it."""
+        """Return the description of the field in the API, from which a front end can render an input."""
         return {
             "name": self.name,
             "type": self.type,
@@ -59,14 +59,14 @@ class Provider(Protocol):
 class Sender(Provider, Protocol):
     """A provider that sends messages.
 
-    One with ``only_codes = True`` sends codes only, in a text that the provider has approved.
+    A sender with ``only_codes = True`` sends only codes, in a text that the provider has approved.
     """
 
     def send(self, config: Config, message: Message) -> None:
         """Send a message.
 
         Raises:
-            ProviderError: the provider did not accept it.
+            ProviderError: the provider did not accept the message.
 
         """
 
@@ -90,7 +90,7 @@ class CaptchaProvider(Provider, Protocol):
         """Return whether a token proves a solved CAPTCHA and was not used before.
 
         Raises:
-            ProviderError: the provider does not answer, or does not accept the secret key.
+            ProviderError: the provider does not respond, or does not accept the secret key.
 
         """
 
@@ -98,17 +98,17 @@ class CaptchaProvider(Provider, Protocol):
         """Check that the provider accepts the secret key.
 
         Raises:
-            ProviderError: it does not.
+            ProviderError: the provider does not accept the secret key.
 
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The endpoints of a social provider. One with an ``issuer`` is an OpenID provider.
+    """The endpoints of a social provider. A provider with an ``issuer`` is an OpenID provider.
 
-    ``{tenantid}`` in an issuer stands for the claim ``tid`` of the ID token. ``sends_iss`` says
-    that authorization responses contain ``iss`` (RFC 9207).
+    ``{tenantid}`` in an issuer stands for the claim ``tid`` of the ID token. ``sends_iss`` is true if
+    authorization responses contain ``iss`` (RFC 9207).
     """
 
     authorization: str
@@ -133,7 +133,7 @@ class Profile:
     """The person who signed in at a provider.
 
     ``provider`` and ``subject`` together identify one account permanently, independent of the
-    connector's configuration. ``email_verified`` is true only if the provider says so.
+    connector's configuration. ``email_verified`` is true only if the provider asserts it.
     """
 
     provider: str
@@ -148,16 +148,16 @@ class Profile:
 class SocialProvider(Provider, Protocol):
     """A provider of social sign-in.
 
-    ``can_reauthenticate`` says that the provider honours ``max_age`` and ``prompt=login``.
+    ``can_reauthenticate`` is true if the provider supports ``max_age`` and ``prompt=login``.
     """
 
     can_reauthenticate: bool
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return the endpoints. They depend only on fields with ``destination``.
+        """Return the endpoints, which depend only on fields with ``destination``.
 
         Raises:
-            ProviderError: they cannot be discovered.
+            ProviderError: the endpoints cannot be discovered.
 
         """
 
@@ -165,7 +165,7 @@ class SocialProvider(Provider, Protocol):
         """Check that the provider accepts the client credentials.
 
         Raises:
-            ProviderError: it does not.
+            ProviderError: the provider does not accept them.
 
         """
 
@@ -173,6 +173,6 @@ class SocialProvider(Provider, Protocol):
         """Return the profile of the person who signed in.
 
         Raises:
-            ProviderError: the provider does not return it.
+            ProviderError: the provider does not return the profile.
 
         """

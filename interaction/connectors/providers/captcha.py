@@ -1,4 +1,4 @@
-"""CAPTCHA providers. hCaptcha and Turnstile have the same API: a token is posted to ``siteverify``."""
+"""CAPTCHA providers. hCaptcha and Turnstile have the same API, ``siteverify``."""
 
 from typing import Any, Final
 
@@ -7,11 +7,11 @@ from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type, Widget
 
-# Error codes of siteverify that concern the configuration, not the token.
+# The error codes of siteverify that mean that the configuration is wrong, not the token.
 _CONFIG_ERRORS: Final = {
     "missing-input-secret": "the provider requires a secret_key",
     "invalid-input-secret": "the provider does not know this secret_key",
-    "sitekey-secret-mismatch": "this site_key does not belong to this secret_key",
+    "sitekey-secret-mismatch": "the site_key does not belong to the secret_key",
 }
 _LONGEST_TOKEN: Final = 8192
 
@@ -26,7 +26,7 @@ def _fields(endpoint: str) -> tuple[Field, ...]:
             destination=True,
             default=endpoint,
             rule=rules.https_url,
-            description="Only to verify tokens at another server than the provider's own",
+            description="Only if tokens are verified by another server than the provider's",
         ),
     )
 
@@ -40,7 +40,7 @@ class _SiteVerify:
         """Return whether the provider accepts a token.
 
         Raises:
-            ProviderError: the provider does not answer, or does not accept the secret key.
+            ProviderError: the provider does not respond, or does not accept the secret key.
 
         """
         if not 0 < len(token) <= _LONGEST_TOKEN:
@@ -60,15 +60,15 @@ class _SiteVerify:
         form = {"secret": config["secret_key"], "response": token}
         if address:
             form["remoteip"] = address
-        answer = web.post_form(f"{config['endpoint'].rstrip('/')}{self.path}", form)
-        result = answer.json()
+        response = web.post_form(f"{config['endpoint'].rstrip('/')}{self.path}", form)
+        result = response.json()
         errors = result.get("error-codes")
         for error in errors if isinstance(errors, list) else ():
             if error in _CONFIG_ERRORS:
                 raise ProviderError(_CONFIG_ERRORS[error])
         if not isinstance(result.get("success"), bool):
             raise ProviderError(
-                f"the provider answered with HTTP {answer.status}: the endpoint is not a siteverify endpoint"
+                f"HTTP {response.status} from the provider: the endpoint is not a siteverify endpoint"
             )
         return result
 

@@ -13,25 +13,25 @@ def fetch(issuer: str) -> Endpoints:
     """Return the endpoints of an issuer.
 
     Raises:
-        ProviderError: the discovery document is missing, another issuer's, or unusable.
+        ProviderError: the discovery document is missing, unusable, or belongs to another issuer.
 
     """
-    answer = web.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
-    if not answer.ok:
-        raise ProviderError(f"the request for the discovery document was answered with HTTP {answer.status}")
-    document = answer.json()
+    response = web.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    if not response.ok:
+        raise ProviderError(f"the request for the discovery document returned HTTP {response.status}")
+    document = response.json()
     # Section 4.3: the issuer MUST be identical to the one whose document was requested.
     if document.get("issuer") != issuer:
-        raise ProviderError("the discovery document is another issuer's: check issuer, to the last slash")
-    if "code" not in _listed(document, "response_types_supported", ["code"]):
-        raise ProviderError("the issuer does not offer the authorization code flow")
+        raise ProviderError("the discovery document has another issuer: compare it, including a final slash")
+    if "code" not in _list(document, "response_types_supported", ["code"]):
+        raise ProviderError("the issuer does not support the authorization code flow")
     return Endpoints(
         authorization=_address(document, "authorization_endpoint"),
         token=_address(document, "token_endpoint"),
         userinfo=_address(document, "userinfo_endpoint") if "userinfo_endpoint" in document else "",
         issuer=issuer,
         jwks=_address(document, "jwks_uri"),
-        basic_auth=_POST not in _listed(document, "token_endpoint_auth_methods_supported", [_BASIC]),
+        basic_auth=_POST not in _list(document, "token_endpoint_auth_methods_supported", [_BASIC]),
         sends_iss=document.get("authorization_response_iss_parameter_supported") is True,
     )
 
@@ -47,6 +47,6 @@ def _address(document: dict[str, Any], name: str) -> str:
     return value
 
 
-def _listed(document: dict[str, Any], name: str, default: list[str]) -> list[Any]:
+def _list(document: dict[str, Any], name: str, default: list[str]) -> list[Any]:
     value = document.get(name, default)
     return value if isinstance(value, list) else default

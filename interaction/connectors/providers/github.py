@@ -1,4 +1,4 @@
-"""Sign-in with GitHub: OAuth 2, and an API that returns the user."""
+"""Sign-in with GitHub, by OAuth 2 and GitHub's API."""
 
 from typing import Final
 
@@ -48,16 +48,16 @@ class GitHub:
         oauth.check_client(self.endpoints(config), config, redirect_uri)
 
     def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
-        """Return the profile from GitHub's API. The subject is the id, since user names can change.
+        """Return the profile from GitHub's API. The subject is the id, because user names can change.
 
         Raises:
-            ProviderError: the API does not return it.
+            ProviderError: the API does not return the user.
 
         """
-        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
-        if not answer.ok:
-            raise ProviderError("GitHub does not say who signed in")
-        person = answer.json()
+        response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
+        if not response.ok:
+            raise ProviderError("GitHub did not return the user who signed in")
+        person = response.json()
         email, verified = _primary_email(endpoints, tokens)
         return profiles.build_profile(
             provider=config["endpoint"].rstrip("/"),
@@ -70,9 +70,9 @@ class GitHub:
 
 
 def _primary_email(endpoints: Endpoints, tokens: TokenResponse) -> tuple[object, object]:
-    """Return the primary address and whether it is verified; no address without the scope for it."""
-    answer = oauth.get_with_token(f"{endpoints.userinfo}/emails", tokens.access_token)
-    for listed in answer.json_list() if answer.ok else ():
-        if isinstance(listed, dict) and listed.get("primary") is True:
-            return listed.get("email"), listed.get("verified")
+    """Return the primary address and whether it is verified; None without the scope ``user:email``."""
+    response = oauth.get_with_token(f"{endpoints.userinfo}/emails", tokens.access_token)
+    for item in response.json_list() if response.ok else ():
+        if isinstance(item, dict) and item.get("primary") is True:
+            return item.get("email"), item.get("verified")
     return None, False

@@ -21,7 +21,7 @@ class Google:
         """Return the endpoints from Google's discovery document.
 
         Raises:
-            ProviderError: it cannot be fetched.
+            ProviderError: the document cannot be fetched.
 
         """
         return discovery.fetch(ISSUER)
@@ -39,7 +39,7 @@ class Google:
         """Return the profile from the standard claims.
 
         Raises:
-            ProviderError: they are missing.
+            ProviderError: a claim is missing.
 
         """
         return profiles.from_openid(endpoints, tokens)

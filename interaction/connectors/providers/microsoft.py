@@ -30,10 +30,10 @@ class Microsoft:
     )
 
     def endpoints(self, config: Config) -> Endpoints:
-        """Return the tenant's endpoints.
+        """Return the endpoints of the configured directory.
 
-        Standard discovery is not possible: ``common``, its siblings and domains have no issuer of their
-        own, because tokens name the tenant of the person.
+        Standard discovery is not possible: ``common``, ``organizations``, ``consumers`` and domains have no
+        issuer. Tokens contain the issuer of the person's directory.
         """
         tenant = f"{HOST}/{config['tenant_id']}"
         return Endpoints(
@@ -56,11 +56,11 @@ class Microsoft:
     def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
         """Return the profile from the claims of the ID token.
 
-        A directory's administrator can write any address into them. Only the optional claim
-        ``xms_edov`` says that the address's domain belongs to the directory.
+        An administrator of a directory can give its users any address. Only the optional claim ``xms_edov``
+        asserts that the domain of the address belongs to the directory.
 
         Raises:
-            ProviderError: they are missing.
+            ProviderError: a claim is missing.
 
         """
         claims = tokens.claims

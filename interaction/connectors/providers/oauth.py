@@ -1,4 +1,4 @@
-"""What social providers have in common: client credentials, the code exchange, and their test."""
+"""Functions for all social providers: client credentials, the code exchange, and its test."""
 
 import base64
 import secrets
@@ -10,14 +10,14 @@ from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Endpoints, Field
 
-# Errors of client authentication: of RFC 6749 section 5.2, and of GitHub.
+# The errors of client authentication of RFC 6749 section 5.2, and GitHub's own.
 _CLIENT_REFUSED: Final = {"invalid_client", "unauthorized_client", "incorrect_client_credentials"}
 _UNAUTHORIZED: Final = 401
 _SERVER_ERROR: Final = 500
 
 
 def client_fields() -> tuple[Field, ...]:
-    """Return the fields of the client credentials."""
+    """Return the fields for the client credentials."""
     return (
         Field(
             name="client_id",
@@ -29,7 +29,7 @@ def client_fields() -> tuple[Field, ...]:
 
 
 def scope_field(default: str) -> Field:
-    """Return the field of the requested scopes."""
+    """Return the field for the requested scopes."""
     return Field(
         name="scope",
         required=False,
@@ -42,10 +42,10 @@ def scope_field(default: str) -> Field:
 def exchange(
     endpoints: Endpoints, config: Config, *, code: str, verifier: str, redirect_uri: str
 ) -> web.Response:
-    """Send the token request for a code (RFC 6749 section 4.1.3) and return the answer.
+    """Send the token request for a code (RFC 6749 section 4.1.3) and return the response.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     form = {
@@ -64,44 +64,44 @@ def exchange(
 
 
 def get_with_token(url: str, access_token: str) -> web.Response:
-    """Send a request with a bearer token to a provider's API (RFC 6750 section 2.1); return the answer.
+    """Send a request with a bearer token (RFC 6750 section 2.1) and return the response.
 
     Raises:
-        ProviderError: there is no answer.
+        ProviderError: the provider does not respond.
 
     """
     return web.get(url, {"Authorization": f"Bearer {access_token}"})
 
 
 def display_name_field() -> Field:
-    """Return the field of the provider's name on pages."""
+    """Return the field for the name of the provider on pages."""
     return Field(name="display_name", required=False, description="The provider's name on the sign-in button")
 
 
 def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> None:
     """Check the client credentials by redeeming a made-up code.
 
-    Client authentication comes first: a provider that refuses the code has accepted the credentials.
+    Providers check the credentials first, so a provider that refuses the code has accepted the credentials.
 
     Raises:
-        ProviderError: the credentials are refused, or there is no token endpoint.
+        ProviderError: the provider refuses the credentials, or the URL is not a token endpoint.
 
     """
-    answer = exchange(
+    response = exchange(
         endpoints,
         config,
         code=secrets.token_urlsafe(32),
         verifier=secrets.token_urlsafe(32),
         redirect_uri=redirect_uri,
     )
-    error = answer.json().get("error")
-    if answer.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
+    error = response.json().get("error")
+    if response.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
         raise ProviderError("the provider does not accept this client_id and client_secret")
-    if not isinstance(error, str) or not error or answer.status >= _SERVER_ERROR or _is_missing(answer):
+    if not isinstance(error, str) or not error or response.status >= _SERVER_ERROR or _is_missing(response):
         raise ProviderError(
-            f"the token endpoint answered with HTTP {answer.status}: the URL is not a token endpoint"
+            f"the token endpoint responded with HTTP {response.status}: the URL is not a token endpoint"
         )
 
 
-def _is_missing(answer: web.Response) -> bool:
-    return answer.status in {404, 405} or 300 <= answer.status < 400  # noqa: PLR2004
+def _is_missing(response: web.Response) -> bool:
+    return response.status in {404, 405} or 300 <= response.status < 400  # noqa: PLR2004

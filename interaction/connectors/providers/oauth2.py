@@ -65,13 +65,13 @@ class OAuth2:
         """Return the profile from the members that the configuration names.
 
         Raises:
-            ProviderError: the id is missing.
+            ProviderError: the user's id is missing.
 
         """
-        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
-        if not answer.ok:
-            raise ProviderError("the provider does not say who signed in")
-        person = answer.json()
+        response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
+        if not response.ok:
+            raise ProviderError("the provider did not return the user who signed in")
+        person = response.json()
         return profiles.build_profile(
             provider=endpoints.userinfo,
             subject=profiles.get_member(person, config["id_member"]),

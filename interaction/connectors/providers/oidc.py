@@ -27,7 +27,7 @@ class Oidc:
         """Return the endpoints from the issuer's discovery document.
 
         Raises:
-            ProviderError: it cannot be fetched, or is unusable.
+            ProviderError: the document cannot be fetched, or is unusable.
 
         """
         return discovery.fetch(config["issuer"])
@@ -45,7 +45,7 @@ class Oidc:
         """Return the profile from the standard claims.
 
         Raises:
-            ProviderError: they are missing.
+            ProviderError: a claim is missing.
 
         """
         return profiles.from_openid(endpoints, tokens)

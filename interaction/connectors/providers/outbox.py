@@ -1,4 +1,4 @@
-"""Messages written to files instead of being sent, for development and for tests of an installation."""
+"""Connectors that write messages to files instead of sending them, for development and tests."""
 
 import os
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from interaction.connectors.providers.base import Config, Field, Type
 
 
 class OutboxEmail:
-    """Emails, one JSON file each in ``OUTBOX_DIR``."""
+    """Writes each email to a JSON file in ``OUTBOX_DIR``."""
 
     connector_id = "outbox-email"
     name = "Outbox (email)"
@@ -35,7 +35,7 @@ class OutboxEmail:
 
 
 class OutboxSms(OutboxEmail):
-    """Text messages, one JSON file each in ``OUTBOX_DIR``."""
+    """Writes each text message to a JSON file in ``OUTBOX_DIR``."""
 
     connector_id = "outbox-sms"
     name = "Outbox (SMS)"
@@ -43,7 +43,7 @@ class OutboxSms(OutboxEmail):
 
 
 def _write(directory: Path, message: Message) -> None:
-    """Write a file atomically, readable only by its owner."""
+    """Write a file atomically. Only its owner can read it."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = directory / f".{message.id}.tmp"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

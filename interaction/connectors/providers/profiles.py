@@ -1,4 +1,4 @@
-"""Profiles built from a provider's claims: members of the right type, printable, of limited length."""
+"""Profiles built from unchecked claims of a provider."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ _LONGEST_URL: Final = 2048
 
 
 def from_openid(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
-    """Return the profile from the standard claims of the ID token and, for missing ones, of userinfo.
+    """Return the profile from the standard claims of the ID token, and from userinfo if claims are missing.
 
     Raises:
         ProviderError: userinfo has another subject.
@@ -23,12 +23,12 @@ def from_openid(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
     """
     claims = dict(tokens.claims)
     if endpoints.userinfo and not {"email", "name"} <= claims.keys():
-        answer = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
-        found = answer.json() if answer.ok else {}
+        response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
+        found = response.json() if response.ok else {}
         # OpenID Connect Core 5.3.2: if the sub differs, the userinfo response MUST NOT be used.
         if found and found.get("sub") != claims["sub"]:
-            raise ProviderError("the provider's userinfo is another user's")
-        # email and email_verified belong together: both come from the same source.
+            raise ProviderError("the provider's userinfo belongs to another user")
+        # email and email_verified are taken from the same source.
         unused = found if "email" in claims else claims
         for name in ("email", "email_verified"):
             unused.pop(name, None)
@@ -52,7 +52,7 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
     email_verified: object = False,
     avatar: object = None,
 ) -> Profile:
-    """Return a profile built from unchecked values.
+    """Return a profile from unchecked values. Values that are not valid are left out.
 
     Raises:
         ProviderError: there is no valid subject.
@@ -61,7 +61,7 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
     if isinstance(subject, int) and not isinstance(subject, bool):
         subject = str(subject)
     if not isinstance(subject, str) or not subject.isprintable() or not 0 < len(subject) <= _LONGEST_SUBJECT:
-        raise ProviderError("the provider does not say who signed in")
+        raise ProviderError("the provider did not return the id of the user who signed in")
     address = _email(email)
     return Profile(
         provider=provider,
@@ -74,7 +74,7 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
 
 
 def get_member(document: Mapping[str, Any], name: str) -> object:
-    """Return a member of a document, or None. A dot in the name leads into a nested object."""
+    """Return a member of a document; None if it is missing. A dot in the name separates nested members."""
     found: Any = document if name else None
     for part in name.split("."):
         found = found.get(part) if isinstance(found, dict) else None

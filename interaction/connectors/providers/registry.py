@@ -1,4 +1,4 @@
-"""The providers that are built in."""
+"""The built-in providers."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ _BY_ID: Final = {provider.connector_id: provider for provider in PROVIDERS}
 
 
 def find(connector_id: str) -> Sender | SocialProvider | CaptchaProvider | None:
-    """Return the built-in provider of that id, if there is one."""
+    """Return the built-in provider with an id; None if there is none."""
     return _BY_ID.get(connector_id)
 
 

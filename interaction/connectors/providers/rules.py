@@ -1,4 +1,4 @@
-"""Rules for members of a configuration. Each returns the problem of a value, or None."""
+"""Rules for members of a configuration. Each returns the problem of a value; None if the value is valid."""
 
 import re
 import unicodedata
@@ -32,7 +32,7 @@ def issuer(value: str) -> str | None:
 
 
 def host(value: str) -> str | None:
-    """The name or IP address of a host."""
+    """A host name or IP address."""
     return None if _HOST.fullmatch(value) or value == "::1" else "must be the name of a host"
 
 
@@ -42,7 +42,7 @@ def port(value: int) -> str | None:
 
 
 def email(value: str) -> str | None:
-    """One email address."""
+    """An email address."""
     try:
         identifiers.clean_email(value)
     except Invalid as error:
@@ -61,7 +61,7 @@ def ascii_text(value: str) -> str | None:
 
 
 def one_line(value: str) -> str | None:
-    """Text without control characters and line breaks: the rule of every text."""
+    """Text without control characters and line breaks. This rule applies to every text."""
     if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in value):
         return "must not contain control characters"
     return None

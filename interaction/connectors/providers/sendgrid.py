@@ -46,7 +46,7 @@ class SendGrid:
         """Send an email through SendGrid.
 
         Raises:
-            ProviderError: SendGrid did not accept it.
+            ProviderError: SendGrid did not accept the email.
 
         """
         content = [{"type": "text/plain", "value": message.body}]
@@ -55,14 +55,14 @@ class SendGrid:
         sender = {"email": config["from_email"]}
         if config["from_name"]:
             sender["name"] = config["from_name"]
-        answer = web.post_json(
+        response = web.post_json(
             f"{config['endpoint'].rstrip('/')}/v3/mail/send",
             {
                 "personalizations": [{"to": [{"email": message.to}]}],
                 "from": sender,
                 "subject": message.subject,
                 "content": content,
-                # A link with a code must not be rewritten to lead through SendGrid.
+                # SendGrid must not rewrite links, which would send the code in a link to SendGrid.
                 "tracking_settings": {
                     "click_tracking": {"enable": False, "enable_text": False},
                     "open_tracking": {"enable": False},
@@ -70,5 +70,7 @@ class SendGrid:
             },
             {"Authorization": f"Bearer {config['api_key']}"},
         )
-        if not answer.ok:
-            raise ProviderError(_REASONS.get(answer.status, f"SendGrid answered with HTTP {answer.status}"))
+        if not response.ok:
+            raise ProviderError(
+                _REASONS.get(response.status, f"SendGrid responded with HTTP {response.status}")
+            )

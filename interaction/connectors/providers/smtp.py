@@ -22,7 +22,7 @@ _SESSION_SECONDS: Final = 20
 
 
 class _Connection(smtplib.SMTP):
-    """An SMTP session to an address that was checked, with a time limit."""
+    """An SMTP session with an address check and a time limit."""
 
     deadline: Deadline | None = None
 
@@ -91,11 +91,11 @@ class Smtp:
         """Send an email to the server.
 
         Raises:
-            ProviderError: the server did not accept it.
+            ProviderError: the server did not accept the email.
 
         """
         if config["password"] and config["security"] == "none":
-            raise ProviderError("a password is only sent over an encrypted connection: change security")
+            raise ProviderError("a password is sent only over an encrypted connection: change security")
         backend = _Backend(
             host=config["host"],
             port=config["port"],
@@ -110,7 +110,7 @@ class Smtp:
         except (smtplib.SMTPException, OSError, UnicodeError) as error:
             raise ProviderError(_describe(error, config["host"])) from None
         finally:
-            # Django leaves it open when the greeting or the login fails.
+            # Django leaves the connection open if the greeting or the login fails.
             with suppress(smtplib.SMTPException, OSError):
                 backend.close()
 
@@ -122,7 +122,7 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
         formataddr((config["from_name"], config["from_email"])),
         [message.to],
         headers={
-            # The same for every try: most programs show a mail that arrives twice only once.
+            # The same for every attempt, because most mail programs show only one of two mails with one id.
             "Message-ID": f"<{message.id}@{config['from_email'].rpartition('@')[2]}>",
             "Auto-Submitted": "auto-generated",  # RFC 3834: no out-of-office answers
         },
@@ -133,7 +133,7 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
 
 
 def _describe(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
-    """Return the reason of a failure. Of the server's answer it contains only the reply code."""
+    """Return the reason of a failure. It contains only the reply code of the server's response."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
         return f"{host} does not accept this user name and password ({error.smtp_code})"
     if isinstance(error, smtplib.SMTPRecipientsRefused):

@@ -49,20 +49,20 @@ class TwilioSms:
         """Send an SMS through Twilio.
 
         Raises:
-            ProviderError: Twilio did not accept it.
+            ProviderError: Twilio did not accept the message.
 
         """
         account = config["account_sid"]
         credentials = base64.b64encode(f"{account}:{config['auth_token']}".encode()).decode()
         sender = "MessagingServiceSid" if config["sender"].startswith("MG") else "From"
-        answer = web.post_form(
+        response = web.post_form(
             f"{config['endpoint'].rstrip('/')}/2010-04-01/Accounts/{account}/Messages.json",
             {"To": message.to, sender: config["sender"], "Body": message.body},
             {"Authorization": f"Basic {credentials}"},
         )
-        if not answer.ok:
-            code = answer.json().get("code")
+        if not response.ok:
+            code = response.json().get("code")
             reason = _REASONS.get(code) if isinstance(code, int) else None
             if reason:
                 raise ProviderError(f"Twilio refused: {reason} ({code})")
-            raise ProviderError(f"Twilio answered with HTTP {answer.status}")
+            raise ProviderError(f"Twilio responded with HTTP {response.status}")

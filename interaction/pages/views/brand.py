@@ -13,9 +13,9 @@ from interaction.pages import context
 
 @require_safe
 def brand(request: HttpRequest) -> HttpResponse:
-    """Serve the tenant's colours as a stylesheet, so that no page needs an inline style.
+    """Return the tenant's colours as a stylesheet, so that no page needs an inline style.
 
-    A preview passes its own colours in the query.
+    A preview sends its own colours in the query.
     """
     colours = experience.current().branding
     css = branding.stylesheet(*(request.GET.get(name, colours[name]) for name in context.COLOURS))
@@ -23,5 +23,5 @@ def brand(request: HttpRequest) -> HttpResponse:
     response["ETag"] = f'"{hashlib.sha256(css.encode()).hexdigest()[:32]}"'
     response["Cache-Control"] = "no-cache"
     conditional = get_conditional_response(request, etag=response["ETag"], response=response)
-    assert isinstance(conditional, HttpResponse)  # noqa: S101 - a response was given
+    assert isinstance(conditional, HttpResponse)  # noqa: S101 - never None with a response argument
     return conditional

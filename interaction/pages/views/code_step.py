@@ -23,7 +23,7 @@ from interaction.verification.services import SentTooOften
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnteredCode:
-    """An entered code, and what it is bound to."""
+    """An entered code, with the identifier and the browser to which it is bound."""
 
     kind: Kind
     identifier: str
@@ -33,10 +33,10 @@ class EnteredCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeStep:
-    """The purpose of a code, the kinds of its recipient, its page, and how it is redeemed.
+    """A step that asks for a code: its purpose, the kinds of recipient, and the page.
 
-    ``url`` is the URL of the page if it has a query. ``without_url`` skips the step. ``redeem`` raises a
-    ``ServiceError`` for a wrong code.
+    ``redeem`` is called with the entered code, and raises a ``ServiceError`` if the code is wrong. ``url`` is
+    the URL of the page if it has a query. ``without_url`` is the URL that skips the step.
     """
 
     purpose: Purpose
@@ -49,7 +49,7 @@ class CodeStep:
     without_url: str = ""
 
     def links(self, pending: Pending | None) -> dict[str, str]:
-        """Return the URLs of the step's forms, for another address, and for skipping the step."""
+        """Return the URLs of the form, of the page for another address, and of the page after this step."""
         return {
             "action": self.url or reverse(self.page),
             "again_url": self.url or shared.page_url(self.page, pending),
@@ -187,8 +187,8 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         identifier=identifier,
         has_letters=codes.has_long_codes(identifiers.detect_kind(identifier), identifier),
         notice=notice,
-        # A code that was sent without a token means that the tenant has no CAPTCHA. Look it up only after a
-        # wrong code, which does not show that.
+        # If a code was sent without a token, the tenant has no CAPTCHA. After a wrong code this is unknown,
+        # so the CAPTCHA is looked up.
         asks_captcha="code" in request.POST or bool(shared.captcha_token(request)),
         **step.links(pending),
     )

@@ -1,4 +1,4 @@
-"""The pages that ask for an account, for a confirmation, and for consent."""
+"""The pages for choosing an account, for confirming a sign-in, and for consent."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -14,7 +14,7 @@ from oidc.grants.consents import ConsentRequest
 
 @shared.step
 def select_account(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask which account to continue with."""
+    """Ask with which account to continue."""
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
@@ -35,7 +35,7 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
 
 @shared.step
 def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask before a code is issued to an application that cannot prove its identity (decision N9)."""
+    """Ask for confirmation before an application without a verifiable identity gets a code (decision N9)."""
     if pending is None:
         return gone(request)
     session = cookies.current_session(request)
@@ -80,7 +80,7 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 def _targets(consent_request: ConsentRequest) -> list[dict[str, object]]:
-    """Return the requested API and organization as the page shows them."""
+    """Return the descriptions of the requested API and organization."""
     return [
         labels.describe_target(description)
         for description in descriptions.describe(consent_request.targets()).values()

@@ -1,4 +1,4 @@
-"""The pages for a new password if the old one is forgotten."""
+"""The pages to replace a forgotten password."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from interaction.verification.models import Purpose, VerificationCode
 @hashes_password(field="new_password")
 @shared.step
 def forgot_password(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Verify an address; then ask for a new password."""
+    """Verify an address, then ask for a new password."""
     proofs = verification.find_proofs(purpose=Purpose.FORGOT_PASSWORD, browser=cookies.get_browser(request))
     if proofs and "other" not in request.GET and "identifier" not in request.POST:
         newest = max(proofs.values(), key=lambda proof: (proof.used_at, proof.pk))

@@ -33,9 +33,9 @@ _AUTOCOMPLETE: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHO
 @hashes_password(field="password")
 @shared.step
 def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Verify each address to which a code can be sent, one at a time; then ask for the other fields.
+    """Verify the addresses to which codes can be sent, one at a time, then ask for the other fields.
 
-    If the tenant does not require verification, the user may skip an address.
+    If the tenant does not require verification, the user can skip an address.
     """
     experience = context.get_experience(request)
     kinds = [Kind(kind) for kind in experience.sign_up["identifiers"]]
@@ -56,7 +56,7 @@ def register(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 def _get_skipped(request: HttpRequest, experience: SignInExperience, kinds: list[Kind]) -> list[Kind]:
-    """Return the kinds of address that the user skips and may skip."""
+    """Return the kinds of address that the user chose to skip and that can be skipped."""
     without: list[Kind] = []
     for kind in kinds:
         if kind in request.GET.getlist(_WITHOUT) and kind in _get_optional(experience, kinds, without):
@@ -127,7 +127,7 @@ def _details(
 
 
 def _initial(pending: Pending | None) -> dict[str, str]:
-    """Return the ``login_hint`` of the application as the initial value of its field."""
+    """Return the initial values of the form: the application's ``login_hint``."""
     hint = pending.authorization.login_hint[:254].strip() if pending else ""
     return {identifiers.detect_kind(hint): hint} if hint else {}
 

@@ -30,7 +30,7 @@ Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 
 
 def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
-    """Make a step of a journey a view: find the pending request, and activate the journey's language."""
+    """Turn a step of a journey into a view, with the pending request and in the journey's language."""
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
@@ -54,7 +54,7 @@ def _activate_language(request: HttpRequest, pending: Pending) -> None:
 
 
 def captcha_token(request: HttpRequest) -> str:
-    """Return the token that a CAPTCHA's widget has added to a form."""
+    """Return the token that the CAPTCHA widget added to the form."""
     names = (f"{provider.widget.css_class}-response" for provider in registry.captchas())
     return next((request.POST[name] for name in names if request.POST.get(name)), "")
 
@@ -62,9 +62,9 @@ def captcha_token(request: HttpRequest) -> str:
 def render_page(
     request: HttpRequest, template: str, pending: Pending | None, status: int = 200, **values: object
 ) -> HttpResponse:
-    """Render a page of a journey; its form may redirect to the application of the pending request.
+    """Render a page of a journey, whose form may redirect to the application of the pending request.
 
-    ``asks_captcha`` shows the tenant's CAPTCHA, if it has one.
+    With ``asks_captcha``, the page shows the tenant's CAPTCHA, if there is one.
     """
     current_captcha = captcha.current() if values.get("asks_captcha") else None
     application = pending and {
@@ -147,9 +147,9 @@ def describe_user(user: User) -> dict[str, str]:
 
 
 def get_choice(request: HttpRequest, session: Session | None) -> str:
-    """Return the pressed button if the page belongs to this session, else an empty string.
+    """Return the value of the pressed button; an empty string if the page was rendered for another session.
 
-    Another user may have signed in in another tab meanwhile; then the page is shown to that user.
+    Another user may have signed in in another tab since. The page is then shown to that user.
     """
     is_same_session = session is not None and request.POST.get("session") == str(session.pk)
     return request.POST.get("choice", "") if is_same_session else ""

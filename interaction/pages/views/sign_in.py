@@ -1,4 +1,4 @@
-"""The sign-in pages: with a password, and with a code."""
+"""The pages for signing in with a password and with a code."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -81,7 +81,7 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
 
 @shared.step
 def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
-    """Ask for an email or phone, then for the code that was sent there."""
+    """Ask for an email or phone, then for the code that was sent to it."""
     experience = context.get_experience(request)
     kinds = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
     if not kinds and _has_passwords(experience):

@@ -1,4 +1,4 @@
-"""The redirect to another provider, and its callback."""
+"""The redirect to a social provider, and the provider's callback."""
 
 from typing import Final
 from uuid import UUID
@@ -46,7 +46,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
 @require_GET  # no HEAD: it redeems the code
 @survives_deletion
 def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
-    """Receive a provider's answer; ``pk`` is the connector to which the URL belongs."""
+    """Receive a provider's response. ``pk`` is the connector of the callback URL."""
     parameters = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
     state = parameters.pop("state")
     pending = None

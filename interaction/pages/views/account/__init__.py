@@ -1,1 +1,1 @@
-"""The account page and its subpages: one page for each change."""
+"""The account page, and a page for each change of the account."""

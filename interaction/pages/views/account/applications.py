@@ -14,7 +14,7 @@ from oidc.grants.descriptions import TargetDescription
 
 @shared.account_page
 def applications(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show connected applications; revoke the access of one, or its access to one target."""
+    """Show connected applications, and revoke the access of an application or its access to one target."""
     if request.method == "POST":
         application_id, target_id = request.POST.get("revoke", ""), request.POST.get("target", "")
         if target_id:

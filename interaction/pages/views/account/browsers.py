@@ -15,7 +15,7 @@ _MAX_SHOWN: Final = 30
 
 @shared.account_page
 def browsers(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show the user's sessions; end one of them or all others."""
+    """Show the user's sessions, and end one of them or all others."""
     if request.method == "POST":
         if request.POST.get("end") == "others":
             sessions.end_others(session)

@@ -1,4 +1,4 @@
-"""The pages for another email or phone: the address, then the code that was sent there."""
+"""The pages to change the email or phone: one for the new address, one for the code sent to it."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -12,13 +12,13 @@ from interaction.pages.views.account import shared
 
 @shared.account_page
 def email(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask for another email address."""
+    """Ask for a new email address, and send a code to it."""
     return _address(request, session, Kind.EMAIL)
 
 
 @shared.account_page
 def phone(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask for another phone number."""
+    """Ask for a new phone number, and send a code to it."""
     return _address(request, session, Kind.PHONE)
 
 

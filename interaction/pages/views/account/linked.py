@@ -12,13 +12,13 @@ from interaction.journeys.account import linked_accounts
 from interaction.pages import labels
 from interaction.pages.views.account import shared
 
-# Providers on the developer's own machine, to which the page's form may redirect.
+# In development, the form of the page may redirect to providers on the same machine.
 _FORM_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
 
 
 @shared.account_page
 def linked(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show linked accounts; unlink one, or start linking another."""
+    """Show linked accounts, unlink one, or start linking another."""
     if "link" in request.POST:
         response = redirect("")
         browser = cookies.get_browser(request) or cookies.new_browser(response)

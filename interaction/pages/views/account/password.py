@@ -14,7 +14,7 @@ from interaction.pages.views.account import shared
 
 @shared.account_page
 def password(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask for the current password and a new one."""
+    """Ask for the current password and a new one, and change the password."""
     form = PasswordForm(session, shared.form_data(request))
     if request.method == "POST":
         secret = shared.attempt(

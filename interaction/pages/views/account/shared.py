@@ -30,7 +30,7 @@ _METHODS: Final = ["GET", "HEAD", "POST"]
 def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
     """Pass the browser's session to a view; without a session, redirect to the sign-in page.
 
-    The audit log names the user of the session, and a refusal becomes an error page.
+    Audit entries name the user of the session, and a ``ServiceError`` becomes an error page.
     """
 
     @require_http_methods(_METHODS)
@@ -58,7 +58,7 @@ def render_page(
 ) -> HttpResponse:
     """Render an account page with the status of its form.
 
-    The template's ``done`` names the change that was just made, if any.
+    ``done`` is the change that the page confirms, if any.
     """
     response = shared.render_page(
         request,
@@ -77,17 +77,17 @@ def render_page(
 
 
 def form_data(request: HttpRequest) -> QueryDict | None:
-    """Return the data of a submitted form; None for a GET."""
+    """Return the data of a submitted form; None for a GET request."""
     return request.POST if request.method == "POST" else None
 
 
 def redirect_done(name: str, change: str) -> HttpResponse:
-    """Redirect to a page, which then says what was changed."""
+    """Redirect to a page that confirms the change."""
     return redirect(f"{reverse(name)}?done={change}")
 
 
 def attempt(form: AccountForm, action: Callable[[], T]) -> T | None:
-    """Call an action if the form is valid. The messages of a refusal are added to its field."""
+    """Call an action if the form is valid. Add the messages of a ``ServiceError`` to the form."""
     if not form.is_valid():
         return None
     try:
