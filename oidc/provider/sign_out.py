@@ -24,7 +24,7 @@ PARAMETERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SignOut:
-    """A sign-out request whose parameters are valid. ``target`` is the redirect URI, if it has one."""
+    """A sign-out request that has passed the checks."""
 
     parameters: Parameters
     hint: Hint | None
@@ -106,7 +106,7 @@ def _is_target_allowed(sign_out: SignOut) -> bool:
 
 
 def _is_registered(target: str, application: Application) -> bool:
-    """Tell whether a target is registered. If none is, it needs the origin of a redirect URI."""
+    """Tell whether a target is registered or, if none is, has the origin of a redirect URI."""
     if application.post_logout_redirect_uris:
         return target in application.post_logout_redirect_uris
     # The state, which is appended at the end, would become part of a fragment.
