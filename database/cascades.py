@@ -1,4 +1,4 @@
-"""Tables with ON DELETE CASCADE in the database, for migrations of all apps."""
+"""A migration operation for tables with ON DELETE CASCADE in the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,9 @@ from django.db.migrations.state import ProjectState
 class CreateCascadingModel(CreateModel):
     """Create a table whose foreign keys are all ON DELETE CASCADE in the database.
 
-    Django deletes dependent rows itself, but only those of models that it knows. A node of the previous
-    release does not know a new table, and could not delete the rows that the table refers to.
+    Django deletes dependent rows itself, but only in tables that it knows. During an upgrade a node of the
+    previous release does not know the new table. Without the cascade it could not delete rows that the new
+    table refers to.
     """
 
     def database_forwards(
@@ -30,11 +31,11 @@ class CreateCascadingModel(CreateModel):
 
 @contextmanager
 def _cascading(schema_editor: Any) -> Iterator[None]:
-    """Add the clause to the schema editor's templates of foreign keys."""
+    """Add the clause to the schema editor's template for foreign keys."""
     is_inline = bool(schema_editor.sql_create_inline_fk)  # SQLite writes them into CREATE TABLE
     name = "sql_create_inline_fk" if is_inline else "sql_create_fk"
-    place = " DEFERRABLE" if is_inline else "%(deferrable)s"
-    setattr(schema_editor, name, getattr(schema_editor, name).replace(place, f" ON DELETE CASCADE{place}"))
+    end = " DEFERRABLE" if is_inline else "%(deferrable)s"
+    setattr(schema_editor, name, getattr(schema_editor, name).replace(end, f" ON DELETE CASCADE{end}"))
     try:
         yield
     finally:

@@ -8,10 +8,10 @@ from django.db.models.functions import Now
 
 
 class DatabaseNow(Now):
-    """``Now`` with microseconds on SQLite, where timestamps are compared as text."""
+    """``Now`` with microseconds on SQLite, which compares timestamps as text."""
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """Write milliseconds as six digits: ``.123`` would sort before ``.123000``."""
+        """Write milliseconds with six digits, because ``.123`` would sort before ``.123000``."""
         template = "STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW')"
         return self.as_sql(compiler, connection, template=template, **context)
 

@@ -1,6 +1,6 @@
-"""Long lists of ids, sent to the database as one value.
+"""Long lists of ids, sent to the database as one parameter.
 
-One parameter per id, or one object per row, would cost as much as the rest of the request.
+One parameter for each id would take as much time as the rest of the request.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ class Among(Lookup):
     lookup_name = "among"
 
     def as_sql(self, compiler: Any, connection: BaseDatabaseWrapper) -> Any:
-        """Write it for the engine at hand."""
+        """Compile for PostgreSQL or SQLite."""
         if not self.rhs:
             raise EmptyResultSet
         sql, params = self.process_lhs(compiler, connection)
@@ -33,12 +33,12 @@ class Among(Lookup):
 class AmongSelected(In):
     """Whether a column has one of the ids that a query selects.
 
-    PostgreSQL looks each of them up by index, whatever number it expects. For ``IN`` it may scan the whole
-    table, which takes several times as long.
+    PostgreSQL looks up each id in the index. For ``IN`` it may scan the whole table if it expects many ids,
+    which takes several times as long.
     """
 
     def get_rhs_op(self, connection: BaseDatabaseWrapper, rhs: str) -> str:
-        """Write it for the engine at hand."""
+        """Compile for PostgreSQL or SQLite."""
         return f"= ANY(ARRAY{rhs})" if connection.vendor == "postgresql" else f"IN {rhs}"
 
 
@@ -48,12 +48,12 @@ def among(column: str, pks: Iterable[UUID]) -> Q:
 
 
 def among_selected(column: str, selected: QuerySet[Any, Any]) -> Q:
-    """Return the condition that a column has one of the ids that a query for one column selects."""
+    """Return the condition that a column has one of the ids that a query selects."""
     return Q(AmongSelected(F(column), selected.query))
 
 
 def as_array(pks: Iterable[UUID]) -> str:
-    """Return ids as an array of PostgreSQL."""
+    """Return ids as a PostgreSQL array literal."""
     return f"{{{','.join([pk.hex for pk in pks])}}}"
 
 

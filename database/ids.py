@@ -1,4 +1,4 @@
-"""Ids of rows, audit entries and requests: UUID version 7 (RFC 9562), so that newer ones are greater."""
+"""Ids of rows, audit entries and requests: UUID version 7 (RFC 9562), which sort by time."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -12,7 +12,7 @@ def new() -> UUID:
 
 
 def parse(text: str) -> UUID | None:
-    """Return the id of a canonical text, or None for any other text."""
+    """Return an id from its canonical text, or None for any other text."""
     try:
         value = UUID(text)
     except (ValueError, AttributeError, TypeError):
@@ -21,11 +21,11 @@ def parse(text: str) -> UUID | None:
 
 
 def made_at(pk: UUID) -> datetime | None:
-    """Return when an id was created, from its first 48 bits, or None for another version of UUID."""
+    """Return when an id was created, from its first 48 bits. Return None for other UUIDs."""
     seconds = (pk.int >> 80) / 1000
     return datetime.fromtimestamp(seconds, tz=UTC) if pk.version == 7 and seconds < 2**33 else None  # noqa: PLR2004
 
 
 def first_at(moment: datetime) -> UUID:
-    """Return the smallest id that can be created at a moment; moments before 1970 count as 1970."""
+    """Return the smallest id of a point in time. Times before 1970 count as 1970."""
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

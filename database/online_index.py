@@ -1,4 +1,4 @@
-"""Indexes that are built while nodes serve requests, for migrations of all apps."""
+"""A migration operation that builds an index while nodes serve requests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from django.db.migrations.state import ProjectState
 class AddIndexOnline(AddIndexConcurrently):
     """Build an index without blocking writers. SQLite, which has one writer at a time, builds it as usual.
 
-    The migration needs ``atomic = False``. It first drops the remains of an interrupted build, so it can be
-    repeated.
+    The migration needs ``atomic = False``. An interrupted build leaves an invalid index, which the next run
+    drops first.
     """
 
     def database_forwards(
@@ -28,7 +28,7 @@ class AddIndexOnline(AddIndexConcurrently):
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
             return
-        with _patient(schema_editor.connection):
+        with _no_lock_timeout(schema_editor.connection):
             name = schema_editor.quote_name(self.index.name)
             schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
             super().database_forwards(app_label, schema_editor, from_state, to_state)
@@ -44,13 +44,13 @@ class AddIndexOnline(AddIndexConcurrently):
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
             return
-        with _patient(schema_editor.connection):
+        with _no_lock_timeout(schema_editor.connection):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
 @contextmanager
-def _patient(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Wait for running transactions without a time limit: no other statement queues behind this one."""
+def _no_lock_timeout(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Wait for locks without a timeout. This is safe, because no other statement waits for this one."""
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         before = cursor.fetchone()[0]

@@ -1,9 +1,9 @@
-"""The Redis or Valkey of CACHE_URL, which all nodes share, with a circuit breaker.
+"""The Redis or Valkey server of ``CACHE_URL``, which all nodes share, behind a circuit breaker.
 
-Timeouts are short, because a user waits for each request. After a failure no request is sent for some
-seconds. Then one is sent, and the others follow if it succeeds.
+Timeouts are short, because a user waits for each request. After a failure no request is sent for five
+seconds. Then one request is tried. If it succeeds, the others are sent again.
 
-The library is imported only if CACHE_URL is set, because it takes 10 MB in every worker.
+The library is imported only if ``CACHE_URL`` is set, because it takes 10 MB in every worker.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PAUSE: Final = 5  # seconds
+_RETRY_SECONDS: Final = 5
 _FAILURES: Final = Counter(
     "gatehouse_shared_cache_failures", "Requests that the Redis of CACHE_URL did not answer."
 )
@@ -31,7 +31,7 @@ _logger: Final = logging.getLogger(__name__)
 
 
 class Unavailable(Exception):
-    """Redis does not answer, or did not in the last seconds."""
+    """Redis did not answer, now or in the last five seconds, or its reply is invalid."""
 
 
 def _client_options() -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _client_options() -> dict[str, Any]:
 
 
 class InvalidReply(Exception):
-    """The reply does not fit the request."""
+    """The reply does not have the form that the request expects."""
 
 
 class SharedRedis:
@@ -58,74 +58,74 @@ class SharedRedis:
 
         self._client = Redis.from_url(url, **_client_options())
         self._lock = Lock()
-        self._is_away = False
-        self._asked_again_at = 0.0
+        self._is_unavailable = False
+        self._retry_at = 0.0
 
-    def ask(self, question: "Callable[[Redis], T]") -> T:
-        """Return the result of a request to Redis.
+    def run(self, request: "Callable[[Redis], T]") -> T:
+        """Run a request to Redis and return its result.
 
         Raises:
-            Unavailable: Redis did not answer within 0.1 seconds, now or in the last five seconds; or its
+            Unavailable: Redis did not answer within 0.1 seconds, now or in the last five seconds, or its
                 reply is invalid.
 
         """
-        if self._is_away and not self._is_due():
+        if self._is_unavailable and not self._may_retry():
             raise Unavailable
         try:
-            answer = question(self._client)
+            result = request(self._client)
         except Exception as failure:  # noqa: BLE001 - the library raises any exception on a malformed reply
-            # Further bytes on these connections may belong to other requests.
+            # A late reply to this request may still arrive on these connections.
             self._client.connection_pool.disconnect(inuse_connections=False)
-            self._note(type(failure).__name__)
+            self._set_failure(type(failure).__name__)
             raise Unavailable from None
-        if self._is_away:
-            self._note("")
-        return answer
+        if self._is_unavailable:
+            self._set_failure("")
+        return result
 
-    def _is_due(self) -> bool:
+    def _may_retry(self) -> bool:
         with self._lock:
             now = time.monotonic()
-            due = now >= self._asked_again_at
-            if due:
-                self._asked_again_at = now + _PAUSE
-            return due
+            is_due = now >= self._retry_at
+            if is_due:
+                self._retry_at = now + _RETRY_SECONDS
+            return is_due
 
-    def _note(self, failure: str) -> None:
+    def _set_failure(self, failure: str) -> None:
         with self._lock:
-            was_away, self._is_away = self._is_away, bool(failure)
+            was_unavailable, self._is_unavailable = self._is_unavailable, bool(failure)
             if failure:
                 _FAILURES.inc()
-                self._asked_again_at = time.monotonic() + _PAUSE
-        if failure and not was_away:
-            _logger.warning("the shared cache is away (%s): limits are counted in the database", failure)
-        elif was_away and not failure:
-            _logger.warning("the shared cache is back: limits are counted there")
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+        if failure and not was_unavailable:
+            _logger.warning("Redis does not answer (%s): limits are counted in the database", failure)
+        elif was_unavailable and not failure:
+            _logger.warning("Redis answers again: limits are counted there")
 
 
 @cache
 def shared_redis() -> SharedRedis:
-    """Return the client of CACHE_URL, which must be set."""
+    """Return the client for ``CACHE_URL``, which must be set."""
     return SharedRedis(settings.CACHE_URL)
 
 
 class JSONSerializer:
-    """Stores values as JSON. Django's serializer unpickles, which would let anyone who can write run code."""
+    """Stores values as JSON. With pickle, as in Django, anyone who can write to Redis could run code."""
 
     def dumps(self, value: object) -> bytes:
         """Return a value as JSON."""
         return json.dumps(value).encode()
 
-    def loads(self, kept: bytes) -> object:
-        """Return a stored value, or None, as if there were none, if it is not JSON."""
+    def loads(self, stored: bytes) -> object:
+        """Return a stored value, or None if it is not JSON."""
         try:
-            value: object = json.loads(kept)
+            value: object = json.loads(stored)
         except (ValueError, RecursionError):
             return None
         return value
 
 
 class SharedCache(RedisCache):
-    """Django's cache in Redis, which is empty and stores nothing while Redis is unavailable."""
+    """Django's cache in Redis. While Redis is unavailable, it finds nothing and stores nothing."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params | {"OPTIONS": _client_options() | {"serializer": JSONSerializer()}})
@@ -133,13 +133,13 @@ class SharedCache(RedisCache):
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         """Return a cached value, or the default."""
         try:
-            return shared_redis().ask(lambda _: super(SharedCache, self).get(key, default, version))
+            return shared_redis().run(lambda _: super(SharedCache, self).get(key, default, version))
         except Unavailable:
             return default
 
     def set(self, key: Any, value: Any, *options: Any, **more: Any) -> None:
         """Store a value, unless Redis is unavailable."""
         try:
-            shared_redis().ask(lambda _: super(SharedCache, self).set(key, value, *options, **more))
+            shared_redis().run(lambda _: super(SharedCache, self).set(key, value, *options, **more))
         except Unavailable:
             return

@@ -16,52 +16,52 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from database.triggers import Triggers
 
 _POSTGRESQL: Final = """
-CREATE OR REPLACE FUNCTION {kept}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {shards}_keep() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     change record;
     sign int := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
 BEGIN
     FOR change IN SELECT {by}, count(*) AS found FROM changed GROUP BY {by} LOOP
-        UPDATE {kept} SET {number} = {number} + sign * change.found WHERE id = (
-            SELECT id FROM {kept} WHERE {of_change} LIMIT 1 FOR UPDATE SKIP LOCKED);
+        UPDATE {shards} SET {number} = {number} + sign * change.found WHERE id = (
+            SELECT id FROM {shards} WHERE {of_change} LIMIT 1 FOR UPDATE SKIP LOCKED);
         IF NOT FOUND THEN
-            INSERT INTO {kept} ({by}, {number}) VALUES ({change_by}, sign * change.found);
+            INSERT INTO {shards} ({by}, {number}) VALUES ({change_by}, sign * change.found);
         END IF;
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE OR REPLACE FUNCTION {kept}_forget() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {shards}_forget() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
-        DELETE FROM {kept};
+        DELETE FROM {shards};
     ELSE
-        DELETE FROM {kept} WHERE {of_parent};
+        DELETE FROM {shards} WHERE {of_parent};
     END IF;
     RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER {name}_insert AFTER INSERT ON {counted} REFERENCING NEW TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_keep();
+    FOR EACH STATEMENT EXECUTE FUNCTION {shards}_keep();
 CREATE OR REPLACE TRIGGER {name}_delete AFTER DELETE ON {counted} REFERENCING OLD TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_keep();
+    FOR EACH STATEMENT EXECUTE FUNCTION {shards}_keep();
 CREATE OR REPLACE TRIGGER {name}_truncate AFTER TRUNCATE ON {counted}
-    FOR EACH STATEMENT EXECUTE FUNCTION {kept}_forget();
+    FOR EACH STATEMENT EXECUTE FUNCTION {shards}_forget();
 CREATE OR REPLACE TRIGGER {name}_forget AFTER DELETE ON {parent}
-    FOR EACH ROW EXECUTE FUNCTION {kept}_forget();
+    FOR EACH ROW EXECUTE FUNCTION {shards}_forget();
 """
 
 # SQLite has one writer at a time, so one shard is enough.
 _SQLITE: Final = (
     """CREATE TRIGGER IF NOT EXISTS {name}_insert AFTER INSERT ON {counted} BEGIN
-    INSERT INTO {kept} ({by}, {number}) SELECT {new_by}, 0
-        WHERE NOT EXISTS (SELECT 1 FROM {kept} WHERE {of_new});
-    UPDATE {kept} SET {number} = {number} + 1 WHERE {of_new}; END""",
+    INSERT INTO {shards} ({by}, {number}) SELECT {new_by}, 0
+        WHERE NOT EXISTS (SELECT 1 FROM {shards} WHERE {of_new});
+    UPDATE {shards} SET {number} = {number} + 1 WHERE {of_new}; END""",
     """CREATE TRIGGER IF NOT EXISTS {name}_delete AFTER DELETE ON {counted} BEGIN
-    UPDATE {kept} SET {number} = {number} - 1 WHERE {of_old}; END""",
+    UPDATE {shards} SET {number} = {number} - 1 WHERE {of_old}; END""",
     """CREATE TRIGGER IF NOT EXISTS {name}_forget AFTER DELETE ON {parent} BEGIN
-    DELETE FROM {kept} WHERE {of_parent}; END""",
+    DELETE FROM {shards} WHERE {of_parent}; END""",
 )
 
-_COUNT: Final = "INSERT INTO {kept} ({by}, {number}) SELECT {by}, count(*) FROM {counted} GROUP BY {by}"
+_COUNT: Final = "INSERT INTO {shards} ({by}, {number}) SELECT {by}, count(*) FROM {counted} GROUP BY {by}"
 
 _ENDINGS: Final = {
     "postgresql": ("insert", "delete", "truncate", "forget"),
@@ -71,13 +71,14 @@ _ENDINGS: Final = {
 
 @dataclass(frozen=True)
 class RowCount(Triggers):
-    """The number of rows of ``counted`` for each row of ``parent``: the sum of ``number`` in table ``kept``.
+    """The stored number of rows in table ``counted`` for each row in table ``parent``.
 
-    ``by`` maps the columns that refer to the parent in both tables to the columns of the parent.
+    It is the sum of column ``number`` in table ``shards``. ``by`` maps the columns that refer to the parent,
+    in both tables, to columns of the parent.
     """
 
     counted: str
-    kept: str
+    shards: str
     number: str
     parent: str
     by: Mapping[str, str]
@@ -85,11 +86,11 @@ class RowCount(Triggers):
     @property
     def table(self) -> str:
         """The table of the shards."""
-        return self.kept
+        return self.shards
 
     @property
     def carriers(self) -> tuple[str, ...]:
-        """The table whose rows are counted, and the table of the parents."""
+        """The counted table and the parent table."""
         return self.counted, self.parent
 
     def names(self, vendor: str) -> set[str]:
@@ -97,19 +98,19 @@ class RowCount(Triggers):
         return {f"{self._name}_{ending}" for ending in _ENDINGS[vendor]}
 
     def install(self, connection: BaseDatabaseWrapper) -> None:
-        """Create the triggers and count the existing rows, in one transaction."""
+        """Create the triggers and count the existing rows in one transaction."""
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             for statement in [_POSTGRESQL] if connection.vendor == "postgresql" else _SQLITE:
                 cursor.execute(self._filled(statement))
-            cursor.execute(self._filled("DELETE FROM {kept}"))
+            cursor.execute(self._filled("DELETE FROM {shards}"))
             cursor.execute(self._filled(_COUNT))
 
     def warnings(self, databases: Sequence[str] | None, what: str, check_id: str) -> list[CheckMessage]:
-        """Return warnings for a system check about databases that lack triggers."""
+        """Return a warning for each database that lacks triggers. ``what`` names the rows for operators."""
         return [
             Warning(
-                f"{what} are not counted as they come and go: missing triggers {', '.join(sorted(names))}",
-                hint="run manage.py migrate: it creates them, and counts anew",
+                f"the number of {what} may be wrong: missing triggers {', '.join(sorted(names))}",
+                hint="run manage.py migrate, which creates them and counts the rows again",
                 id=check_id,
             )
             for alias in databases or []
@@ -124,7 +125,7 @@ class RowCount(Triggers):
         return statement.format(
             name=self._name,
             counted=self.counted,
-            kept=self.kept,
+            shards=self.shards,
             number=self.number,
             parent=self.parent,
             by=", ".join(self.by),
@@ -133,5 +134,5 @@ class RowCount(Triggers):
                 f"of_{row}": " AND ".join(f"{column} = {row}.{column}" for column in self.by)
                 for row in ("change", "new", "old")
             },
-            of_parent=" AND ".join(f"{column} = OLD.{theirs}" for column, theirs in self.by.items()),
+            of_parent=" AND ".join(f"{column} = OLD.{of_parent}" for column, of_parent in self.by.items()),
         )

@@ -1,7 +1,7 @@
-"""Statements of hot paths: written with the ORM, and compiled into SQL once instead of at each request.
+"""Statements that are written with the ORM and compiled to SQL once per thread, for hot paths.
 
-Django builds and compiles a statement each time it runs, which takes several times as long as sending it.
-Here that happens once per thread, and a run only fills in the values. For models of all apps.
+Django builds and compiles a statement each time it runs, which takes several times as long as sending it. A
+compiled statement only needs the values of its parameters.
 """
 
 import threading
@@ -20,14 +20,14 @@ Values = Mapping[str, Any]
 
 
 class Parameter(models.Expression):
-    """A parameter of a statement, by its name. Each run supplies the value."""
+    """A named parameter of a statement. Each run supplies its value."""
 
     def __init__(self, name: str, output_field: "models.Field[Any, Any]") -> None:
         super().__init__(output_field=output_field)
         self.name = name
 
     def as_sql(self, compiler: object, connection: BaseDatabaseWrapper) -> Any:
-        """Compile to a placeholder, with this object in the place of the value."""
+        """Compile to a placeholder. This object stands for the value."""
         return "%s", [self]
 
 
@@ -35,7 +35,7 @@ Source = Callable[[Values], Any]
 
 
 class Prepared:
-    """A compiled statement, for one connection."""
+    """A statement compiled for one connection."""
 
     def __init__(self, sql: str, params: Any, database: BaseDatabaseWrapper) -> None:
         self.sql: Final = sql
@@ -44,15 +44,15 @@ class Prepared:
         self.sources: Final = [self.source(param) for param in self.params]
 
     def execute(self, cursor: CursorWrapper, values: Values) -> None:
-        """Run the statement with these values."""
-        cursor.execute(self.sql, self.filled(values))
+        """Execute the statement with these values."""
+        cursor.execute(self.sql, self.bind(values))
 
-    def filled(self, values: Values) -> list[Any]:
-        """Return the parameters in the form that the database takes."""
+    def bind(self, values: Values) -> list[Any]:
+        """Return the parameters as the database adapter expects them."""
         return [source(values) for source in self.sources]
 
     def source(self, param: Any) -> Source:
-        """Return the function that takes a parameter from the values of a run."""
+        """Return the function that computes a parameter from the values of a run."""
         return _source_of(param, self.database) if isinstance(param, Parameter) else lambda _: param
 
 
@@ -61,17 +61,17 @@ def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:
     name = param.name
     while field.remote_field:
         field = field.target_field
-    # Fields return values of these types unchanged.
-    untouched: set[type] = {str} if type(field) in {models.CharField, models.TextField} else set()
+    # Values of these types need no conversion.
+    unconverted: set[type] = {str} if type(field) in {models.CharField, models.TextField} else set()
     if type(field) is models.UUIDField and database.features.has_native_uuid_field:
-        untouched = {UUID}
-    adapted = param.output_field.get_db_prep_save
+        unconverted = {UUID}
+    convert = param.output_field.get_db_prep_save
 
-    def take(values: Values) -> Any:
+    def source(values: Values) -> Any:
         value = values[name]
-        return value if value is None or type(value) in untouched else adapted(value, database)
+        return value if value is None or type(value) in unconverted else convert(value, database)
 
-    return take
+    return source
 
 
 P = TypeVar("P", bound=Prepared)
@@ -90,16 +90,16 @@ class Statement(ABC, Generic[P]):
     def prepared(self) -> P:
         """Return the compiled statement for this thread's connection."""
         database = connections[DEFAULT_DB_ALIAS]
-        mine: P | None = getattr(self._local, "prepared", None)
-        if mine is None or mine.database is not database:
-            mine = self._local.prepared = self.prepare(database)
-        return mine
+        prepared: P | None = getattr(self._local, "prepared", None)
+        if prepared is None or prepared.database is not database:
+            prepared = self._local.prepared = self.prepare(database)
+        return prepared
 
 
 class Insert(Statement[Prepared]):
-    """The INSERT of one row of a model.
+    """An INSERT of one row of a model.
 
-    ``expressions`` are columns whose values the database computes; they may contain a ``Parameter``.
+    ``expressions`` are values of columns that the database computes. They may contain a ``Parameter``.
     """
 
     def __init__(self, model: type[models.Model], **expressions: object) -> None:
@@ -109,8 +109,8 @@ class Insert(Statement[Prepared]):
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
         """Compile the statement, without the columns that have a ``db_default``."""
-        every: list[Any] = list(self._model._meta.local_concrete_fields)
-        fields = [field for field in every if field.db_default is models.NOT_PROVIDED]
+        model_fields: list[Any] = list(self._model._meta.local_concrete_fields)
+        fields = [field for field in model_fields if field.db_default is models.NOT_PROVIDED]
         row = self._model(
             **{field.attname: Parameter(field.attname, field) for field in fields} | self._expressions
         )
@@ -120,10 +120,10 @@ class Insert(Statement[Prepared]):
         return Prepared(sql, params, database)
 
     def __call__(self, row: models.Model, **values: object) -> None:
-        """Insert a row. Values that the database computes are not set on it.
+        """Insert a row. Values that the database computes are not set on the object.
 
         Raises:
-            django.db.IntegrityError: a constraint forbids it.
+            django.db.IntegrityError: the row violates a constraint.
 
         """
         prepared = self.prepared()
@@ -136,94 +136,96 @@ class _SingleStatement(Prepared):
     """An atomic change as one statement with CTEs, for PostgreSQL."""
 
     def __init__(self, change: Prepared, follow_ups: list[Prepared]) -> None:
-        *others, last = [_if_changed(each.sql) for each in follow_ups]
-        more = "".join(f", entailed_{number} AS ({sql})" for number, sql in enumerate(others))
-        sql = f"WITH changed AS ({change.sql} RETURNING 1){more} {last}"
+        *others, last = [_if_changed(follow_up.sql) for follow_up in follow_ups]
+        ctes = "".join(f", follow_up_{number} AS ({sql})" for number, sql in enumerate(others))
+        sql = f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}"
         super().__init__(sql, (), change.database)
         self.parts: Final = [change, *follow_ups]
 
     def run(self, *values: Values) -> bool:
         pairs = zip(self.parts, values, strict=True)
-        params = [param for part, given in pairs for param in part.filled(given)]
+        params = [param for part, part_values in pairs for param in part.bind(part_values)]
         with self.database.cursor() as cursor:
             cursor.execute(self.sql, params)
             return bool(cursor.rowcount)
 
 
 def _if_changed(statement: str) -> str:
-    """Make a statement conditional on the change: it does nothing if no row was changed."""
+    """Return a statement that does nothing if the change has changed no row."""
     if statement.startswith("UPDATE"):
         return f"{statement} AND EXISTS (SELECT 1 FROM changed)"  # noqa: S608 - Django's own SQL
     return f"{as_select(statement)} FROM changed"
 
 
 def as_select(insert: str) -> str:
-    """Return the INSERT of one row as INSERT … SELECT, to which the caller adds FROM or WHERE."""
+    """Return the INSERT of one row as INSERT … SELECT. The caller appends FROM or WHERE."""
     head, values = insert.split(" VALUES (", 1)
     return f"{head} SELECT {values.removesuffix(')')}"
 
 
 class AtomicChange(Statement[_SingleStatement]):
-    """A change of one row with the updates and inserts that follow from it, executed atomically.
+    """A change of one row and the updates and inserts that follow from it, executed atomically.
 
-    On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction. The last
-    statement must be an insert, and no row may be changed twice.
+    On PostgreSQL they are one statement, which needs no transaction. On SQLite they run in a transaction. The
+    last statement must be an insert, and no two statements may change the same row.
     """
 
     def __init__(self, change: Statement[Any], *follow_ups: Statement[Any]) -> None:
         super().__init__()
         self._change: Final = change
-        self._entailed: Final = follow_ups
+        self._follow_ups: Final = follow_ups
 
     def prepare(self, database: BaseDatabaseWrapper) -> _SingleStatement:
         """Compile the statement."""
-        with transaction.atomic():  # without it Django refuses to compile FOR UPDATE
-            change, *follow_ups = (each.prepare(database) for each in (self._change, *self._entailed))
+        with transaction.atomic():  # Django compiles FOR UPDATE only in a transaction
+            change, *follow_ups = (
+                statement.prepare(database) for statement in (self._change, *self._follow_ups)
+            )
         return _SingleStatement(change, follow_ups)
 
     def __call__(self, values: Values, *follow_ups: models.Model | Values) -> bool:
-        """Execute the change with its values, and the rest with rows to insert or values of updates.
+        """Execute the change with its values, and each follow-up with its row to insert or its values.
 
-        Return false if there was nothing to change.
+        Return false if the change has changed no row. Then the follow-ups are not executed.
 
         Raises:
             django.db.IntegrityError: a row violates a constraint; nothing was changed.
 
         """
-        given = [vars(each) if isinstance(each, models.Model) else each for each in follow_ups]
+        given = [vars(item) if isinstance(item, models.Model) else item for item in follow_ups]
         if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
-            happened = self.prepared().run(values, *given)
+            has_changed = self.prepared().run(values, *given)
         else:
-            happened = self._one_by_one(values, given)
-        for row in follow_ups if happened else ():
+            has_changed = self._one_by_one(values, given)
+        for row in follow_ups if has_changed else ():
             if isinstance(row, models.Model):
                 row._state.adding = False  # noqa: SLF001 - as save does
-        return happened
+        return has_changed
 
-    def _one_by_one(self, values: Values, given: list[Values]) -> bool:
+    def _one_by_one(self, values: Values, values_of_follow_ups: list[Values]) -> bool:
         with transaction.atomic():
             if not _changes(self._change.prepared(), values):
                 return False
-            for each, more in zip(self._entailed, given, strict=True):
-                _changes(each.prepared(), more)
+            for statement, more in zip(self._follow_ups, values_of_follow_ups, strict=True):
+                _changes(statement.prepared(), more)
         return True
 
 
 def _changes(prepared: Prepared, values: Values) -> bool:
-    """Run a statement and return whether it changed a row."""
+    """Execute a statement and return whether it changed a row."""
     with prepared.database.cursor() as cursor:
         prepared.execute(cursor, values)
         return bool(cursor.rowcount)
 
 
-# An insert and its row, or an update and its values.
+# An insert with its row, or an update with its values.
 FollowUp = tuple[Statement[Any], models.Model | Values]
 
 
 def execute_atomically(first: Statement[Any], values: Values, *follow_ups: FollowUp) -> bool:
-    """Execute a change and the statements that follow from it in this call; see ``AtomicChange``."""
-    chain = _atomic_change(first, *(statement for statement, _ in follow_ups))
-    return chain(values, *(given for _, given in follow_ups))
+    """Execute a change and its follow-ups atomically: see ``AtomicChange``."""
+    change = _atomic_change(first, *(statement for statement, _ in follow_ups))
+    return change(values, *(item for _, item in follow_ups))
 
 
 _atomic_change: Final = lru_cache(maxsize=64)(AtomicChange)

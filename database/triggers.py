@@ -1,4 +1,4 @@
-"""Database triggers: created after each ``migrate``, and checked by system checks."""
+"""Database triggers, which are created after each ``migrate`` and checked by system checks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Set as AbstractSet
@@ -9,12 +9,12 @@ from django.db.backends.utils import CursorWrapper
 
 
 class Triggers(ABC):
-    """Triggers that belong together."""
+    """A group of triggers that are installed together."""
 
     @property
     @abstractmethod
     def table(self) -> str:
-        """The table that the triggers need. Without it they are not created."""
+        """A table that must exist before the triggers are created."""
 
     @property
     @abstractmethod
@@ -29,18 +29,18 @@ class Triggers(ABC):
     def install(self, connection: BaseDatabaseWrapper) -> None:
         """Create the triggers."""
 
-    def update(self, connection: BaseDatabaseWrapper) -> None:  # noqa: B027 - most change nothing
-        """Bring existing triggers up to date with this release."""
+    def update(self, connection: BaseDatabaseWrapper) -> None:  # noqa: B027 - optional
+        """Update existing triggers to this release."""
 
     def missing(self, connection: BaseDatabaseWrapper) -> set[str]:
-        """Return the names of the missing triggers; an empty set without the table."""
+        """Return the names of the missing triggers, or an empty set if ``table`` does not exist yet."""
         if not self._has_table(connection):
             return set()
-        each = ", ".join(["%s"] * len(self.carriers))
+        tables = ", ".join(["%s"] * len(self.carriers))
         query = (
-            f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid::regclass::text IN ({each})"  # noqa: S608
+            f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid::regclass::text IN ({tables})"  # noqa: S608
             if connection.vendor == "postgresql"
-            else f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({each})"  # noqa: S608
+            else f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({tables})"  # noqa: S608
         )
         with connection.cursor() as cursor:
             cursor.execute(query, self.carriers)
@@ -59,9 +59,9 @@ class Triggers(ABC):
 
 
 def fix_search_path(cursor: CursorWrapper, function: str, *, security: str = "INVOKER") -> None:
-    """Make a trigger function use the tables of its own schema, and never temporary tables.
+    """Make a trigger function use the tables of the current schema, never temporary tables.
 
-    With ``security="DEFINER"`` the function has the rights of its owner, and no other role can attach it.
+    With ``security="DEFINER"`` the function runs with the rights of its owner. No other role may call it.
     """
     cursor.execute("SELECT quote_ident(current_schema())")
     (schema,) = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which checks connections before each request without a query."""
+"""Django's PostgreSQL backend, which checks a connection before each request without a query."""
 
 import select
 from typing import Any
@@ -15,16 +15,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """Return the parameters of new connections."""
         params = super().get_connection_params()
-        return params | {"cursor_factory": Cursor, "context": timestamps.quicker(params["context"])}
+        return params | {
+            "cursor_factory": Cursor,
+            "context": timestamps.with_fast_timestamps(params["context"]),
+        }
 
     def is_usable(self) -> bool:
-        """Tell whether the connection can be used.
+        """Return whether the connection can be used.
 
-        When a server closes a connection, the idle socket becomes readable. Only then is a query sent,
-        which Django always sends.
+        When the server closes a connection, the idle socket becomes readable. Only then is Django's check
+        needed, which sends a query.
         """
         if self.connection is None or self.connection.closed:
             return False
-        waiting = select.poll()
-        waiting.register(self.connection.fileno(), select.POLLIN)
-        return not waiting.poll(0) or super().is_usable()
+        poll = select.poll()
+        poll.register(self.connection.fileno(), select.POLLIN)
+        return not poll.poll(0) or super().is_usable()

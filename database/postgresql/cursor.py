@@ -1,4 +1,4 @@
-"""A cursor whose prepared statements survive a migration that changes a column."""
+"""A cursor whose prepared statements keep working after a migration has changed a column."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
     """Django's cursor, which prepares a statement again if the type of its result has changed."""
 
     def execute(self, *args: Any, **kwargs: Any) -> Any:
-        """Execute a statement, and retry it outside a transaction if a migration invalidated its plan.
+        """Execute a statement. If a migration has invalidated its plan, retry it.
 
-        Otherwise each execution would fail until the connection is closed. In a transaction a retry is not
-        possible; its rollback makes psycopg discard all plans.
+        Without the retry each execution would fail until the connection is closed. Inside a transaction a
+        retry is not possible, but the rollback makes psycopg discard all plans.
         """
         try:
             return super().execute(*args, **kwargs)

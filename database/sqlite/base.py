@@ -1,17 +1,17 @@
-"""Django's SQLite backend, with the limit of parameters that the installed library has.
+"""Django's SQLite backend, with the parameter limit of the installed library.
 
-Django 5.2 assumes 999, the limit of 2019, and splits bulk inserts accordingly.
+Django 5.2 assumes 999, the limit before 2020, and splits bulk inserts accordingly.
 """
 
 import sqlite3
 
 from django.db.backends.sqlite3 import base
-from django.db.backends.sqlite3.features import DatabaseFeatures as DjangosFeatures
+from django.db.backends.sqlite3.features import DatabaseFeatures as BaseDatabaseFeatures
 from django.utils.functional import cached_property
 
 
-class DatabaseFeatures(DjangosFeatures):
-    """Django's features of SQLite, with the actual limit of parameters."""
+class DatabaseFeatures(BaseDatabaseFeatures):
+    """Django's features of SQLite, with the actual parameter limit."""
 
     @cached_property
     def max_query_params(self) -> int:  # type: ignore[override]
@@ -22,6 +22,6 @@ class DatabaseFeatures(DjangosFeatures):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's connection, with these features."""
+    """Django's connection with these features."""
 
     features_class = DatabaseFeatures

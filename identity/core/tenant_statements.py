@@ -55,8 +55,8 @@ class _TenantStatement(Prepared):
 
     """
 
-    def filled(self, values: Values) -> list[Any]:
-        return super().filled({**values, _TENANT.id: tenancy.active_id()})
+    def bind(self, values: Values) -> list[Any]:
+        return super().bind({**values, _TENANT.id: tenancy.active_id()})
 
     def source(self, param: Any) -> Source:
         is_tenant = isinstance(param, str) and param == _TENANT.id
@@ -132,7 +132,7 @@ class _CompiledValues(_TenantStatement):
         limit = self.database.ops.limit_offset_sql(start, stop)
         sql = f"{self.sql} {limit}" if limit else self.sql
         with self.database.cursor() as cursor:
-            cursor.execute(sql, self.filled(values))
+            cursor.execute(sql, self.bind(values))
             rows = cursor.fetchall()
         return list(self.compiler.apply_converters(rows, self.converters)) if self.converters else rows
 

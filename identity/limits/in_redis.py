@@ -1,4 +1,4 @@
-"""Counters in the Redis of CACHE_URL, changed by scripts. The clock is Redis' own.
+"""Counters in the Redis of ``CACHE_URL``, changed by Lua scripts that use the clock of Redis.
 
 A counter is a hash: ``count`` and, for a lock, ``until`` in milliseconds. It expires with its window.
 """
@@ -64,10 +64,10 @@ end
 
 
 def count_hits(hits: Sequence[Hit]) -> Refusal | None:
-    """Count all hits, or none and return the first refusal. No rollback undoes them.
+    """Count all hits and return None, or count none and return the first refusal. A rollback undoes no hit.
 
     Raises:
-        Unavailable: Redis does not answer, or not with what the script returns.
+        Unavailable: Redis does not answer, or its reply is invalid.
 
     """
     arguments = [
@@ -120,11 +120,11 @@ def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
         )
 
 
-def _checked_numbers(reply: object, length: int) -> list[int]:
-    """Return the whole numbers of a reply, negative ones as zero.
+def _parse_numbers(reply: object, length: int) -> list[int]:
+    """Return the numbers of a reply, with zero in place of negative ones.
 
     Raises:
-        InvalidReply: it does not have ``length`` whole numbers.
+        InvalidReply: the reply is not a list of ``length`` whole numbers.
 
     """
     numbers = [] if reply is None else reply
@@ -139,6 +139,6 @@ def _run(script: str, hits: Sequence[Hit], arguments: list[Any], *, reply_length
     """Run a script on the counters of ``hits``, and return the numbers of its reply."""
     prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
     keys = [f"{prefix}:{hit.key_hash}" for hit in hits]
-    return shared_redis().ask(
-        lambda redis: _checked_numbers(redis.register_script(script)(keys=keys, args=arguments), reply_length)
+    return shared_redis().run(
+        lambda redis: _parse_numbers(redis.register_script(script)(keys=keys, args=arguments), reply_length)
     )

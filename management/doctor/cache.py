@@ -41,7 +41,7 @@ def shared_cache() -> Iterator[CheckMessage]:
 
 def _evicts_keys() -> bool:
     try:
-        memory = shared_redis().ask(lambda redis: redis.info("memory"))
+        memory = shared_redis().run(lambda redis: redis.info("memory"))
     except Unavailable:
         return False
     return bool(memory.get("maxmemory")) and str(memory.get("maxmemory_policy")) != "noeviction"
