@@ -1,14 +1,16 @@
-"""Entries about administrators and tenants, which only administrators of every tenant may read."""
+"""Entries about administrators and tenants, which only superusers may read."""
 
 from typing import Final
 
 from audit.events import Event
 
-_THINGS: Final = ("Admin", "Administrator", "Tenant", "SecondStep", "RecoveryCode", "RecoveryCodes")
+_SUBJECTS: Final = ("Admin", "Administrator", "Tenant", "SecondStep", "RecoveryCode", "RecoveryCodes")
 
-ADMINISTRATIVE: Final = frozenset(event.value for event in Event if event.value.partition(".")[0] in _THINGS)
+ADMINISTRATIVE: Final = frozenset(
+    event.value for event in Event if event.value.partition(".")[0] in _SUBJECTS
+)
 
 
 def hidden_from(reader: object) -> frozenset[str]:
-    """Return the keys of the entries that a reader in the API or the console may not see."""
+    """Return the keys of the entries that a caller of the API or an operator may not see."""
     return frozenset() if getattr(reader, "is_superuser", False) else ADMINISTRATIVE

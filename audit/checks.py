@@ -10,7 +10,7 @@ from audit import count_triggers, triggers
 
 @register(Tags.database, "doctor")
 def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Report triggers that are missing from the audit table."""
+    """Return an error if a trigger that makes the log append-only is missing."""
     return [
         Error(
             f"the audit log can be changed: missing triggers {', '.join(sorted(names))}",
@@ -24,7 +24,7 @@ def audit_log_is_append_only(*, databases: Sequence[str] | None = None, **_: obj
 
 @register("doctor")
 def entries_are_counted(*, databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """Report missing triggers without which the total of the log may be wrong."""
+    """Return a warning if a trigger that corrects the stored numbers of entries is missing."""
     return [
         Warning(
             f"the total of the audit log may be wrong: missing triggers {', '.join(sorted(names))}",

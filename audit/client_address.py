@@ -16,26 +16,26 @@ _HOP: Final = re.compile(
 def client_address(request: HttpRequest) -> str:
     """Return the address of the client.
 
-    ``X-Forwarded-For`` counts only from a trusted proxy: the right-most address that is not a trusted
-    proxy's. A hop that is not an address is ignored together with everything before it, because the client
-    may have sent it. Then the address is that of the last valid proxy.
+    ``X-Forwarded-For`` is read only if the peer is a trusted proxy. The client is the right-most address in
+    it that is not a trusted proxy. A hop that is not an address may come from the client, so it and
+    everything before it are ignored. The address is then that of the last valid proxy.
     """
     address = str(request.META.get("REMOTE_ADDR", ""))
     if address not in settings.TRUSTED_PROXIES:
         return address
     hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
     for hop in reversed([hop for hop in hops if hop]):
-        found = parse_hop(hop)
-        if found is None:
+        parsed = parse_hop(hop)
+        if parsed is None:
             break
-        address = found
+        address = parsed
         if address not in settings.TRUSTED_PROXIES:
             break
     return address
 
 
 def parse_hop(hop: str) -> str | None:
-    """Return the address of a hop in canonical form without its port, or none if it is not an address."""
+    """Return the address of a hop in canonical form without its port, or None if it is not an address."""
     match = _HOP.fullmatch(hop)
     if match is None:
         return None

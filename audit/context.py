@@ -1,4 +1,4 @@
-"""The origin of the current work, which every audit entry records besides its facts."""
+"""The origin of the current work: tenant, client and actor. Every audit entry stores it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ _MAX_USER_AGENT: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Tenant, address, user agent, correlation id and actor; empty outside requests.
+    """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
 
-    ``tenant_id`` is the tenant of the current work, ``served_tenant_id`` that of the request.
+    ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request.
     """
 
     tenant_id: str = "default"
@@ -26,8 +26,8 @@ class Origin:
     user_id: str | None = None
 
 
-_NOWHERE: Final = Origin()
-_current: ContextVar[Origin] = ContextVar("origin", default=_NOWHERE)
+_EMPTY: Final = Origin()
+_current: ContextVar[Origin] = ContextVar("origin", default=_EMPTY)
 
 
 def current() -> Origin:
@@ -37,7 +37,7 @@ def current() -> Origin:
 
 @contextmanager
 def at(origin: Origin) -> Iterator[None]:
-    """Record the entries of the block under this origin."""
+    """Use this origin for the entries of the block."""
     token = _current.set(origin)
     try:
         yield
@@ -47,7 +47,7 @@ def at(origin: Origin) -> Iterator[None]:
 
 @contextmanager
 def tenant(tenant_id: str) -> Iterator[None]:
-    """Record the entries of the block under this tenant."""
+    """Use this tenant for the entries of the block."""
     token = _current.set(replace(_current.get(), tenant_id=tenant_id))
     try:
         yield
@@ -73,7 +73,7 @@ def act_as(
 
 @contextmanager
 def request(*, ip: str, user_agent: str, request_id: str) -> Iterator[None]:
-    """Record the entries of the block under a client's address, user agent and correlation id."""
+    """Use this client and correlation id for the entries of the block."""
     origin = Origin(ip=ip, user_agent=user_agent.replace("\0", "")[:_MAX_USER_AGENT], request_id=request_id)
     token = _current.set(origin)
     try:

@@ -1,14 +1,13 @@
-"""Every key an audit entry can have.
+"""The keys of audit entries.
 
-A key is ``Thing.Verb``: what was done to what. Keys are part of the interface. New keys may be added; none is
-renamed.
+A key is ``Subject.Verb``. Keys are part of the interface: new ones may be added, but none is renamed.
 """
 
 from django.db.models import TextChoices
 
 
 class Event(TextChoices):
-    """The types of audit entries."""
+    """The keys of audit entries."""
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
     SIGN_IN_CODE = "SignIn.VerificationCode"

@@ -10,12 +10,12 @@ from django.db.models import Q, QuerySet
 
 from audit.models import Entry
 
-MOST: Final = 100_000
+MAX_ENTRIES: Final = 100_000
 COLUMNS: Final = (
     "created_at", "key", "user_id", "application_id", "ip", "user_agent", "request_id", "payload", "id",
 )  # fmt: skip
 _BATCH: Final = 1_000
-# Spreadsheets evaluate text with such a beginning as a formula; in some locales also after a semicolon.
+# Spreadsheets evaluate text that starts like this as a formula, in some locales also after a semicolon.
 _FORMULA: Final = re.compile(r"(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r])")
 
 
@@ -27,14 +27,14 @@ class _Echo:
 
 
 def lines(entries: QuerySet[Entry]) -> Iterator[str]:
-    """Yield a heading and then entries as lines of CSV (RFC 4180), newest first, at most 100,000.
+    """Yield a header and entries as lines of CSV (RFC 4180), newest first, at most 100,000 entries.
 
     Entries are read in batches, so no statement stays open while the client reads.
     """
     writer: Any = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)  # writerow returns what write returns
     yield writer.writerow(COLUMNS)
     rest = entries.order_by("-created_at", "-id")
-    for _ in range(MOST // _BATCH):
+    for _ in range(MAX_ENTRIES // _BATCH):
         batch = list(rest[:_BATCH].values(*COLUMNS))
         for row in batch:
             yield writer.writerow([_cell(row[name]) for name in COLUMNS])
@@ -56,5 +56,5 @@ def _cell(value: object) -> str:
 
 
 def _escape_formulas(text: str) -> str:
-    """Put an apostrophe before what a spreadsheet would evaluate, so the cell holds it as text."""
+    """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
     return _FORMULA.sub(r"\1\2'", text)

@@ -23,9 +23,9 @@ def record(
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> None:
-    """Write an entry in the transaction of what it records.
+    """Write an entry in the transaction of the change that it records.
 
-    Facts are JSON values, and never secrets. Strings are cut to 256 characters.
+    Facts are JSON values and must not be secrets. Strings are cut to 256 characters.
     """
     write(entry(event, user_id=user_id, application_id=application_id, **facts))
 
@@ -37,13 +37,13 @@ def write(new: Entry) -> None:
 
 
 def count(written: Entry) -> None:
-    """Count an entry in the metrics, after a larger statement wrote it with ``INSERT``."""
+    """Count an entry in the metrics. Call it if a larger statement wrote the entry with ``INSERT``."""
     ENTRIES.labels(written.key, written.payload.get("result", "success")).inc()
 
 
-def record_all(event: Event, many: Iterable[Mapping[str, Any]]) -> None:
-    """Write an entry for each mapping of facts, as ``record`` does, in one statement."""
-    entries = [entry(event, **facts) for facts in many]
+def record_all(event: Event, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write an entry for each mapping of facts in one statement."""
+    entries = [entry(event, **facts) for facts in rows]
     Entry.objects.bulk_create(entries)
     ENTRIES.labels(event.value, "success").inc(len(entries))
 
@@ -55,7 +55,7 @@ def entry(
     application_id: UUID | str | None = None,
     **facts: object,
 ) -> Entry:
-    """Build an unsaved entry, as ``record`` writes it."""
+    """Return the unsaved entry that ``record`` would write."""
     origin = context.current()
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id
@@ -81,7 +81,7 @@ def _storable(value: object) -> object:
 
 
 class Attempt:
-    """A pending attempt, which writes exactly one entry when it ends."""
+    """An operation that may fail, which writes exactly one entry when it ends."""
 
     def __init__(self, event: Event, facts: dict[str, object], typed: Typed | None = None) -> None:
         self.event = event
@@ -89,36 +89,36 @@ class Attempt:
         self.typed = typed
         self.user_id: UUID | str | None = None
         self.application_id: UUID | str | None = None
-        self.recorded = False
+        self.is_recorded = False
 
     def set_identifier_known(self, is_known: bool) -> None:  # noqa: FBT001 - what the name says
-        """Set whether the typed identifier is a user's; only then does the entry keep its text."""
+        """Set whether the typed identifier is a user's. Only then does the entry store it as text."""
         if self.typed:
             self.typed.is_known = is_known
 
-    def succeeded(self) -> None:
-        """Write the entry of success, in the transaction of what it records."""
+    def record_success(self) -> None:
+        """Write the success entry, in the transaction of the change that it records."""
         self._write(result="success")
 
-    def success(self, **facts: str) -> Entry:
-        """Build the success entry to insert as part of a larger SQL statement.
+    def new_success_entry(self, **facts: str) -> Entry:
+        """Return the unsaved success entry, to insert it as part of a larger statement.
 
         Call ``mark_written`` after that statement has run.
         """
         return self._entry(**facts, result="success")
 
     def mark_written(self, written: Entry) -> None:
-        """Mark the entry of success as written."""
+        """Note that the success entry was written."""
         count(written)
-        self.recorded = True
+        self.is_recorded = True
 
-    def failed(self, error: str) -> None:
-        """Write the entry of failure. Must not run in a transaction that is rolled back."""
+    def record_failure(self, error: str) -> None:
+        """Write the failure entry. Must not run in a transaction that is rolled back."""
         self._write(result="failed", error=error)
 
     def _write(self, **outcome: str) -> None:
         write(self._entry(**outcome))
-        self.recorded = True
+        self.is_recorded = True
 
     def _entry(self, **outcome: str) -> Entry:
         typed = self.typed
@@ -137,20 +137,20 @@ class Attempt:
 
 @contextmanager
 def attempt(event: Event, typed: Typed | None = None, /, **facts: object) -> Iterator[Attempt]:
-    """Write an entry with the outcome of the block, also if its changes are rolled back.
+    """Write an entry with the outcome of the block, even if its changes are rolled back.
 
-    The block may call ``succeeded()`` in its own transaction. If it raises, the entry has the result
-    ``failed`` and the error's ``reason``, and the error is raised again. ``typed`` is the identifier that was
-    typed. The entry keeps its text if the block sets ``user_id``, calls ``set_identifier_known``, or raises
-    an error with ``names_somebody``.
+    The block may call ``record_success()`` in its own transaction. If it raises an error, the entry has the
+    result ``failed`` and the error's ``reason``. ``typed`` is the typed identifier. The entry stores it as
+    text if the block sets ``user_id``, calls ``set_identifier_known``, or raises an error with
+    ``names_somebody``.
     """
-    entry = Attempt(event, dict(facts), typed)
+    attempt = Attempt(event, dict(facts), typed)
     try:
-        yield entry
+        yield attempt
     except Exception as error:
         if typed and getattr(error, "names_somebody", False):
             typed.is_known = True
-        entry.failed(str(getattr(error, "reason", "server_error")))
+        attempt.record_failure(str(getattr(error, "reason", "server_error")))
         raise
-    if not entry.recorded:
-        entry.succeeded()
+    if not attempt.is_recorded:
+        attempt.record_success()

@@ -10,7 +10,7 @@ from audit.client_address import client_address
 
 
 class OriginMiddleware:
-    """Sets address, user agent and correlation id; responses have the id as ``X-Request-Id``."""
+    """Sets address, user agent and correlation id. The response has the id as ``X-Request-Id``."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,7 @@
-"""Audit entries, which are append-only here and by triggers in the database, and their retention."""
+"""Audit entries, their retention, and the stored numbers of entries.
+
+Entries are append-only. The models enforce it for the code, and triggers for everything else.
+"""
 
 from datetime import timedelta
 from typing import Final, NoReturn, Self
@@ -10,44 +13,44 @@ from audit.administrative import hidden_from
 from database import ids
 from database.clock import DatabaseNow
 
-# oidc.keys.usage reads from the log what keys signed in the last 30 days.
-LEAST_DAYS: Final = 31
+# ``oidc.keys.usage`` counts the tokens of the last 30 days in the log.
+MIN_DAYS: Final = 31
 
 
-# A request id contains the time of the request. Its entries are written soon after.
+# A request id contains the time of the request. Entries of the request are written about then.
 _BEFORE: Final = timedelta(minutes=1)
 _AFTER: Final = timedelta(minutes=10)
 
 
 class AppendOnly(TypeError):
-    """The code tried to change or delete an entry."""
+    """An entry cannot be changed or deleted."""
 
 
 class EntryQuerySet(models.QuerySet["Entry"]):
     """Allows reads and inserts only."""
 
     def of_request(self, reference: str) -> Self:
-        """Return the entries of a request, found by its time; none if the reference is invalid."""
+        """Return the entries of a request id. An invalid id has none."""
         pk = ids.parse(reference)
         moment = ids.made_at(pk) if pk else None
         if moment is None:
             return self.none()
         begin, end = moment - _BEFORE, moment + _AFTER
-        # By time for one tenant's index; by id, which begins with the time, for all tenants.
+        # The time uses the index of one tenant. The id, which begins with the time, serves all tenants.
         around = self.filter(created_at__gte=begin, created_at__lte=end)
         return around.filter(pk__gte=ids.first_at(begin), pk__lte=ids.first_at(end), request_id=reference)
 
     def visible_to(self, reader: object) -> Self:
-        """Return the entries that a reader in the API or the console may see."""
+        """Return the entries that a caller of the API or an operator may see."""
         hidden = hidden_from(reader)
         return self.exclude(key__in=sorted(hidden)) if hidden else self
 
     def update(self, **_: object) -> NoReturn:
-        """Refuse."""
+        """Raise ``AppendOnly``."""
         raise AppendOnly
 
     def delete(self) -> NoReturn:
-        """Refuse."""
+        """Raise ``AppendOnly``."""
         raise AppendOnly
 
 
@@ -56,7 +59,7 @@ class Entry(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     tenant_id = models.CharField(max_length=36)
-    # One of Event. Not as choices, so a new key needs no migration.
+    # One of ``Event``. Without ``choices``, so that a new key needs no migration.
     key = models.CharField(max_length=64)
     payload = models.JSONField(default=dict)
     user_id = models.CharField(max_length=36, null=True)
@@ -64,7 +67,7 @@ class Entry(models.Model):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
     request_id = models.CharField(max_length=36)
-    # A keyed hash of the identifier that was typed, by which failures of an account are found.
+    # A keyed hash of the typed identifier, by which failed sign-ins to an account are found.
     identifier_key = models.CharField(max_length=80, null=True)
     created_at = models.DateTimeField(db_default=DatabaseNow())
 
@@ -82,7 +85,7 @@ class Entry(models.Model):
             ),
             models.Index(fields=["tenant_id", "key", "-created_at", "-id"], name="audit_of_key"),
             models.Index(
-                # With the key, so that events of an application are filtered in the index.
+                # With the key, so that filters by application and key read only the index.
                 fields=["tenant_id", "application_id", "-created_at", "-id", "key"],
                 name="audit_of_application",
                 condition=models.Q(application_id__isnull=False),
@@ -98,19 +101,19 @@ class Entry(models.Model):
         return f"{self.key} {self.created_at:%Y-%m-%d %H:%M:%S}"
 
     def save(self, *args: object, **kwargs: object) -> None:
-        """Insert. A second save is refused."""
+        """Insert the entry. A second call raises ``AppendOnly``."""
         if not self._state.adding:
             raise AppendOnly
         kwargs["force_insert"] = True
         super().save(*args, **kwargs)  # type: ignore[arg-type]
 
     def delete(self, *_: object, **__: object) -> NoReturn:
-        """Refuse."""
+        """Raise ``AppendOnly``."""
         raise AppendOnly
 
 
 class Retention(models.Model):
-    """How long a tenant's entries are kept, unless forever. Read by the triggers; see ``audit.retention``."""
+    """The number of days that a tenant's entries are kept. Triggers read it too: see ``audit.retention``."""
 
     tenant_id = models.CharField(primary_key=True, max_length=36)
     days = models.PositiveIntegerField()
@@ -120,7 +123,7 @@ class Retention(models.Model):
     class Meta:
         db_table = "audit_retention"
         constraints = [
-            models.CheckConstraint(condition=models.Q(days__gte=LEAST_DAYS), name="audit_retention_least"),
+            models.CheckConstraint(condition=models.Q(days__gte=MIN_DAYS), name="audit_retention_least"),
         ]
 
     def __str__(self) -> str:

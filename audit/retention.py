@@ -1,8 +1,8 @@
-"""Retention of audit entries: forever by default, or a number of days per tenant.
+"""Retention of audit entries: a number of days per tenant, or forever, which is the default.
 
-The triggers allow deleting an entry only while ``at_work`` is set for its tenant, and only if the entry is
-older than the tenant's days. ``at_work`` is set and unset in the transaction that deletes, so no other
-transaction sees it set.
+The triggers allow the deletion of an entry only while ``at_work`` is set for its tenant, and only if the
+entry is older than the tenant's days. The transaction that deletes sets and unsets ``at_work``, so no other
+transaction sees it.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _BATCH: Final = 1000
 
 
 def set_days(tenant_id: str, days: int | None) -> None:
-    """Set how many days a tenant's entries are kept, at least ``LEAST_DAYS``; None is forever."""
+    """Set the number of days that a tenant's entries are kept, at least ``MIN_DAYS``. None means forever."""
     if days is None:
         Retention.objects.filter(pk=tenant_id).delete()
     else:
@@ -29,7 +29,7 @@ def set_days(tenant_id: str, days: int | None) -> None:
 
 
 def get_days(tenant_id: str) -> int | None:
-    """Return how many days a tenant's entries are kept; None is forever."""
+    """Return the number of days that a tenant's entries are kept. None means forever."""
     return Retention.objects.filter(pk=tenant_id).values_list("days", flat=True).first()
 
 
@@ -41,7 +41,7 @@ def count_expired() -> int:
 def purge(*, batch: int = _BATCH) -> Iterator[int]:
     """Delete entries that are older than their tenant's retention, and yield the size of each batch.
 
-    Each batch is a transaction, and writes an entry with the number of deleted entries.
+    Each batch is one transaction, with an audit entry about the number of deleted entries.
     """
     for retention in Retention.objects.order_by("pk"):
         deleted = batch

@@ -1,4 +1,4 @@
-"""Triggers that make the log append-only, on both engines."""
+"""Triggers that make the audit log append-only."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -6,22 +6,22 @@ from typing import Final
 from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from audit.models import LEAST_DAYS
+from audit.models import MIN_DAYS
 from database.triggers import Triggers, fix_search_path
 
 _TABLE: Final = "audit_entry"
 
-# The one exception: ``audit.retention`` deletes an entry that is older than its tenant's retention.
-# The minimum is checked here too, so that no row of the other table can undercut it.
-_MAY_GO: Final = f"""EXISTS (
-    SELECT 1 FROM audit_retention AS kept WHERE kept.tenant_id = OLD.tenant_id AND kept.at_work
-    AND kept.days >= {LEAST_DAYS} AND OLD.created_at < {{long_ago}})"""  # noqa: S608 - no outside value
+# The only exception: ``audit.retention`` deletes entries that are older than their tenant's retention. The
+# minimum is checked here too, because another program could write a smaller number into the table.
+_IS_DELETABLE: Final = f"""EXISTS (
+    SELECT 1 FROM audit_retention AS retention WHERE retention.tenant_id = OLD.tenant_id AND retention.at_work
+    AND retention.days >= {MIN_DAYS} AND OLD.created_at < {{threshold}})"""  # noqa: S608 - no outside value
 
 _FUNCTION: Final = f"""
 CREATE OR REPLACE FUNCTION {_TABLE}_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' THEN
-        IF {_MAY_GO.format(long_ago="clock_timestamp() - make_interval(days => kept.days)")} THEN
+        IF {_IS_DELETABLE.format(threshold="clock_timestamp() - make_interval(days => retention.days)")} THEN
             RETURN OLD;
         END IF;
     END IF;
@@ -35,16 +35,16 @@ CREATE OR REPLACE TRIGGER {_TABLE}_no_truncate BEFORE TRUNCATE ON {_TABLE}
     FOR EACH STATEMENT EXECUTE FUNCTION {_TABLE}_append_only();
 """
 
-_LONG_AGO: Final = "STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW', '-' || kept.days || ' days')"
+_THRESHOLD: Final = "STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW', '-' || retention.days || ' days')"
 
-# SQLite has no TRUNCATE: a DELETE without WHERE runs the DELETE trigger like any other. Its INSERT OR
-# REPLACE runs no DELETE trigger, however: an entry that is there already must not come again.
+# SQLite has no TRUNCATE, and a DELETE without WHERE fires the DELETE trigger. INSERT OR REPLACE does not fire
+# it, so inserting an existing id is refused.
 _SQLITE: Final = [
     f"""CREATE TRIGGER {_TABLE}_no_{name} BEFORE {verb} ON {_TABLE} {condition}
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END"""
     for name, verb, condition in (
         ("update", "UPDATE", ""),
-        ("delete", "DELETE", f"WHEN NOT {_MAY_GO.format(long_ago=_LONG_AGO)}"),
+        ("delete", "DELETE", f"WHEN NOT {_IS_DELETABLE.format(threshold=_THRESHOLD)}"),
         (
             "replace",
             "INSERT",

@@ -1,7 +1,7 @@
-"""Identifiers as typed at sign-in: stored as text only if they are a user's.
+"""Identifiers as typed at sign-in, which are stored as text only if they are a user's.
 
-People type passwords into the username field, and the log cannot be changed. So an unknown identifier is
-stored as a keyed hash, which is the same for every spelling of the identifier.
+People sometimes type a password into the username field, and the log cannot be changed. So an unknown
+identifier is stored as a keyed hash. All spellings of an identifier have the same hash.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from django.utils.module_loading import import_string
 
 @dataclass(slots=True)
 class Typed:
-    """A typed identifier: its text, its kind, and its keyed hash in this tenant.
+    """A typed identifier: its text, its kind, and its keyed hash (``key``) in this tenant.
 
-    ``name`` is its name in the entry, ``is_known`` whether it is a user's.
+    ``name`` is the name of the fact in the entry. ``is_known`` says whether the identifier is a user's.
     """
 
     text: str
@@ -26,13 +26,13 @@ class Typed:
     is_known: bool = False
 
     def facts(self) -> dict[str, str]:
-        """Return the facts of the entry."""
+        """Return the facts for the entry."""
         if self.is_known:
             return {self.name: self.text}
         return {self.name: f"hash:{self.key}", "identifier_type": self.kind}
 
 
 def keys_of(identifier: str) -> list[str]:
-    """Return the keyed hashes of an identifier in this tenant, one for each key of the installation."""
+    """Return the keyed hashes of an identifier in this tenant, one for each encryption key."""
     find = import_string(settings.AUDIT_IDENTIFIER_KEYS)
     return cast("Callable[[str], list[str]]", find)(identifier)

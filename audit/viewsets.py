@@ -82,7 +82,7 @@ class EntryViewSet(GenericViewSet[Entry]):
         return self.get_paginated_response(self.paginate_queryset(entries.values(*_COLUMNS)))
 
     def total(self, entries: QuerySet[Any]) -> int | None:
-        """Return the number of entries; None for two filters, which match few: the page counts them."""
+        """Return the number of entries. None has the query of the page count them, if filters match few."""
         if not self.active_filters:
             return counting.count_entries(self._tenant_id(), hidden=hidden_from(self.request.user))
         return None if self.active_filters >= {"key", "application_id"} else entries.count()
@@ -92,8 +92,8 @@ class EntryViewSet(GenericViewSet[Entry]):
         if self.active_filters:
             return None
         hidden = hidden_from(self.request.user)
-        found = counting.find_page_start(self._tenant_id(), skipped, total, hidden=hidden)
-        return found and (entries.filter(created_at__lt=found[0]), found[1])
+        start = counting.find_page_start(self._tenant_id(), skipped, total, hidden=hidden)
+        return start and (entries.filter(created_at__lt=start[0]), start[1])
 
     def retrieve(self, request: Request, pk: str) -> Response:
         """Return an entry."""

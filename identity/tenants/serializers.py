@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from audit.models import LEAST_DAYS
+from audit.models import MIN_DAYS
 from identity.rest.fields import Line, Name, WholeNumber
 from identity.rest.serializers import Record
 
-_LONGEST_RETENTION: Final = 36_500
+_MAX_RETENTION_DAYS: Final = 36_500
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
 
 
@@ -33,7 +33,7 @@ class TenantSerializer(Record):
     slug = Slug(max_length=63)
     name = Name()
     audit_retention_days = WholeNumber(
-        required=False, allow_null=True, min_value=LEAST_DAYS, max_value=_LONGEST_RETENTION
+        required=False, allow_null=True, min_value=MIN_DAYS, max_value=_MAX_RETENTION_DAYS
     )
 
     create_only = ("slug",)

@@ -53,6 +53,6 @@ def choose(*, identifier: str, new_password: str, browser: str) -> None:
                 verification.spend(proof)
                 credentials.reset_password(user, encoded, kind=kind, key=proof.identifier_key)
                 entry.user_id = user.pk
-                entry.succeeded()
+                entry.record_success()
         except ownership.NotTheOwner:
             raise verification.NotVerified("identifier") from None

@@ -213,7 +213,7 @@ def start_session(  # noqa: PLR0913 - what signing in touches
             if pending:
                 requests.record_sign_in(pending.row, session)
             entry.facts["session_id"] = str(session.pk)
-            entry.succeeded()
+            entry.record_success()
     return SignInResult(pending.resume_url if pending else reverse("pages:account"), token, user)
 
 
@@ -226,7 +226,7 @@ def _start_in_new_browser(
 ) -> str:
     """Start a session in a browser without one, in a single statement: most sign-ins are like this."""
     session, token = new_session
-    written = entry.success(session_id=str(session.pk))
+    written = entry.new_success_entry(session_id=str(session.pk))
     credentials.record_sign_in(
         user,
         (sessions.INSERT, session),

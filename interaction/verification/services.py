@@ -105,7 +105,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and how its message looks
         with transaction.atomic():
             _replace_earlier(row, device)
             outgoing.enqueue(message, silent=row.silent)
-            entry.succeeded()
+            entry.record_success()
     return CODE_SECONDS
 
 
@@ -184,7 +184,7 @@ def _redeem(codes: CodeQuerySet, code: str, entry: Attempt) -> VerificationCode:
         if not live.update(tries=F("tries") + 1, **redeemed):
             raise wrong
         if is_right:
-            entry.succeeded()
+            entry.record_success()
     if not is_right:
         raise wrong
     return row

@@ -38,7 +38,7 @@ class TestTransactions:
         def attempt():
             with log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as entry, transaction.atomic():
                 log.record(Event.USER_UPDATE, id="never")
-                entry.succeeded()
+                entry.record_success()
                 raise Broken
 
         with acme.active(), pytest.raises(Broken):
@@ -60,7 +60,7 @@ class TestTransactions:
 
     def test_an_attempt_ends_with_exactly_one_entry(self, acme):
         with acme.active(), log.attempt(Event.SIGN_IN_PASSWORD, username="alice") as entry:
-            entry.succeeded()
+            entry.record_success()
         with acme.active(), log.attempt(Event.SIGN_IN_PASSWORD, username="bob"):
             pass
 
