@@ -83,7 +83,7 @@ def _find_marked(resolver: URLResolver, above: str) -> Iterator[tuple[str, str]]
         path = f"{above}{pattern.pattern}"
         if isinstance(pattern, URLResolver):
             yield from _find_marked(pattern, path)
-        elif (field := hashing_views.field_of(pattern.callback)) is not None:
+        elif (field := hashing_views.get_marked_field(pattern.callback)) is not None:
             yield path, field
 
 

@@ -36,7 +36,7 @@ class Handler(WSGIHandler):
 django.setup(set_prefix=False)
 _django = Handler()
 get_resolver().url_patterns  # noqa: B018 - loads all views before the fork, so workers share their memory
-hashing_process.use()
+hashing_process.enable()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -1,6 +1,6 @@
-"""The facts of a change in the audit log: the names of all fields, and the values of critical ones.
+"""What the audit log stores of a changed row: the names of all fields, and the values of critical fields.
 
-The log must show, for example, who was made an administrator and which redirect URIs were added. Secrets are
+The log must show, for example, who became an administrator and which redirect URIs were added. Secrets are
 never included.
 """
 
@@ -19,7 +19,7 @@ _BOOKKEEPING: Final = frozenset(
     {"id", "tenant", "created_at", "updated_at", "version", "search_text", "epoch", "last_login"}
 )
 _UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
-_MOST: Final = 100  # items of a list
+_MAX_ITEMS: Final = 100  # of a list
 
 
 def values(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,26 +28,27 @@ def values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_new_row(row: Model) -> dict[str, Any]:
-    """Return the facts of a new row: the names of the fields that are set, and the critical values."""
-    given = {
+    """Return the names of the fields that are set in a new row, and the critical values."""
+    fields = {
         field.name: getattr(row, field.attname)
         for field in row._meta.concrete_fields
         if field.name not in _BOOKKEEPING and not field.name.endswith("_key")
     }
-    kept = values(given)
-    named = sorted(name for name, value in given.items() if value not in _UNSET)
-    return {"fields": named} | ({"values": kept} if kept else {})
+    critical = values(fields)
+    named = sorted(name for name, value in fields.items() if value not in _UNSET)
+    return {"fields": named} | ({"values": critical} if critical else {})
 
 
 def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the critical values of a change, after and before it."""
-    kept = values(after)
-    return (
-        {"values": kept, "before": values({name: before[name] for name in kept if name in before})}
-        if kept
-        else {}
-    )
+    """Return the critical values after and before a change."""
+    critical = values(after)
+    if not critical:
+        return {}
+    return {
+        "values": critical,
+        "before": values({name: before[name] for name in critical if name in before}),
+    }
 
 
 def _brief(value: Any) -> Any:
-    return list(value)[:_MOST] if isinstance(value, list | tuple | set) else value
+    return list(value)[:_MAX_ITEMS] if isinstance(value, list | tuple | set) else value

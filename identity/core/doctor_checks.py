@@ -1,6 +1,6 @@
-"""Checks of ``manage.py doctor``: system checks of the running installation, and not only of the code.
+"""Registering the checks of ``manage.py doctor``, which examine the running installation.
 
-Each is in ``checks.py`` of the app that it is about. They are deployment checks that query the database, so
+The checks are in the ``checks.py`` of each app. They are Django deployment checks that query the database, so
 other commands, such as ``migrate``, do not run them.
 """
 
@@ -16,7 +16,7 @@ Check = Callable[[], Iterable[CheckMessage]]
 
 
 def doctor_check(check: Check) -> Check:
-    """Register a check of the doctor, which runs with access to all tenants.
+    """Register a check of the doctor. It runs with access to all tenants.
 
     Each finding says what is wrong and how to correct it (``hint``). It never contains a secret.
     """
@@ -32,7 +32,7 @@ def doctor_check(check: Check) -> Check:
     return check
 
 
-def join_names(things: Sequence[str], *, most: int = 10) -> str:
-    """Return names as a list in a sentence, with at most ``most`` of them."""
-    more = f" and {len(things) - most} more" if len(things) > most else ""
-    return ", ".join(things[:most]) + more
+def join_names(names: Sequence[str], *, most: int = 10) -> str:
+    """Return at most ``most`` names as text, and the number of further ones."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,4 +1,4 @@
-"""The base of errors that services raise for callers."""
+"""The base classes of errors that services raise for callers."""
 
 from typing import ClassVar
 
@@ -25,7 +25,7 @@ class ServiceError(Exception):
 
 
 class Invalid(ServiceError):
-    """A value breaks a rule; the message names the field and the rule."""
+    """A value is invalid. The message names the field and the rule."""
 
     reason = "invalid"
 

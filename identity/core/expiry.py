@@ -1,7 +1,7 @@
-"""Deletion of expired rows. Each app declares which of its rows have expired.
+"""Deletion of expired rows. Each app declares which of its rows expire.
 
-``settings.EXPIRING`` lists the declarations by dotted path. Correctness does not depend on when this runs:
-code that reads such a row checks its expiry itself.
+``settings.EXPIRING`` names the declarations by dotted path. Code that reads such a row checks its expiry
+itself, so it does not matter when expired rows are deleted.
 """
 
 import time
@@ -18,15 +18,15 @@ from django.utils.module_loading import import_string
 from identity.core import tenancy
 
 BATCH: Final = 500
-# Lets other transactions write between two batches: SQLite has one writer at a time.
+# Between two batches, so that other transactions can write: SQLite has one writer at a time.
 _PAUSE_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Expiring:
-    """A kind of row that expires: its name for operators, and the query of its expired rows.
+    """A kind of rows that expire: its name for operators, and the query for its expired rows.
 
-    ``record`` is called with the rows in the transaction that deletes them, to record the deletion.
+    ``record`` writes audit entries for the rows, in the transaction that deletes them.
     """
 
     name: str
@@ -46,10 +46,10 @@ def count(kind: Expiring) -> int:
 
 
 def purge(kind: Expiring, *, batch: int = BATCH) -> Iterator[int]:
-    """Delete the expired rows of all tenants, and yield the number of rows of each batch.
+    """Delete the expired rows of all tenants, and yield the number of deleted rows after each batch.
 
-    Each batch is a transaction of its own. Locked rows are skipped, so that no transaction waits and two
-    concurrent purges share the work.
+    Each batch is one transaction. Locked rows are skipped, so that no transaction waits and concurrent purges
+    share the work.
     """
     after: UUID | None = None
     while True:
@@ -63,7 +63,7 @@ def purge(kind: Expiring, *, batch: int = BATCH) -> Iterator[int]:
 
 
 def purge_some(*, batches: int, batch: int = BATCH) -> None:
-    """Delete expired rows, at most this number of batches of each kind."""
+    """Delete at most this number of batches of each kind of expired rows."""
     for kind in get_kinds():
         for _ in zip(range(batches), purge(kind, batch=batch), strict=False):
             pass
@@ -71,7 +71,7 @@ def purge_some(*, batches: int, batch: int = BATCH) -> None:
 
 @transaction.atomic
 def _purge_batch(kind: Expiring, after: UUID | None, batch: int) -> list[UUID]:
-    """Delete one batch and return its ids in order, so that the next batch starts after the last."""
+    """Delete one batch of rows after the id ``after``, and return their ids in order."""
     rows = kind.find_expired().select_for_update(skip_locked=True, of=("self",)).order_by("pk")
     if after is not None:
         rows = rows.filter(pk__gt=after)

@@ -1,4 +1,4 @@
-"""Links between rows of a tenant, inserted together."""
+"""Inserting many links between rows of a tenant in one statement."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -13,24 +13,24 @@ from identity.core.models import Link
 
 
 def insert_links(model: type[Link], parent: str, parent_id: UUID, item: str, items: Sequence[UUID]) -> None:
-    """Insert a link from a parent to each of these items, in this order, unless it exists.
+    """Insert a link from the parent to each item, in this order. Existing links stay.
 
     ``parent`` and ``item`` name the link's foreign keys.
     """
     if not items:
         return
-    names, new = f"id, tenant_id, {parent}_id, {item}_id", [ids.new() for _ in items]
+    columns, new = f"id, tenant_id, {parent}_id, {item}_id", [ids.new() for _ in items]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                f"INSERT INTO {model._meta.db_table} ({names}) SELECT new.id, %s, %s, new.item"  # noqa: S608
+                f"INSERT INTO {model._meta.db_table} ({columns}) SELECT new.id, %s, %s, new.item"  # noqa: S608
                 " FROM UNNEST(%s::uuid[], %s::uuid[]) AS new (id, item) ON CONFLICT DO NOTHING",
                 [tenancy.active_id(), parent_id, as_array(new), as_array(items)],
             )
             return
-        pairs = orjson.dumps([[pk.hex, end.hex] for pk, end in zip(new, items, strict=True)]).decode()
+        pairs = orjson.dumps([[pk.hex, item_id.hex] for pk, item_id in zip(new, items, strict=True)]).decode()
         cursor.execute(
-            f"INSERT OR IGNORE INTO {model._meta.db_table} ({names})"  # noqa: S608 - names of our own
+            f"INSERT OR IGNORE INTO {model._meta.db_table} ({columns})"  # noqa: S608 - no outside value
             " SELECT json_extract(value, '$[0]'), %s, %s, json_extract(value, '$[1]') FROM json_each(%s)",
             [tenancy.active_id(), parent_id.hex, pairs],
         )

@@ -1,4 +1,4 @@
-"""The base models of a tenant's rows, and the manager that limits queries to the active tenant."""
+"""Base models of a tenant's rows, and the manager that limits queries to the active tenant."""
 
 from typing import Self, TypeVar
 
@@ -54,7 +54,7 @@ class TenantModel(Timestamped):
         related_name="+",
         default=tenancy.active_id,
         editable=False,
-        db_index=False,  # each row has an index that begins with the tenant: tests/test_indexes.py
+        db_index=False,  # each model has another index that begins with the tenant: tests/test_indexes.py
     )
 
     objects: models.Manager[Self] = TenantManager()
@@ -71,7 +71,7 @@ class EditableModel(TenantModel, Versioned):
 
 
 class CounterShard(models.Model):
-    """A shard of a number of rows, which triggers maintain: see ``database.row_counts``."""
+    """A shard of a stored number of rows: see ``database.row_counts``."""
 
     tenant = models.ForeignKey(
         "tenants.Tenant",
@@ -88,7 +88,7 @@ class CounterShard(models.Model):
 
 
 class Link(models.Model):
-    """A row that links two rows of one tenant, without further fields."""
+    """A link between two rows of one tenant, without other fields."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
     tenant = models.ForeignKey(
@@ -97,7 +97,7 @@ class Link(models.Model):
         related_name="+",
         default=tenancy.active_id,
         editable=False,
-        db_index=False,  # each row has an index that begins with the tenant: tests/test_indexes.py
+        db_index=False,  # each model has another index that begins with the tenant: tests/test_indexes.py
     )
 
     objects: models.Manager[Self] = TenantManager()

@@ -37,7 +37,7 @@ class Gone(ServiceError):
 
 
 class Protected(ServiceError):
-    """The row was created with the tenant, which needs it."""
+    """The row was created with the tenant, which cannot work without it."""
 
     reason = "protected"
     message = "a built-in role, API resource or scope cannot be renamed or deleted"

@@ -1,7 +1,7 @@
 """The active tenant of the current request, task or command.
 
-Managers of tenant models read it and raise an error without it. Access to all tenants is explicit:
-``with tenancy.using(tenancy.EVERYWHERE)``.
+Managers of tenant models filter by it, and raise an error if there is none.
+``tenancy.using(tenancy.EVERYWHERE)`` gives access to all tenants.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ DEFAULT_ID: Final = "default"
 
 
 class NoActiveTenant(RuntimeError):
-    """A query on tenant data has no active tenant."""
+    """A query for a tenant's rows has no active tenant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,18 @@ class ActiveTenant:
 
     @property
     def prefix(self) -> str:
-        """The path prefix of its URLs, empty for the default tenant."""
+        """The path prefix of the tenant's URLs. It is empty for the default tenant."""
         return "" if self.id == DEFAULT_ID else f"/t/{self.slug}"
 
     @property
     def issuer(self) -> str:
-        """The issuer identifier: configured, never taken from a request."""
+        """The issuer identifier, which comes from the settings and never from a request."""
         return f"{settings.BASE_URL}{self.prefix}"
 
 
 @dataclass(frozen=True, slots=True)
 class Everywhere:
-    """All tenants at once: for operators' commands and for look-ups before a tenant is known."""
+    """All tenants, for operators' commands and for look-ups that find the tenant."""
 
 
 DEFAULT: Final = ActiveTenant(DEFAULT_ID, DEFAULT_ID)
@@ -63,7 +63,7 @@ def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
 
 @contextmanager
 def nowhere() -> Iterator[None]:
-    """Activate no tenant for the block: every query on tenant data raises ``NoActiveTenant``."""
+    """Activate no tenant for the block. Every query for a tenant's rows raises ``NoActiveTenant``."""
     token = _current.set(None)
     try:
         yield
@@ -88,7 +88,7 @@ def active() -> ActiveTenant:
     """Return the one active tenant.
 
     Raises:
-        NoActiveTenant: none is active, or all are.
+        NoActiveTenant: no tenant is active, or all tenants are.
 
     """
     current = scope()
@@ -98,5 +98,5 @@ def active() -> ActiveTenant:
 
 
 def active_id() -> str:
-    """Return the id of the active tenant: the default of every tenant column."""
+    """Return the id of the active tenant, which is the default of every tenant column."""
     return active().id

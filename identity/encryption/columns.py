@@ -1,7 +1,7 @@
-"""The columns that ``ENCRYPTION_KEYS`` protects: how many values use which key, and reencrypting them.
+"""The columns that ``ENCRYPTION_KEYS`` protects: counting their values by key, and reencrypting them.
 
-``settings.ENCRYPTED_COLUMNS`` names the declarations by dotted path. Every such value begins with the
-id of the key that it was made with.
+``settings.ENCRYPTED_COLUMNS`` names the declarations by dotted path. Every value begins with the id of its
+key.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,11 +30,11 @@ def _tenant_and_row(row: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EncryptedColumn:
-    """A column of protected values, by a name for operators.
+    """A column of protected values, with a name for operators.
 
-    With a ``purpose`` it holds what ``keyring.encrypt`` returned, bound to tenant and row unless
-    ``bound_to`` says otherwise, and can be reencrypted. A value without a purpose is replaced when it
-    is next used: ``moves`` says when.
+    With a ``purpose`` the values come from ``keyring.encrypt`` and can be reencrypted. They are bound to
+    tenant and row, or to what ``bound_to`` returns. Without a purpose the values are keyed hashes, which
+    cannot be reencrypted. ``moves`` tells operators when a value is replaced.
     """
 
     name: str
@@ -47,63 +47,65 @@ class EncryptedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Reencrypted:
-    """How many values of a batch were reencrypted, and how many no key of the ring decrypts."""
+    """The number of values of a batch that were reencrypted, and of those that no key decrypts."""
 
-    done: int
-    closed: int
+    reencrypted: int
+    undecryptable: int
 
 
-def declared() -> list[EncryptedColumn]:
+def get_columns() -> list[EncryptedColumn]:
     """Return all encrypted columns."""
-    return [kind for path in settings.ENCRYPTED_COLUMNS for kind in import_string(path)]
+    return [column for path in settings.ENCRYPTED_COLUMNS for column in import_string(path)]
 
 
-def by_key(kind: EncryptedColumn) -> dict[str, int]:
-    """Return how many values of a column were made with which key, by key id, in all tenants."""
+def count_by_key(column: EncryptedColumn) -> dict[str, int]:
+    """Return the number of values of a column in all tenants, by key id."""
     with tenancy.using(tenancy.EVERYWHERE):
-        rows = kind.rows().order_by().annotate(ring_key=Substr(kind.column, 1, _ID_LENGTH))
+        rows = column.rows().order_by().annotate(ring_key=Substr(column.column, 1, _ID_LENGTH))
         return dict(rows.values_list("ring_key").annotate(Count("pk")))
 
 
-def under_older_keys(kind: EncryptedColumn) -> int:
-    """Return how many values of a column were made with another key than the first of the ring."""
-    return sum(number for key, number in by_key(kind).items() if key != keyring.current())
+def count_outdated(column: EncryptedColumn) -> int:
+    """Return the number of values of a column that do not use the first key."""
+    return sum(number for key_id, number in count_by_key(column).items() if key_id != keyring.current_id())
 
 
-def reencrypt(kind: EncryptedColumn) -> Iterator[Reencrypted]:
-    """Reencrypt the values of older keys with the first key of the ring, and yield each batch's result.
+def reencrypt(column: EncryptedColumn) -> Iterator[Reencrypted]:
+    """Reencrypt the values of other keys with the first key, and yield the result of each batch.
 
-    Each batch is a transaction of its own, with its audit entry. A second run changes nothing.
+    Each batch is one transaction with an audit entry. A second run changes nothing.
     """
     after: UUID | None = None
     while True:
         with tenancy.using(tenancy.EVERYWHERE), transaction.atomic():
-            rows = _under_older_keys(kind, after)
-            result = _reencrypt_each(kind, rows)
+            rows = _select_outdated(column, after)
+            result = _reencrypt_rows(column, rows)
         yield result
         if len(rows) < _BATCH:
             return
         after = rows[-1].pk
 
 
-def _under_older_keys(kind: EncryptedColumn, after: UUID | None) -> list[Any]:
-    rows = kind.rows().exclude(**{f"{kind.column}__startswith": f"{keyring.current()}."})
+def _select_outdated(column: EncryptedColumn, after: UUID | None) -> list[Any]:
+    rows = column.rows().exclude(**{f"{column.column}__startswith": f"{keyring.current_id()}."})
     if after is not None:
         rows = rows.filter(pk__gt=after)
-    # A concurrent change of one of them waits, and then changes the new value.
+    # Concurrent changes wait for the lock, so they are not overwritten.
     return list(rows.select_for_update(no_key=True).order_by("pk")[:_BATCH])
 
 
-def _reencrypt_each(kind: EncryptedColumn, rows: list[Any]) -> Reencrypted:
+def _reencrypt_rows(column: EncryptedColumn, rows: list[Any]) -> Reencrypted:
     done = 0
     for row in rows:
-        bound_to = kind.bound_to(row)
+        bound_to = column.bound_to(row)
         try:
-            opened = keyring.decrypt(getattr(row, kind.column), purpose=kind.purpose, bound_to=bound_to)
+            plaintext = keyring.decrypt(
+                getattr(row, column.column), purpose=column.purpose, bound_to=bound_to
+            )
         except keyring.UnknownKey:
             continue
-        encrypted = keyring.encrypt(opened, purpose=kind.purpose, bound_to=bound_to)
-        done += kind.rows().filter(pk=row.pk).update(**{kind.column: encrypted})
+        encrypted = keyring.encrypt(plaintext, purpose=column.purpose, bound_to=bound_to)
+        done += column.rows().filter(pk=row.pk).update(**{column.column: encrypted})
     if done:
-        log.record(Event.SECRET_RESEAL, kind=kind.name, count=done, key_id=keyring.current())
+        log.record(Event.SECRET_RESEAL, kind=column.name, count=done, key_id=keyring.current_id())
     return Reencrypted(done, len(rows) - done)

@@ -1,8 +1,7 @@
-"""The ring of installation keys (``ENCRYPTION_KEYS``): encryption at rest, MACs and keyed hashes.
+"""The installation's keys (``ENCRYPTION_KEYS``): encryption at rest, MACs and keyed hashes.
 
-The first key of the ring is used for new values, all of them for old ones, so that an
-operator adds a key in front and later drops the last. Every value names its key by id.
-Keys never serve two purposes: each purpose has a subkey of its own (HKDF, RFC 5869).
+New values use the first key. All keys decrypt and verify, so an operator can add a key in front and later
+remove the last one. Every value names its key by id. Each purpose has its own subkey (HKDF, RFC 5869).
 """
 
 import base64
@@ -22,30 +21,30 @@ _NONCE_BYTES: Final = 12
 
 
 class UnknownKey(Exception):
-    """A value names a key that is no longer in the ring, or was altered."""
+    """A value names a key that was removed, or the value was altered."""
 
 
-def current() -> str:
-    """Return the id of the key that new values are made with."""
+def current_id() -> str:
+    """Return the id of the first key, which new values use."""
     return next(iter(settings.ENCRYPTION_KEYS))
 
 
 def ids() -> tuple[str, ...]:
-    """Return the ids of all keys of the ring."""
+    """Return the ids of all keys."""
     return tuple(settings.ENCRYPTION_KEYS)
 
 
-def subkey(purpose: str, of: str) -> bytes:
-    """Derive the 32 bytes that one purpose may use.
+def subkey(purpose: str, key_id: str) -> bytes:
+    """Return the 32 bytes that one purpose uses, derived from a key.
 
     Raises:
-        UnknownKey: the ring holds no key of that id.
+        UnknownKey: no key has this id.
 
     """
     try:
-        master = settings.ENCRYPTION_KEYS[of]
+        master = settings.ENCRYPTION_KEYS[key_id]
     except KeyError:
-        raise UnknownKey(of) from None
+        raise UnknownKey(key_id) from None
     return _derive(master, purpose)
 
 
@@ -55,54 +54,56 @@ def _derive(master: bytes, purpose: str) -> bytes:
 
 
 def encrypt(plaintext: bytes, *, purpose: str, bound_to: str) -> str:
-    """Encrypt and authenticate (AES-256-GCM). It decrypts only with the same purpose and binding."""
-    kid = current()
+    """Encrypt and authenticate (AES-256-GCM). Decryption needs the same purpose and ``bound_to``."""
+    key_id = current_id()
     nonce = os.urandom(_NONCE_BYTES)
-    sealed = AESGCM(subkey(purpose, kid)).encrypt(nonce, plaintext, bound_to.encode())
-    return f"{kid}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
+    ciphertext = AESGCM(subkey(purpose, key_id)).encrypt(nonce, plaintext, bound_to.encode())
+    return f"{key_id}.{base64.urlsafe_b64encode(nonce + ciphertext).decode()}"
 
 
-def decrypt(sealed: str, *, purpose: str, bound_to: str) -> bytes:
-    """Decrypt what ``encrypt`` returned.
+def decrypt(encrypted: str, *, purpose: str, bound_to: str) -> bytes:
+    """Decrypt a value of ``encrypt``.
 
     Raises:
-        UnknownKey: the key is gone, or the value belongs elsewhere or was altered.
+        UnknownKey: the key was removed, ``purpose`` or ``bound_to`` differ, or the value was altered.
 
     """
-    kid, _, text = sealed.partition(".")
+    key_id, _, text = encrypted.partition(".")
     try:
         raw = base64.urlsafe_b64decode(text)
-        return AESGCM(subkey(purpose, kid)).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], bound_to.encode())
+        return AESGCM(subkey(purpose, key_id)).decrypt(
+            raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], bound_to.encode()
+        )
     except (InvalidTag, ValueError):
-        raise UnknownKey(kid) from None
+        raise UnknownKey(key_id) from None
 
 
 def mac(message: str, *, purpose: str, key: str) -> bytes:
-    """Authenticate a message (HMAC-SHA-256, 32 bytes) with the key of that id.
+    """Return the HMAC-SHA-256 of a message (32 bytes), with the subkey of the key with id ``key``.
 
     Raises:
-        UnknownKey: the ring holds no key of that id.
+        UnknownKey: no key has this id.
 
     """
     return hmac.digest(subkey(purpose, key), message.encode(), "sha256")
 
 
 def digest(secret: str, *, purpose: str) -> str:
-    """Hash a random secret for storage. The hash is fast: a random secret cannot be guessed."""
-    kid = current()
-    return f"{kid}.{mac(secret, purpose=purpose, key=kid).hex()}"
+    """Return a keyed hash of a random secret. It need not be slow: a random secret cannot be guessed."""
+    key_id = current_id()
+    return f"{key_id}.{mac(secret, purpose=purpose, key=key_id).hex()}"
 
 
 def is_current(stored: str) -> bool:
-    """Return whether a stored value was made with the key that new values are made with."""
-    return stored.partition(".")[0] == current()
+    """Return whether a stored value uses the first key."""
+    return stored.partition(".")[0] == current_id()
 
 
 def matches(secret: str, stored: str, *, purpose: str) -> bool:
-    """Return in constant time whether a secret is the one that was stored by ``digest``."""
-    kid, _, expected = stored.partition(".")
+    """Return in constant time whether a secret has this stored ``digest``."""
+    key_id, _, expected = stored.partition(".")
     try:
-        found = mac(secret, purpose=purpose, key=kid).hex()
+        found = mac(secret, purpose=purpose, key=key_id).hex()
     except UnknownKey:
         return False
     return hmac.compare_digest(found, expected)

@@ -1,4 +1,4 @@
-"""The page that tells a person what went wrong and what to do next."""
+"""The error page, which says what happened and what to do next."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from audit import context
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where to go from here."""
+    """A link to continue with."""
 
     href: str
     label: str
@@ -25,7 +25,7 @@ def error_page(  # noqa: PLR0913 - the parts of a page
     next_step: str,
     link: Link | None = None,
 ) -> HttpResponse:
-    """Answer with a page that is never cached and shows the id to ask about."""
+    """Return the error page with the id of the request. It is never cached."""
     response = render(
         request,
         "interaction/error.html",

@@ -1,19 +1,19 @@
-"""Which of the languages that a client lists we speak."""
+"""Choosing a supported language from a list of language tags."""
 
 from typing import Final
 
 from django.utils import translation
 
-_LONGEST: Final = 256
+_MAX_LENGTH: Final = 256
 
 
-def best_of(tags: str) -> str | None:
-    """Return the first language of a list that we speak, or None.
+def find_supported(tags: str) -> str | None:
+    """Return the first supported language of a list, or None.
 
-    OpenID Connect Core 3.1.2.1: space-separated BCP 47 tags, ordered by preference; one that
-    is not supported is no error.
+    OpenID Connect Core 3.1.2.1: the list has space-separated BCP 47 tags, ordered by preference. Tags that
+    are not supported are ignored.
     """
-    for tag in tags[:_LONGEST].split():
+    for tag in tags[:_MAX_LENGTH].split():
         try:
             return translation.get_supported_language_variant(tag.lower())
         except LookupError:

@@ -1,4 +1,4 @@
-"""Django's check of forms, behind a proxy that ends TLS."""
+"""Django's CSRF check, stricter behind a proxy that terminates TLS."""
 
 from typing import Any, Final
 
@@ -11,15 +11,15 @@ _SAFE_METHODS: Final = {"GET", "HEAD", "OPTIONS", "TRACE"}
 
 
 class OriginCheckMiddleware(CsrfViewMiddleware):
-    """Refuses forms of pages that came without TLS, where Gatehouse itself is ``https``.
+    """Refuses forms from ``http`` pages if Gatehouse is served over ``https``.
 
-    Django sees plain HTTP behind the proxy, and takes ``http://{Host}`` for our own origin.
+    Behind the proxy Django sees plain HTTP, so it would accept ``http://{Host}`` as the same origin.
     """
 
-    def process_view(  # type: ignore[override]  # our failure view answers 403 with a plain response
+    def process_view(  # type: ignore[override]  # the failure view returns a plain response
         self, request: HttpRequest, callback: Any, callback_args: Any, callback_kwargs: Any
     ) -> HttpResponse | None:
-        """Refuse the request, or leave it to its view."""
+        """Return the refusal, or None to call the view."""
         origin = request.META.get("HTTP_ORIGIN", "")
         if (
             settings.BASE_URL.startswith("https:")

@@ -1,4 +1,4 @@
-"""Answers of pages: redirects, and what a person sees whose sign-in is gone."""
+"""Responses that several pages share: redirects, and the page for an expired sign-in."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,9 +14,9 @@ View = Callable[..., HttpResponse]
 
 
 def redirect(location: str) -> HttpResponse:
-    """Send the browser on, to any scheme that was registered. 303: never with the method POST.
+    """Return a redirect (303) to a URL of any scheme. The browser follows it with GET.
 
-    RFC 9700 section 4.12: a 307 would hand the credentials of a form to the next site.
+    RFC 9700 section 4.12: with 307 the browser would send the credentials of a form to the next site.
     """
     response = HttpResponse(status=303)
     response["Location"] = location
@@ -41,7 +41,7 @@ def gone(request: HttpRequest) -> HttpResponse:
 
 
 def survives_deletion(view: View) -> View:
-    """Tell the person to start again when application, user or session vanish at this very moment."""
+    """Return the page of ``gone`` if the application, user or session is deleted while the view runs."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

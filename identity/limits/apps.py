@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class LimitsConfig(AppConfig):
-    """Counters that all workers and nodes share."""
+    """Rate limits and locks, which all workers and nodes share."""
 
     name = "identity.limits"

@@ -1,7 +1,7 @@
-"""Counters as rows. All hits of a request are one statement, whose ``WHERE`` applies the limits.
+"""Counters as rows. One statement counts all hits of a request, and its ``WHERE`` applies the limits.
 
-Every transaction locks rows in the order of their kinds, so there are no deadlocks. The clock is the
-database's, which all nodes share.
+Every transaction locks rows in the order of their kinds, which prevents deadlocks. The clock of the database
+is used, which all nodes share.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ _NOW: Final = {
 
 
 def count_hits(hits: Sequence[Hit]) -> Refusal | None:
-    """Count all hits, or none and return the first refusal. A rollback undoes them."""
+    """Count all hits and return None, or count none and return the first refusal. A rollback undoes hits."""
     ordered = sorted(hits, key=lambda hit: hit.rule.kind)
     with transaction.atomic() if len(ordered) > 1 else nullcontext():
         if _count_allowed(ordered) == len(ordered):
@@ -89,14 +89,14 @@ def is_any_reached(hits: Sequence[Hit]) -> bool:
 
 
 class HitStatement(Statement[Prepared]):
-    """A hit on one limit, as a part of a larger statement. It changes no row if the limit is reached."""
+    """The hit on one limit, to execute with other statements. It changes no row if the limit is reached."""
 
     def __init__(self, limit: Limit) -> None:
         super().__init__()
         self._limit: Final = limit
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Return the SQL."""
+        """Compile the statement."""
         parameters = [uuid("id"), text("tenant_id"), text("kind"), text("key_hash")]
         return Prepared(_hit_sql((self._limit,), database.vendor), parameters, database)
 
@@ -125,7 +125,7 @@ def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
 
 
 def undo_statement(hits: Sequence[Hit], *, cleared_kind: str = "") -> tuple[Update, dict[str, str]]:
-    """Return the statement of ``undo`` and its values, as a part of a larger statement."""
+    """Return the statement of ``undo`` and its values, to execute with other statements."""
     values = {"cleared_kind": cleared_kind}
     for number, hit in enumerate(hits):
         values |= {f"kind{number}": hit.rule.kind, f"key_hash{number}": hit.key_hash}
@@ -190,7 +190,7 @@ def _lock_seconds(locks: list[Lock]) -> str:
 
 
 def get_refusal(hits: Sequence[Hit]) -> Refusal:
-    """Return the first of these hits that was refused."""
+    """Return which of these hits was refused. If several were, return the first."""
     rows = {row.key_hash: row for row in _rows(hits).annotate(now=DatabaseNow())}
     for hit in hits:
         row = rows.get(hit.key_hash)

@@ -6,7 +6,7 @@ from identity.core.models import TenantManager, TenantModel
 
 
 class Counter(TenantModel):
-    """The hits of one key in the current window. Of the key only a keyed hash is stored."""
+    """The hits of one key in the current window. Only a keyed hash of the key is stored."""
 
     kind = models.CharField(max_length=32)
     key_hash = models.CharField(max_length=80)

@@ -1,4 +1,4 @@
-"""The limits and locks of Gatehouse, with the numbers of the settings."""
+"""The limits and locks of Gatehouse. Their numbers are settings."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -33,7 +33,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One event that a limit or a lock counts. Of its key only the keyed hash is stored."""
+    """One event that a limit or a lock counts. Only a keyed hash of the key is stored."""
 
     rule: Limit | Lock
     key: str
@@ -73,7 +73,7 @@ TOKEN_FAILURES: Final = Limit("token failures", settings.LIMIT_ADDRESS_TOKEN_FAI
 TOKEN_FAILURES_RECORDED: Final = settings.LIMIT_ADDRESS_TOKEN_FAILURES_RECORDED
 SUMMARIES: Final = Limit("failure summaries", 1, 60)
 
-# Authorization requests that wait for a sign-in, of browsers without our cookie and of others.
+# Authorization requests that wait for a sign-in, from browsers without our cookie and from all others.
 PARKED_WITHOUT_COOKIE: Final = Limit(
     "new parked requests", settings.LIMIT_ADDRESS_NEW_PARKED_REQUESTS, _WINDOW
 )

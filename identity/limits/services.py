@@ -13,7 +13,7 @@ from identity.core.errors import ServiceError
 from identity.limits import in_database, stores
 from identity.limits.rules import Hit, Limit, Lock, Window
 
-_IPV6_NETWORK: Final = 64  # bits: the smallest network that a provider gives to one customer
+_IPV6_NETWORK: Final = 64  # bits: the smallest network that providers assign to a customer
 
 
 class TooMany(ServiceError):
@@ -34,7 +34,7 @@ def hit(*hits: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany)
     A rollback of the caller's transaction undoes hits in the database, but not in Redis.
 
     Raises:
-        TooMany: a limit is reached; or what ``refusal`` returns for the seconds to wait.
+        TooMany: a limit is reached. ``refusal`` can replace it: it gets the seconds to wait.
 
     """
     refused = stores.count_hits([Hit(limit, key) for limit, key in hits]).refusal
@@ -84,10 +84,10 @@ class LoginAttempt:
         self._store = result.store
         self._refusal = result.refusal
         self._is_counted = result.refusal is None
-        self._is_entailed = False
+        self._has_statements = False
 
     def check(self, locked: Callable[[int], Exception]) -> None:
-        """Refuse the attempt if a lock holds or a limit is reached.
+        """Refuse the attempt if it is locked or a limit is reached.
 
         Raises:
             Exception: what ``locked`` returns for the seconds to wait.
@@ -99,17 +99,17 @@ class LoginAttempt:
     def succeed(self) -> None:
         """Clear the first counter if it is a lock, and undo this attempt in the others.
 
-        Call it in the transaction that the attempt leads to, so that both are rolled back together.
+        Call it in the transaction of the changes that follow, so that all are rolled back together.
         """
-        if self._is_entailed:
+        if self._has_statements:
             self._is_counted = False
         self._undo(cleared_kind=self._cleared_kind)
 
     def success_statements(self) -> list[FollowUp]:
-        """Return the updates of ``succeed``, for a larger statement. ``succeed`` is still called after it."""
+        """Return the updates of ``succeed``, to execute with others. ``succeed`` must still be called."""
         if not self._is_counted or self._store is not in_database:
             return []
-        self._is_entailed = True
+        self._has_statements = True
         return [in_database.undo_statement(self._hits, cleared_kind=self._cleared_kind)]
 
     def cancel(self) -> None:
@@ -166,9 +166,9 @@ def _begin(hits: list[Hit], within: Limit | None) -> LoginAttempt:
 
 
 def client_network() -> str:
-    """Return the client's IPv4 address or IPv6 /64 network. One IPv6 client has too many addresses to count.
+    """Return the client's IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
 
-    Requests without an address, by a Unix socket, count as one client.
+    Requests from a Unix socket have no address and count as one client.
     """
     try:
         parsed = ipaddress.ip_address(context.current().ip)

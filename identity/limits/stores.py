@@ -1,4 +1,4 @@
-"""The stores of counters: Redis, if CACHE_URL names one and it answers, otherwise the database."""
+"""The stores of counters: Redis if ``CACHE_URL`` is set and Redis answers, otherwise the database."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,10 +20,10 @@ T = TypeVar("T")
 
 
 class Store(Protocol):
-    """Counters in one place."""
+    """A store of counters."""
 
     def count_hits(self, hits: Sequence[Hit]) -> Refusal | None:
-        """Count all hits, or none and return the first refusal."""
+        """Count all hits and return None, or count none and return the first refusal."""
 
     def increment(self, hit: Hit) -> Window:
         """Count a hit, even beyond its limit, and return the window."""
@@ -37,15 +37,15 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The store that counted, which alone can undo it, and the refusal if there was one."""
+    """The store that counted the hits, which is needed to undo them, and the refusal or None."""
 
     store: Store
     refusal: Refusal | None
 
 
 def count_hits(hits: Sequence[Hit]) -> Result:
-    """Count all hits at once, or none."""
-    result = _ask(lambda store: Result(store, store.count_hits(hits)))
+    """Count all hits, or none of them if one is refused."""
+    result = _run(lambda store: Result(store, store.count_hits(hits)))
     count_refusal(result.refusal)
     return result
 
@@ -68,12 +68,12 @@ def count_and_insert(hit: Hit, insert: Insert, row: Model) -> Refusal | None:
 
 def increment(hit: Hit) -> Window:
     """Count a hit, even beyond its limit, and return the window."""
-    return _ask(lambda store: store.increment(hit))
+    return _run(lambda store: store.increment(hit))
 
 
 def is_any_reached(hits: Sequence[Hit]) -> bool:
     """Return whether one of these limits is reached. Nothing is counted."""
-    return _ask(lambda store: store.is_any_reached(hits))
+    return _run(lambda store: store.is_any_reached(hits))
 
 
 def count_refusal(refusal: Refusal | None) -> None:
@@ -82,13 +82,13 @@ def count_refusal(refusal: Refusal | None) -> None:
         _REFUSED.labels(refusal.hit.rule.kind).inc()
 
 
-def _ask(question: Callable[[Store], T]) -> T:
-    """Ask Redis, and the database if Redis does not answer: no limit is ever off."""
+def _run(request: Callable[[Store], T]) -> T:
+    """Run a request in Redis, or in the database if Redis does not answer: limits always apply."""
     if settings.CACHE_URL:
         with suppress(Unavailable):
-            answer = question(in_redis)
+            result = request(in_redis)
             _COUNTED.labels("redis").inc()
-            return answer
-    answer = question(in_database)
+            return result
+    result = request(in_database)
     _COUNTED.labels("database").inc()
-    return answer
+    return result

@@ -1,4 +1,4 @@
-"""What the operators' site does to organizations and their members."""
+"""The operations on organizations and members on the operators' site."""
 
 from typing import Any, Final
 
@@ -28,15 +28,20 @@ def add_members(order: Order) -> str:
         raise Invalid("user_ids", f"at most {_MAX_NEW_MEMBERS} at once")
     user_ids = set(map(_find_user_id, lines))
     services.add_members(order.row.pk, sorted(user_ids))
-    return f"Added: {len(user_ids)}."
+    return f"Members added: {len(user_ids)}."
 
 
 def _find_user_id(text: str) -> str:
-    """Return the id of the user with this id or identifier."""
+    """Return the id of the user with this id or identifier.
+
+    Raises:
+        Invalid: no user has it.
+
+    """
     pk = ids.parse(text)
     users = User.objects.filter(pk=pk) if pk else User.objects.find_by_identifier(text)
     if (found := users.values_list("pk", flat=True).first()) is None:
-        raise Invalid("user_ids", f"nobody is known as {text[:100]}")
+        raise Invalid("user_ids", f"no user has the id, username, email or phone {text[:100]}")
     return str(found)
 
 
@@ -48,7 +53,7 @@ def change_member(order: Order) -> str:
 
 def remove_member(order: Order) -> Done:
     services.remove_member(order.row, expected=order.expected)
-    return Done("The member is taken out.", order.row.organization)
+    return Done("The member is removed.", order.row.organization)
 
 
 def set_roles(order: Order) -> str:

@@ -1,11 +1,11 @@
-"""Organizations, their members, and the roles and permissions they share."""
+"""Organizations, their members, and the templates of roles and permissions."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
 
 class OrganizationsConfig(AppConfig):
-    """Groups of users inside a tenant: a customer, a team, a branch."""
+    """Groups of users in a tenant, such as a customer or a team."""
 
     name = "identity.organizations"
 

@@ -1,4 +1,4 @@
-"""The check of the triggers that count members."""
+"""The check that the triggers of the stored number of members exist."""
 
 from collections.abc import Sequence
 

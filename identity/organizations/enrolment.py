@@ -27,20 +27,20 @@ def enroll(
 ) -> Membership:
     """Add the user of a phone number to an organization, and create the user if necessary. Idempotent.
 
-    An existing user keeps their name and email. Parallel calls return the same membership.
-    ``application_id`` is the calling application: a limit bounds how many existing accounts its calls
-    reveal or change. Beyond the limit it can add no member, so that no answer reveals an account.
+    An existing user keeps their name and email. Parallel calls return the same membership. A limit bounds how
+    many existing accounts the calls of an application (``application_id``) reveal or change. Beyond the limit
+    it cannot add members.
 
     Raises:
-        NoSuchOrganization: it was deleted meanwhile.
+        NoSuchOrganization: the organization was deleted meanwhile.
         Invalid: the phone breaks a rule, or another user has the email of the new user.
-        limits.TooMany: the calls of the application revealed too many accounts within the hour.
+        limits.TooMany: the application's calls revealed too many accounts in the last hour.
 
     """
     try:
         return _enroll(organization, phone, name, email, application_id)
     except records.Taken:
-        # The answer reveals that the email has a user. The hit must not be rolled back with the rest.
+        # The response reveals that a user has the email, so the hit must not be rolled back.
         _count_hit(application_id)
         raise
 

@@ -17,14 +17,16 @@ class NameForm(forms.Form):
 class OrganizationForm(NameForm):
     """An organization."""
 
-    logo_url = forms.CharField(label="Logo", required=False, max_length=2048, help_text="https, or nothing")
+    logo_url = forms.CharField(
+        label="Logo", required=False, max_length=2048, help_text="An https URL. Optional."
+    )
     metadata = forms.JSONField(
-        required=False, initial=dict, help_text="A JSON object, for applications.",
+        required=False, initial=dict, help_text="A JSON object for applications.",
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
     )  # fmt: skip
 
     def clean_metadata(self) -> object:
-        """Replace an empty field by an empty object."""
+        """Return an empty object for an empty field."""
         return self.cleaned_data["metadata"] or {}
 
 
@@ -32,7 +34,8 @@ class NewRoleForm(NameForm):
     """A new role template."""
 
     type = forms.ChoiceField(
-        choices=OrganizationRole.Type.choices, help_text="Whom it can be given to, for ever."
+        choices=OrganizationRole.Type.choices,
+        help_text="Who can have the role. This cannot be changed later.",
     )
 
     field_order = ("name", "type", "description")
@@ -42,8 +45,8 @@ class NewMembersForm(forms.Form):
     """New members."""
 
     user_ids = forms.CharField(
-        label="People", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text="A username, email, phone or id a line, 200 at most.",
+        label="Users", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        help_text="One username, email, phone or id per line, at most 200.",
     )  # fmt: skip
 
 

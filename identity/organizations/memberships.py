@@ -1,4 +1,4 @@
-"""The organizations, permissions and scopes of a user's memberships, as tokens need them."""
+"""The organizations, permissions and scopes of a user's memberships, for tokens."""
 
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -24,14 +24,14 @@ def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
     return Membership.objects.filter(user=user_id, organization=organization).first()
 
 
-def permissions(membership: Membership) -> QuerySet[OrganizationPermission]:
+def get_permissions(membership: Membership) -> QuerySet[OrganizationPermission]:
     """Return the permissions of a member's roles."""
     roles = MemberRole.objects.filter(membership=membership).values("role_id")
     held = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
     return OrganizationPermission.objects.filter(pk__in=held)
 
 
-def resource_scopes(membership: Membership, resource_id: UUID) -> QuerySet[Scope]:
+def get_resource_scopes(membership: Membership, resource_id: UUID) -> QuerySet[Scope]:
     """Return the scopes of a resource that a member's roles have."""
     roles = MemberRole.objects.filter(membership=membership).values("role_id")
     held = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")

@@ -35,7 +35,8 @@ class Membership(EditableModel):
     )
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     is_admin = models.BooleanField(default=False)
-    # Added by an unproven phone while the account had another email: ends when the account loses the phone.
+    # The member was added by an unproven phone, and the account had another email. The membership ends when
+    # the account loses the phone.
     rests_on_phone = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager()
@@ -45,7 +46,7 @@ class Membership(EditableModel):
             models.UniqueConstraint(fields=["tenant", "organization", "user"], name="membership_unique"),
         ]
         indexes = [
-            # The tenant is included and not part of the key, because deletes filter by organization alone.
+            # The tenant is included and not part of the key, because deletes filter only by organization.
             models.Index(
                 fields=["organization", "-created_at", "-id"], include=["tenant"], name="membership_page"
             ),
@@ -56,7 +57,7 @@ class Membership(EditableModel):
 
 
 class MemberCountQuerySet(models.QuerySet["MemberCount"]):
-    """Expressions for the number of members."""
+    """Expressions for the stored number of members."""
 
     def count_per_organization(self) -> Coalesce:
         """Return an expression for the number of members, for a query of organizations."""

@@ -42,7 +42,7 @@ MEMBER_ROLES: Final = Assignment(
 
 
 class AlreadyMember(Invalid):
-    """Some of the users are members already, and none was added."""
+    """Some of the users are already members. No user was added."""
 
     reason = "already_member"
 
@@ -78,7 +78,7 @@ def get_membership(organization_id: str | UUID, user_id: str | UUID) -> Membersh
     """Return the membership of a user.
 
     Raises:
-        NoSuchMember: there is none, or an id is malformed.
+        NoSuchMember: the user is not a member, or an id is malformed.
 
     """
     organization, user = ids.parse(str(organization_id)), ids.parse(str(user_id))
@@ -92,12 +92,12 @@ def get_membership(organization_id: str | UUID, user_id: str | UUID) -> Membersh
 
 @transaction.atomic
 def add_members(organization_id: UUID, user_ids: list[str]) -> None:
-    """Add users to an organization, or none of them if one cannot be added.
+    """Add users to an organization. If one cannot be added, none is.
 
     Raises:
-        NoSuchOrganization: it is unknown.
-        UnknownIds: an id has no user in this tenant.
-        AlreadyMember: one of the users is a member already.
+        NoSuchOrganization: the organization is unknown.
+        UnknownIds: no user of this tenant has one of the ids.
+        AlreadyMember: one of the users is already a member.
 
     """
     if not records.increment_version(Organization, organization_id, None):
@@ -126,7 +126,7 @@ def add_members(organization_id: UUID, user_ids: list[str]) -> None:
 def remove_member(
     member: Membership, *, refuse_admins: bool = False, expected: frozenset[int] | None = None
 ) -> None:
-    """Remove a member from an organization, with the roles in it. The user stays.
+    """Remove a member and the member's roles from an organization. The user is not deleted.
 
     Raises:
         MemberIsAdmin: ``refuse_admins`` is true, and the member is an administrator.
@@ -173,7 +173,7 @@ def change_member(member: Membership, *, is_admin: bool, expected: frozenset[int
 
 
 def _membership_facts(member: Membership) -> dict[str, Any]:
-    """Return the facts for an audit entry: the id of the membership is of no use after its removal."""
+    """Return the ids of organization and user for an audit entry, because a membership's id is not public."""
     return {"organization_id": str(member.organization_id), "user_ids": [str(member.user_id)]}
 
 
@@ -187,7 +187,7 @@ def set_member_roles(
     """Replace the roles of a member in this organization.
 
     Raises:
-        UnknownIds: an id has no role template for users.
+        UnknownIds: an id is not that of a role template for users.
         NoSuchMember: the member was removed meanwhile.
         records.Stale: the membership was changed since the caller read it.
 

@@ -1,4 +1,4 @@
-"""The effect of a change of owner on memberships."""
+"""What happens to memberships when an account gets a new owner."""
 
 from typing import Final
 

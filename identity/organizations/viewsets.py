@@ -53,9 +53,11 @@ class OrganizationViewSet(CrudViewSet):
     )
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return organizations with their number of members."""
-        counted = self.get_queryset().annotate(member_count=MemberCount.objects.count_per_organization())
-        rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
+        """Return the organizations with their numbers of members."""
+        organizations = self.get_queryset().annotate(
+            member_count=MemberCount.objects.count_per_organization()
+        )
+        rows: QuerySet[Any, Row] = organizations.values(*self.columns, "version")
         return rows
 
     def perform_destroy(self, row: Organization, expected: frozenset[int] | None) -> None:
@@ -72,14 +74,14 @@ class UserOrganizations(ListMixin):
     columns = ("id", "name", "description", "member_count", "created_at")
 
     def rows(self) -> QuerySet[Any, Row]:
-        """Return organizations with their number of members."""
-        joined = Membership.objects.filter(user=self.pk()).values("organization_id")
-        counted = (
+        """Return the organizations with their numbers of members."""
+        user_organizations = Membership.objects.filter(user=self.pk()).values("organization_id")
+        organizations = (
             self.get_queryset()
-            .filter(pk__in=joined)
+            .filter(pk__in=user_organizations)
             .annotate(member_count=MemberCount.objects.count_per_organization())
         )
-        rows: QuerySet[Any, Row] = counted.values(*self.columns, "version")
+        rows: QuerySet[Any, Row] = organizations.values(*self.columns, "version")
         return rows
 
     def require_parent(self) -> None:
@@ -109,17 +111,17 @@ class MemberViewSet(TenantViewSet):
     )
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Return the members of the organization of the path."""
+        """Return the members of the organization in the path."""
         return super().get_queryset().filter(organization=ids.parse(self.kwargs["pk"]))
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
-        """Return the number of members, which triggers update."""
+        """Return the stored number of members."""
         return row_counts.count_members(ids.parse(self.kwargs["pk"]))
 
     def require_parent(self) -> None:
         """Raise ``NotFound`` if the organization does not exist."""
-        organization = ids.parse(self.kwargs["pk"])
-        if organization is None or not Organization.objects.filter(pk=organization).exists():
+        organization_id = ids.parse(self.kwargs["pk"])
+        if organization_id is None or not Organization.objects.filter(pk=organization_id).exists():
             raise NotFound("organization not found")
 
     def to_representation(self, row: Row) -> Row:

@@ -6,7 +6,7 @@ from django.db import models
 
 from identity.core.models import EditableModel, TenantManager
 
-LONGEST_TTL: Final = 30 * 24 * 3600  # seconds
+MAX_TTL: Final = 30 * 24 * 3600  # seconds
 
 
 class Resource(EditableModel):

@@ -5,12 +5,12 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from identity.core import tenancy
-from identity.resources.models import LONGEST_TTL
+from identity.resources.models import MAX_TTL
 from identity.rest.fields import Description, Flag, Line, Name, WholeNumber
 from identity.rest.serializers import Record
 
-_ORGANIZATIONS: Final = "urn:service:organization:"
-_SHORTEST_TTL: Final = 60
+_ORGANIZATION_PREFIX: Final = "urn:service:organization:"
+_MIN_TTL: Final = 60
 
 
 class Indicator(Line):
@@ -26,7 +26,7 @@ class Indicator(Line):
             raise serializers.ValidationError("must be an absolute URI")
         if "#" in uri or any(c.isspace() for c in uri):
             raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
-        if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATIONS):
+        if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATION_PREFIX):
             # RFC 9068 section 5 requires a distinct audience for each resource, and the issuer is one too.
             raise serializers.ValidationError("is reserved for this service")
         return uri
@@ -37,7 +37,7 @@ class ResourceSerializer(Record):
 
     name = Name()
     indicator = Indicator(max_length=2048)
-    access_token_ttl = WholeNumber(required=False, min_value=_SHORTEST_TTL, max_value=LONGEST_TTL)
+    access_token_ttl = WholeNumber(required=False, min_value=_MIN_TTL, max_value=MAX_TTL)
     is_default = Flag(required=False)
     scope_count = serializers.IntegerField(read_only=True)
 

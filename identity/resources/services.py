@@ -60,7 +60,7 @@ def create(**fields: Any) -> Resource:
 
 
 def _unset_other_defaults(resource: Resource) -> None:
-    """Remove the flag from other resources. The lock on the tenant serializes changes of the default."""
+    """Unset ``is_default`` of other resources. The lock on the tenant serializes changes of the default."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenancy.active_id())
     others = Resource.objects.filter(is_default=True).exclude(pk=resource.pk)
     others.update(is_default=False, version=F("version") + 1)
@@ -71,8 +71,8 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
     """Change a resource. A new default resource replaces the current one.
 
     Raises:
-        Protected: the name of the management API cannot be changed.
-        records.Stale: it was changed since the caller read it.
+        Protected: the resource is the management API, whose name cannot be changed.
+        records.Stale: the resource was changed since the caller read it.
 
     """
     if resource.is_protected and fields.get("name", resource.name) != resource.name:
@@ -87,7 +87,7 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
     """Add a scope to a resource.
 
     Raises:
-        NoSuchResource: it is unknown, or was deleted meanwhile.
+        NoSuchResource: the resource is unknown, or was deleted meanwhile.
         Invalid: the resource has a scope with that name.
 
     """
@@ -99,11 +99,11 @@ def add_scope(resource_id: UUID, **fields: Any) -> Scope:
 
 
 def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
-    """Delete a resource with its scopes, which roles lose.
+    """Delete a resource and its scopes. Roles lose these scopes.
 
     Raises:
-        Protected: it is the management API.
-        records.Stale: it was changed since the caller read it.
+        Protected: the resource is the management API.
+        records.Stale: the resource was changed since the caller read it.
 
     """
     if resource.is_protected:
@@ -113,11 +113,11 @@ def remove(resource: Resource, *, expected: frozenset[int] | None) -> None:
 
 @transaction.atomic
 def remove_scope(scope: Scope, *, expected: frozenset[int] | None) -> None:
-    """Delete a scope, which roles lose.
+    """Delete a scope. Roles lose it.
 
     Raises:
-        Protected: it is a built-in scope of the management API.
-        records.Stale: it was changed since the caller read it.
+        Protected: the scope is a built-in one of the management API.
+        records.Stale: the scope was changed since the caller read it.
 
     """
     if scope.is_protected:

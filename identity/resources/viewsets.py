@@ -63,10 +63,10 @@ class ScopeViewSet(CrudViewSet):
     columns = ("id", "name", "description", "resource_id", "created_at")
 
     def get_queryset(self) -> QuerySet[Any]:
-        """Return the scopes of the resource of the path.
+        """Return the scopes of the resource in the path.
 
         Raises:
-            NotFound: there is no such resource.
+            NotFound: the resource does not exist.
 
         """
         resource = ids.parse(self.kwargs["resource_pk"])

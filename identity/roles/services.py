@@ -30,7 +30,7 @@ SCOPES: Final = Assignment(
     "scope",
     "scope_ids",
     Event.ROLE_UPDATE,
-    # The built-in role keeps ``all``; without it no application could manage the tenant.
+    # Without the scope ``all`` in the built-in role no application could manage the tenant.
     protected_filter={"role__is_protected": True, "scope__is_protected": True, "scope__name": resources.ALL},
 )
 USERS: Final = Assignment(
@@ -63,8 +63,8 @@ def change(role: Role, fields: dict[str, object], *, expected: frozenset[int] | 
     """Change a role.
 
     Raises:
-        Protected: the name of the built-in role cannot be changed.
-        records.Stale: it was changed since the caller read it.
+        Protected: the role is the built-in one, whose name cannot be changed.
+        records.Stale: the role was changed since the caller read it.
 
     """
     if role.is_protected and fields.get("name", role.name) != role.name:
@@ -73,11 +73,11 @@ def change(role: Role, fields: dict[str, object], *, expected: frozenset[int] | 
 
 
 def remove(role: Role, *, expected: frozenset[int] | None) -> None:
-    """Delete a role, which its users and applications lose.
+    """Delete a role. Its users and applications lose it.
 
     Raises:
-        Protected: it is the built-in role.
-        records.Stale: it was changed since the caller read it.
+        Protected: the role is the built-in one.
+        records.Stale: the role was changed since the caller read it.
 
     """
     if role.is_protected:

@@ -39,7 +39,7 @@ class RoleScopes(AssignmentView):
     serializer_class = RoleScopeSerializer
 
     def to_representation(self, row: tuple[Any, ...]) -> Row:
-        """Rename the column of the resource's name."""
+        """Return a scope with the name of its resource."""
         scope = super().to_representation(row)
         scope["resource_name"] = scope.pop("resource__name")
         return scope
@@ -54,7 +54,7 @@ class RoleUsers(AssignmentView):
     serializer_class = RoleUserSerializer
 
     def to_representation(self, row: tuple[Any, ...]) -> Row:
-        """Return a user. The list is not paged; without a loop 10,000 users take a quarter of the time."""
+        """Return a user. Without the loop of the base class 10,000 users take a quarter of the time."""
         pk, username, name, email, avatar = row
         return {"id": pk, "username": username, "name": name, "email": email, "avatar": avatar}
 

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class SessionsConfig(AppConfig):
-    """Labelled apart from Django's own sessions, which end users never have."""
+    """The label differs from that of Django's own sessions, which only administrators have."""
 
     name = "identity.sessions"
     label = "identity_sessions"

@@ -1,9 +1,9 @@
-"""The three cookies of a browser, each named after its tenant.
+"""The three cookies of a browser. Each tenant has its own.
 
-``session`` holds the secret of the session; each sign-in sets a new one. ``browser`` holds a random
-secret that ties pending requests to the browser, and identifies no user. A sign-in keeps it, so that
-requests pending in other tabs stay valid. ``known`` lists in MACs the users who signed in with the
-browser before: see ``known_users``.
+``session`` holds the secret of the session. Each sign-in sets a new one. ``browser`` holds a random secret
+that binds pending requests to the browser and identifies no user. A sign-in keeps it, so that requests in
+other tabs stay valid. ``known`` holds MACs of the users who signed in with the browser before: see
+``known_users``.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _MAX_LENGTH: Final = {"session": 128, "browser": 128, "known": 1024}
 
 def _name(kind: str) -> str:
     # With this prefix browsers refuse the cookie unless it is Secure, for this host only and for every
-    # path (RFC 6265bis 4.1.3.2): another host of the same domain cannot set it.
+    # path (RFC 6265bis 4.1.3.2). So another host of the same domain cannot set it.
     host = "__Host-" if settings.BASE_URL.startswith("https:") else ""
     return f"{host}gatehouse-{kind}.{tenancy.active().slug}"
 

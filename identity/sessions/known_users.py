@@ -1,8 +1,8 @@
 """The users who signed in with a browser before, as its cookie ``gatehouse-known`` lists them.
 
-The cookie holds one mark for each of the last few users. A mark has the id of a random device, a MAC
-of the user's id and epoch, and a MAC of each identifier of the user. A new password increments the
-epoch, which invalidates earlier marks. Nothing is stored on the server, and the cookie holds no names.
+The cookie holds one mark for each of the last few users. A mark has a random device id, a MAC of the user's
+id and epoch, and a MAC of each identifier of the user. A new password increments the epoch, which invalidates
+earlier marks. The server stores nothing, and the cookie holds no names.
 """
 
 import base64
@@ -34,7 +34,7 @@ class _Mark:
     def text(self) -> str:
         return ".".join((self.key, self.device, self.user, *self.identifiers))
 
-    def is_of(self, user: User) -> bool:
+    def is_for(self, user: User) -> bool:
         expected = _mac(self.key, self.device, "person", user.pk, user.epoch)
         return hmac.compare_digest(self.user, expected)
 
@@ -45,7 +45,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class KnownUsers:
-    """The marks of a browser's cookie, which are trusted only with their MACs."""
+    """The marks in a browser's cookie. Each method checks their MACs."""
 
     marks: tuple[_Mark, ...] = ()
 
@@ -55,11 +55,11 @@ class KnownUsers:
 
     def is_current(self, device: str, user: User) -> bool:
         """Return whether a device has a mark of this user with the current epoch."""
-        return any(mark.device == device and mark.is_of(user) for mark in self.marks)
+        return any(mark.device == device and mark.is_for(user) for mark in self.marks)
 
     def cookie_with(self, user: User) -> str:
-        """Return the value of the cookie after a sign-in of this user, newest user first."""
-        # The device id stays the same, also after a new password: failures are counted by it.
+        """Return the value of the cookie after a sign-in of this user. The newest user is first."""
+        # A new password does not change the device id, by which failures are counted.
         device = self._device_of(user) or secrets.token_urlsafe(_DEVICE_BYTES)
         others = [mark for mark in self.marks if mark.device != device]
         return "~".join(mark.text for mark in [_new_mark(device, user), *others][:MAX_USERS])
@@ -74,7 +74,7 @@ NO_KNOWN_USERS: Final = KnownUsers()
 
 
 def parse(cookie: str) -> KnownUsers:
-    """Return the marks of a cookie, without incomplete ones and those of a key that was removed."""
+    """Return the marks of a cookie, except incomplete ones and those of a removed key."""
     marks = []
     for text in cookie.split("~")[:MAX_USERS]:
         key, *parts = text.split(".")
@@ -84,7 +84,7 @@ def parse(cookie: str) -> KnownUsers:
 
 
 def _new_mark(device: str, user: User) -> _Mark:
-    key = keyring.current()
+    key = keyring.current_id()
     identifiers = tuple(_mac(key, device, "identifier", kind, value) for kind, value in _identifiers(user))
     return _Mark(key, device, _mac(key, device, "person", user.pk, user.epoch), identifiers)
 
@@ -94,7 +94,7 @@ def _identifiers(user: User) -> list[tuple[Kind, str]]:
     return [(kind, key) for kind, key in keys if key]
 
 
-def _mac(key: str, device: str, what: str, *facts: object) -> str:
-    message = " ".join([tenancy.active_id(), device, what, *(str(fact) for fact in facts)])
+def _mac(key: str, device: str, kind: str, *facts: object) -> str:
+    message = " ".join([tenancy.active_id(), device, kind, *(str(fact) for fact in facts)])
     mac = keyring.mac(message, purpose=_PURPOSE, key=key)
     return base64.urlsafe_b64encode(mac[:_MAC_BYTES]).decode()

@@ -11,8 +11,7 @@ from django.db.models.functions import Now
 from identity.core.models import TenantManager, TenantModel
 from identity.users.models import User
 
-# Another provider did not return when the user authenticated. The time is so long ago that it satisfies
-# no ``max_age``.
+# For sign-ins at a provider that does not say when the user authenticated. No ``max_age`` accepts this time.
 UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 
 
@@ -20,7 +19,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
     """Queries for sessions."""
 
     def live(self) -> Self:
-        """Return the valid sessions, by the clock of the database."""
+        """Return the sessions that are valid by the clock of the database."""
         return self.filter(
             ended_at=None,
             expires_at__gt=Now(),
@@ -57,5 +56,5 @@ class Session(TenantModel):
 
     @property
     def known_auth_time(self) -> datetime | None:
-        """When the user authenticated, if that is known."""
+        """When the user authenticated, or None if that is unknown."""
         return self.auth_time if self.auth_time > UNKNOWN_AUTH_TIME else None

@@ -28,7 +28,7 @@ _SIGN_IN_COLUMNS: Final = (
     *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
 )
 _MAX_LOGGED_IDS: Final = 100
-TOUCH_AFTER: Final = timedelta(minutes=5)  # precision of ``last_used_at``, which saves writes
+TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
 
 
 class NoSuchSession(ServiceError):
@@ -49,8 +49,8 @@ def start(
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
-    session: one of the same user gets a new secret and keeps its id, which applications know as ``sid``;
-    one of another user is ended.
+    session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
+    Otherwise it is ended.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -58,7 +58,7 @@ def start(
     session, token = new(user, amr=amr, auth_time=auth_time)
     if replacing is not None:
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
-        # A session that was ended meanwhile stays ended: a sign-out wins over a pending sign-in.
+        # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
             session.pk = replacing.pk
             return session, token
@@ -86,7 +86,7 @@ def new(user: User, *, amr: list[str], auth_time: datetime | None = None) -> tup
 
 
 def find(token: str) -> Session | None:
-    """Return the live session of a cookie, with its user, and update its last use."""
+    """Return the live session of a cookie, with its user, and update ``last_used_at``."""
     session = _live.first(token_hash=_hash(token))
     if session is not None and timezone.now() - session.last_used_at > TOUCH_AFTER:
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())

@@ -1,4 +1,4 @@
-"""The effect of a change of owner on sessions."""
+"""What happens to sessions when an account gets a new owner."""
 
 from typing import Final
 

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class TenantsConfig(AppConfig):
-    """Tenants, to which all other records belong."""
+    """Tenants, which own all other records."""
 
     name = "identity.tenants"

@@ -1,4 +1,4 @@
-"""The middleware that activates the tenant of ``/t/{slug}``, which becomes the script prefix."""
+"""The middleware that activates the tenant of ``/t/{slug}`` and makes that the script prefix."""
 
 import re
 import time
@@ -26,7 +26,7 @@ _cache: dict[str, tuple[float, tenancy.ActiveTenant]] = {}
 
 
 def split_prefix(path: str) -> tuple[str, str]:
-    """Return the prefix of a tenant, known or not, and the rest of the path."""
+    """Return the tenant prefix of a path, even of an unknown tenant, and the rest of the path."""
     match = _PREFIX.match(path)
     if match is None or not _SLUG.fullmatch(match[1]):
         return "", path
@@ -40,7 +40,12 @@ class TenantMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Serve the request in its tenant. An unknown tenant is 404."""
+        """Serve the request in its tenant.
+
+        Raises:
+            Http404: the tenant is unknown.
+
+        """
         if match := _WELL_KNOWN.fullmatch(request.path_info):
             request.path_info = f"{match[2]}{match[1]}"
         if not request.path_info.startswith("/t/"):
@@ -50,7 +55,7 @@ class TenantMiddleware:
         match = _PREFIX.match(request.path_info)
         if match is None:
             raise Http404
-        # Before the lookup: the path below the prefix decides the format of a 404 too.
+        # Before the lookup, because the format of its 404 depends on the path below the prefix.
         request.path_info = request.path_info[match.end() :]
         tenant = _find(match[1])
         _set_context(request, tenant)
@@ -61,20 +66,25 @@ class TenantMiddleware:
         finally:
             set_script_prefix("/")
         if response.status_code in _MAYBE_DELETED or getattr(response, "in_doubt", False):
-            # The error may come from a write into a deleted tenant: look it up again, which raises 404.
+            # The tenant may have been deleted, which is 404: look it up in the database.
             _cache.pop(match[1], None)
             _find(match[1])
         return response
 
 
 def _set_context(request: HttpRequest, tenant: tenancy.ActiveTenant) -> None:
-    """Set the tenant for the audit log, and for log lines that are written after the request."""
+    """Set the tenant for the audit log, and for log records that are written after the request."""
     context.serve(tenant.id)
     request.served_tenant_id = tenant.id  # type: ignore[attr-defined]
 
 
 def _find(slug: str) -> tenancy.ActiveTenant:
-    """Return the tenant of a slug from the cache or the database. The default tenant has no prefix."""
+    """Return the tenant of a slug from the cache or the database.
+
+    Raises:
+        Http404: no tenant has the slug, or it is the default tenant, which has no prefix.
+
+    """
     if not _SLUG.fullmatch(slug):
         raise Http404
     now = time.monotonic()

@@ -29,10 +29,10 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
     """Create a tenant with its initial records.
 
     ``settings.TENANT_PROVISIONERS`` names the functions that create these records inside the new tenant,
-    so that this app imports none above it.
+    so that this app need not import theirs.
 
     Raises:
-        Invalid: another tenant has or had the slug, or it is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
+        Invalid: another tenant has or had the slug, or the slug is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
 
     """
     if not _SLUG.fullmatch(slug):
@@ -55,10 +55,10 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
 
 @transaction.atomic
 def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None) -> None:
-    """Change ``name`` and ``audit_retention_days`` (null: entries are never deleted).
+    """Change ``name`` and ``audit_retention_days`` (None: entries are never deleted).
 
     Raises:
-        records.Stale: it was changed since the caller read it.
+        records.Stale: the tenant was changed since the caller read it.
 
     """
     columns = {name: value for name, value in fields.items() if name == "name"}
@@ -74,8 +74,8 @@ def remove(tenant: Tenant, *, expected: frozenset[int] | None = None) -> None:
     """Delete a tenant with all its records except the audit log.
 
     Raises:
-        DefaultTenantIsProtected: it is the default tenant.
-        records.Stale: it was changed since the caller read it.
+        DefaultTenantIsProtected: the tenant is the default tenant.
+        records.Stale: the tenant was changed since the caller read it.
 
     """
     if tenant.pk == tenancy.DEFAULT_ID:

@@ -1,4 +1,4 @@
-"""/tenants, at the root."""
+"""/tenants, which only superusers may use."""
 
 from django.db.models import OuterRef, Subquery
 
@@ -19,7 +19,7 @@ class TenantsViewSet(CrudViewSet):
     computed = {"audit_retention_days": Subquery(Retention.objects.filter(pk=OuterRef("pk")).values("days"))}
 
     def parse_id(self, text: str) -> str | None:
-        """Accept any text that can be stored, because ``default`` is an id too."""
+        """Return any text that can be stored, because the id ``default`` is not a UUID."""
         return None if "\0" in text else text
 
     def perform_create(self, fields: Row) -> str:

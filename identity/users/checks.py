@@ -1,4 +1,4 @@
-"""The check of the triggers that count users."""
+"""The check that the triggers of the stored number of users exist."""
 
 from collections.abc import Sequence
 

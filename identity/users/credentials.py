@@ -33,7 +33,7 @@ _count_sign_in: Final = Update(
 
 
 class InvalidCredentials(ServiceError):
-    """The identifier or the password is wrong. The error does not say which one."""
+    """The identifier or the password is wrong. Callers do not learn which."""
 
     status = 401
     reason = "invalid_credentials"
@@ -41,7 +41,7 @@ class InvalidCredentials(ServiceError):
 
 
 class WrongPassword(InvalidCredentials):
-    """The identifier has a user. The client sees no difference; the audit log keeps the identifier."""
+    """The identifier has a user, so the audit log stores it as text. Callers see no difference."""
 
     names_somebody = True
 
@@ -56,10 +56,10 @@ class Suspended(ServiceError):
 
 
 def clean_password(password: str) -> str:
-    """Return a password that an administrator may set, unchanged: 6 to 256 characters.
+    """Return a password that an administrator may set, unchanged.
 
     Raises:
-        Invalid: it is shorter or longer, or contains a NUL character.
+        Invalid: it does not have 6 to 256 characters, or contains a NUL character.
 
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
@@ -70,10 +70,10 @@ def clean_password(password: str) -> str:
 
 
 def authenticate(*, identifier: str, password: str) -> User:
-    """Return the user with this identifier and password. An unknown identifier takes the same time.
+    """Return the user with this identifier and password. An unknown identifier takes as long.
 
     Raises:
-        InvalidCredentials: there is no such user, or the user has another password or none.
+        InvalidCredentials: no user has the identifier, or the user has another password or none.
         Suspended: the password is right, but the account is suspended.
         passwords.Busy: the hashing queue is full.
 
@@ -97,19 +97,19 @@ def authenticate(*, identifier: str, password: str) -> User:
 def record_sign_in(user: User, *follow_ups: FollowUp) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    ``follow_ups`` are the other changes of the sign-in, the last an insert: all are made, or none.
-    Without them the caller makes them in its transaction, in which the row stays locked.
+    ``follow_ups`` are the other changes of the sign-in, of which the last is an insert. They are executed
+    atomically with it. Without them the caller has a transaction, in which the row stays locked.
 
     Raises:
         Suspended: the account was suspended meanwhile.
-        InvalidCredentials: its password was changed meanwhile.
+        InvalidCredentials: the password was changed meanwhile.
 
     """
     values = {"pk": user.pk, "epoch": user.epoch}
-    counted = (
+    is_counted = (
         execute_atomically(_count_sign_in, values, *follow_ups) if follow_ups else _count_sign_in(**values)
     )
-    if counted:
+    if is_counted:
         return
     if User.objects.filter(pk=user.pk, is_suspended=True).exists():
         raise Suspended
@@ -119,7 +119,7 @@ def record_sign_in(user: User, *follow_ups: FollowUp) -> None:
 def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     """Store the hash of a new password after the user has proven an email or phone.
 
-    Sessions and refresh tokens end; ``ownership`` applies the proof. The caller has a transaction and
+    Sessions and refresh tokens end, and ``ownership`` applies the proof. The caller has a transaction and
     writes the audit entry.
 
     Raises:
@@ -141,7 +141,7 @@ def check_password(user: User, password: str) -> None:
     """Check the password of a signed-in user.
 
     Raises:
-        InvalidCredentials: it is wrong, or the user has none.
+        InvalidCredentials: the password is wrong, or the user has none.
         passwords.Busy: the hashing queue is full.
 
     """
@@ -175,7 +175,7 @@ def hash_new_password(password: str) -> str:
 
 @transaction.atomic
 def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
-    """Store a hash of ``hash_new_password``, and notify the user. Ends all sessions and refresh tokens.
+    """Store a hash of ``hash_new_password`` and notify the user. This ends all sessions and refresh tokens.
 
     Raises:
         records.Stale: the user was changed since the caller read it.

@@ -1,7 +1,8 @@
 """Dummy hashes for unknown identifiers, so that a wrong password takes the same time as for a user.
 
-In a tenant with imported hashes the time of a wrong password depends on the format of the hash. So an
-unknown identifier gets a format too: an HMAC of the identifier picks one in the proportions of the tenant.
+In a tenant with imported hashes the time to refuse a wrong password depends on the format of the user's hash.
+So an unknown identifier gets a format too. An HMAC of the identifier picks one, with the probability of the
+format in the tenant.
 """
 
 import logging
@@ -22,7 +23,7 @@ from identity.users.models import User
 
 _PURPOSE: Final = "dummy password hashes"
 _CACHE_SECONDS: Final = 60.0  # at least
-_MAX_SHARE_OF_TIME: Final = 0.01  # for counting: a slow count is cached for longer
+_MAX_SHARE_OF_TIME: Final = 0.01  # spent on counting: the result of a slow count is cached for longer
 _TIMEOUT: Final = 5.0  # seconds that the first sign-in of a tenant waits for the count
 _MAX_FORMATS: Final = 32
 _logger: Final = logging.getLogger("gatehouse.passwords")
@@ -30,14 +31,14 @@ _logger: Final = logging.getLogger("gatehouse.passwords")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of hashes, its share of the tenant's users, and a dummy hash with the same costs."""
+    """A hash format: its share of the tenant's users, and a dummy hash with the same costs."""
 
     share: float
     dummy: str
 
 
 class _Proportions:
-    """A cache of each tenant's foreign formats, which a thread of its own counts."""
+    """A cache of the foreign formats of each tenant. A separate thread counts them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -87,16 +88,16 @@ _proportions: Final = _Proportions()
 
 
 def get_dummy(identifier: str) -> str:
-    """Return the dummy hash of an unknown identifier, or an empty string for the format of Gatehouse.
+    """Return the dummy hash for an unknown identifier, or an empty string for the format of Gatehouse.
 
-    It is the same for each attempt while the proportions stay the same.
+    An identifier gets the same dummy hash until the shares of the formats change.
     """
     formats = _proportions.get(tenancy.active())
     return _pick(formats, _position(identifier)) if formats else ""
 
 
 def recount() -> None:
-    """Count the formats of the active tenant again at the next sign-in, because one was added."""
+    """Count the formats of the active tenant again at the next sign-in, because a hash was added."""
     _proportions.forget(tenancy.active_id())
 
 
@@ -129,7 +130,7 @@ def count_formats() -> tuple[Format, ...]:
 
 
 def _position(identifier: str) -> float:
-    """Return a number from 0 to 1 that depends on the identifier, and stays when a new key is added."""
+    """Return a number from 0 to 1 for an identifier. It does not change when an encryption key is added."""
     oldest = next(reversed(settings.ENCRYPTION_KEYS))
     mac = keyring.mac(f"{tenancy.active_id()} {identifier}", purpose=_PURPOSE, key=oldest)
     return int.from_bytes(mac[:8]) / 2**64
@@ -140,7 +141,7 @@ def _pick(formats: tuple[Format, ...], position: float) -> str:
 
     Each format has an interval as long as its share, from the left and the right end of 0 to 1 in turn. A
     sign-in replaces a foreign hash by one of Gatehouse, so the intervals shrink towards the ends. The format
-    of an unknown identifier then changes like that of a user: to the one of Gatehouse, and never back.
+    of an unknown identifier then changes as that of a user does: to that of Gatehouse, and never back.
     """
     left, right = 0.0, 1.0
     for number, candidate in enumerate(formats):

@@ -23,4 +23,4 @@ def _of_user(user: User) -> list[Panel]:
         for entry in found[:SHOWN]
     ]
     heads = ("When (UTC)", "Event", "Reason", "Address")
-    return [Panel("Failed attempts", heads, rows, "None is in the log.", cut=len(found) > SHOWN)]
+    return [Panel("Failed attempts", heads, rows, "The log has no failed attempts.", cut=len(found) > SHOWN)]

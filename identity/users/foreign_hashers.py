@@ -1,6 +1,6 @@
-"""Hashers that verify the hashes of other systems, which the first sign-in replaces.
+"""Hashers that verify the hashes of other systems. The first sign-in replaces such a hash.
 
-They hash no new passwords. ``imported_hashes`` bounds their costs before a hash is stored.
+These hashers do not hash new passwords. ``imported_hashes`` limits the cost of a hash before it is stored.
 """
 
 import base64
@@ -13,7 +13,7 @@ import bcrypt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from django.contrib.auth.hashers import BasePasswordHasher, BCryptPasswordHasher
 
-_BCRYPT_READS: Final = 72  # bytes
+_BCRYPT_MAX_PASSWORD: Final = 72  # bytes
 
 
 class Bcrypt(BCryptPasswordHasher):
@@ -21,12 +21,12 @@ class Bcrypt(BCryptPasswordHasher):
 
     def encode(self, password: str, salt: bytes) -> str:  # type: ignore[override]
         """Hash the first 72 bytes of a password."""
-        hashed = bcrypt.hashpw(password.encode()[:_BCRYPT_READS], salt)
+        hashed = bcrypt.hashpw(password.encode()[:_BCRYPT_MAX_PASSWORD], salt)
         return f"{self.algorithm}${hashed.decode('ascii')}"
 
 
 class _Foreign(BasePasswordHasher, ABC):
-    """The format ``algorithm$parameter$…$salt$checksum``, with salt and checksum in base64."""
+    """A hasher of the format ``algorithm$parameter$…$salt$checksum``, with salt and checksum in base64."""
 
     parameters: ClassVar[int]
 
@@ -34,7 +34,7 @@ class _Foreign(BasePasswordHasher, ABC):
         """Return the parts of a stored hash."""
         algorithm, *parameters, salt, checksum = encoded.split("$")
         if algorithm != self.algorithm or len(parameters) != self.parameters:
-            raise ValueError("not of this algorithm")
+            raise ValueError(f"not a hash of {self.algorithm}")
         return {
             "algorithm": algorithm,
             "parameters": parameters,
@@ -61,7 +61,7 @@ class _Foreign(BasePasswordHasher, ABC):
             TypeError: always.
 
         """
-        raise TypeError(f"{self.algorithm} hashes are verified, never made: new hashes are Argon2id")
+        raise TypeError(f"{self.algorithm} only verifies passwords: new hashes use Argon2id")
 
     def safe_summary(self, encoded: str) -> dict[Any, Any]:
         """Return the parts of a hash that are not secret."""
@@ -110,7 +110,7 @@ class FirebaseScrypt(_Foreign):
     parameters = 2
 
     def compute_checksum(self, password: bytes, salt: bytes, parameters: list[str], size: int) -> bytes:
-        """Return the key stream that the derived key makes."""
+        """Return the key stream of the derived key."""
         n, r = (int(text) for text in parameters)
         key = _scrypt(password, salt, n, r, 1, 32)
         # Firebase starts the counter at zero; each salt leads to another key.

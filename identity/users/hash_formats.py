@@ -1,4 +1,4 @@
-"""Formats of stored password hashes: which are Gatehouse's own, and the costs of each."""
+"""The formats of stored password hashes, and their costs."""
 
 import base64
 import re
@@ -15,7 +15,7 @@ _DJANGO_SCRYPT: Final = re.compile(r"scrypt\$[0-9]+\$")  # followed by the salt,
 
 
 def is_ours(stored: str) -> bool:
-    """Return whether a hash is one of Gatehouse, with its current costs."""
+    """Return whether Gatehouse made the hash, with its current costs."""
     return stored.startswith(OURS) and len(stored) <= _LONGEST_OURS
 
 

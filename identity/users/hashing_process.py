@@ -1,7 +1,7 @@
-"""Argon2id: in a server in processes of its own, which give way to everything else.
+"""Argon2id hashing in separate processes of low priority, which a server uses and commands do not.
 
-A thread could give way just as well, but before and after each hash it holds the interpreter's
-lock. The kernel lets it wait then too, and every other thread of the worker with it.
+A thread of low priority is not enough. It holds the interpreter's lock before and after each hash. If the
+kernel suspends it then, every other thread of the worker waits for the lock.
 """
 
 import json
@@ -16,28 +16,28 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
-_NICE: Final = 10
-_TRIES: Final = 2
+_NICENESS: Final = 10
+_ATTEMPTS: Final = 2
 _AUTOGROUP: Final = Path("/proc/self/autogroup")
 _ROOT: Final = Path(__file__).resolve().parents[2]
-_KEPT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # of the environment, which holds secrets
+_ENVIRONMENT: Final = {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"}  # other variables hold secrets
 
-_wanted: Final = threading.Event()
-_own: Final = threading.local()
-
-
-class Gone(RuntimeError):
-    """The process could not be started, or ended each time it was asked."""
+_enabled: Final = threading.Event()
+_local: Final = threading.local()
 
 
-def use() -> None:
-    """Hash in such processes from now on: one for each thread that hashes, from its first hash on."""
-    _wanted.set()
+class ProcessFailed(RuntimeError):
+    """The process could not be started, or ended before it returned a result."""
 
 
-def end() -> None:
-    """End the process of this thread, which gets another when it hashes again."""
-    process = _own.__dict__.pop("process", None)
+def enable() -> None:
+    """Hash in separate processes from now on. Each thread starts its own at its first hash."""
+    _enabled.set()
+
+
+def end_process() -> None:
+    """End the process of this thread. The next hash starts another."""
+    process = _local.__dict__.pop("process", None)
     if process is not None:
         process.kill()
         with suppress(BrokenPipeError):
@@ -45,103 +45,103 @@ def end() -> None:
 
 
 def verify(password: str, encoded: str) -> bool:
-    """Tell whether a hash in libsodium's form is of this password.
+    """Return whether a password has this hash, in libsodium's format.
 
     Raises:
-        Gone: the process ended.
+        ProcessFailed: the process cannot be started or ended.
 
     """
-    return cast("bool", _done("verify", password, encoded))
+    return cast("bool", _run("verify", password, encoded))
 
 
 def encode(password: str, salt: str, costs: tuple[int, int, int]) -> str:
-    """Return the hash of a password with this salt; the costs are of time, memory and parallelism.
+    """Return the hash of a password with this salt. ``costs`` are time, memory and parallelism.
 
     Raises:
-        Gone: the process ended.
+        ProcessFailed: the process cannot be started or ended.
 
     """
-    return cast("str", _done("encode", password, salt, *costs))
+    return cast("str", _run("encode", password, salt, *costs))
 
 
-def _done(what: str, password: str, *more: Any) -> bool | str:
-    """Return what comes of it: done here, unless processes are wanted."""
-    return _ask(what, password, *more) if _wanted.is_set() else _DO[what](password, *more)
+def _run(name: str, *arguments: Any) -> bool | str:
+    """Call a function of ``_FUNCTIONS``: in the process of this thread, if processes are enabled."""
+    return _call(name, *arguments) if _enabled.is_set() else _FUNCTIONS[name](*arguments)
 
 
-def _ask(*question: object) -> Any:
-    # Whatever is no UTF-8 fails here already, and not over there.
-    line = json.dumps(question, ensure_ascii=False).encode() + b"\n"
-    for _ in range(_TRIES):
+def _call(*call: object) -> Any:
+    # Without ``ensure_ascii`` a lone surrogate raises an error here, and not in the process.
+    line = json.dumps(call, ensure_ascii=False).encode() + b"\n"
+    for _ in range(_ATTEMPTS):
         try:
-            process = _process()
+            process = _get_process()
         except OSError as failure:
-            raise Gone from failure
+            raise ProcessFailed from failure
         assert process.stdin is not None and process.stdout is not None  # noqa: PT018, S101 - both are pipes
         try:
             process.stdin.write(line)
             process.stdin.flush()
-            answer = process.stdout.readline()
+            result = process.stdout.readline()
         except BrokenPipeError:
-            answer = b""
-        if answer.endswith(b"\n"):
-            return json.loads(answer)
-        end()
-    raise Gone
+            result = b""
+        if result.endswith(b"\n"):
+            return json.loads(result)
+        end_process()
+    raise ProcessFailed
 
 
-def _process() -> subprocess.Popen[bytes]:
-    """Return the process of this thread. It ends with the worker, whose end of its pipe is closed then."""
-    if not hasattr(_own, "process"):
-        _own.process = subprocess.Popen(  # noqa: S603 - ourselves, no shell
+def _get_process() -> subprocess.Popen[bytes]:
+    """Return the process of this thread. It ends when the worker ends, because its standard input closes."""
+    if not hasattr(_local, "process"):
+        _local.process = subprocess.Popen(  # noqa: S603 - this module, without a shell
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=_ROOT,
-            env={name: value for name, value in os.environ.items() if name in _KEPT},
+            env={name: value for name, value in os.environ.items() if name in _ENVIRONMENT},
             start_new_session=True,
         )
-    return cast("subprocess.Popen[bytes]", _own.process)
+    return cast("subprocess.Popen[bytes]", _local.process)
 
 
 def main() -> None:
-    """Answer what is asked on standard input until it ends."""
+    """Read calls from standard input and write their results to standard output, until the input ends."""
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, signal.SIG_IGN)  # the worker may still finish what it is at
-    _give_way()
-    with suppress(BrokenPipeError):  # nobody waits for the answer any more
+        signal.signal(name, signal.SIG_IGN)  # the worker may still finish its requests
+    _lower_priority()
+    with suppress(BrokenPipeError):  # the worker has ended
         for line in sys.stdin.buffer:
-            what, *given = json.loads(line)
-            os.write(sys.stdout.fileno(), json.dumps(_DO[what](*given)).encode() + b"\n")
+            name, *arguments = json.loads(line)
+            os.write(sys.stdout.fileno(), json.dumps(_FUNCTIONS[name](*arguments)).encode() + b"\n")
 
 
-def _give_way() -> None:
-    """Let all others go first, from now on or a little later: no password waits for it."""
-    os.nice(_NICE)
-    threading.Thread(target=_give_way_as_a_session, daemon=True).start()
+def _lower_priority() -> None:
+    """Lower the priority of the process, and in a thread that of its session, which may take longer."""
+    os.nice(_NICENESS)
+    threading.Thread(target=_lower_session_priority, daemon=True).start()
 
 
-def _give_way_as_a_session() -> None:
-    """Let all other sessions go first.
+def _lower_session_priority() -> None:
+    """Lower the priority of the process's session.
 
-    Linux may share out the processors between sessions before it asks for the niceness of processes in them
-    (sched(7), autogroup). This process is a session of its own, which gives way too: to the worker, and to
-    the database for which the worker waits.
+    Linux may divide the processors between sessions before it applies the niceness of the processes in them
+    (sched(7), autogroup). This process has a session of its own. With a lower priority it yields to the
+    worker, and to the database that the worker waits for.
     """
     while True:
         try:
-            _AUTOGROUP.write_text(str(_NICE))
-        except BlockingIOError:  # on the whole machine one may every 0.1 seconds, unless it is root
+            _AUTOGROUP.write_text(str(_NICENESS))
+        except BlockingIOError:  # Linux allows one change every 0.1 seconds, except for root
             time.sleep(0.1)
-        except OSError:  # sessions are not told apart here
+        except OSError:  # the kernel has no autogroups
             return
         else:
             return
 
 
-def _verified(password: str, encoded: str) -> bool:
-    """Libsodium needs less time for it than argon2-cffi."""
-    from nacl import exceptions, pwhash  # noqa: PLC0415 - a megabyte of every worker, which has others hash
+def _verify(password: str, encoded: str) -> bool:
+    # libsodium is faster than argon2-cffi. Workers do not import it, which saves a megabyte in each.
+    from nacl import exceptions, pwhash  # noqa: PLC0415
 
     try:
         return bool(pwhash.verify(encoded.encode(), password.encode()))
@@ -149,7 +149,7 @@ def _verified(password: str, encoded: str) -> bool:
         return False
 
 
-def _encoded(password: str, salt: str, passes: int, memory: int, parallelism: int) -> str:
+def _encode(password: str, salt: str, passes: int, memory: int, parallelism: int) -> str:
     from argon2 import Type, low_level  # noqa: PLC0415 - most of these processes only verify
 
     return low_level.hash_secret(
@@ -163,7 +163,7 @@ def _encoded(password: str, salt: str, passes: int, memory: int, parallelism: in
     ).decode()
 
 
-_DO: Final[dict[str, Callable[..., bool | str]]] = {"verify": _verified, "encode": _encoded}
+_FUNCTIONS: Final[dict[str, Callable[..., bool | str]]] = {"verify": _verify, "encode": _encode}
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""Marks views that hash a password for people who are not signed in."""
+"""The mark of views that hash a password for people who are not signed in."""
 
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
@@ -9,19 +9,19 @@ _MARK: Final = "hashes_a_password"
 
 
 def hashes_password(*, field: str = "") -> Callable[[V], V]:
-    """Mark a view that hashes a password when something is posted to it.
+    """Mark a view whose POST requests hash a password, for ``config.load_shedding``.
 
-    With a ``field`` only what holds that field is hashed for: other steps share the address.
+    With ``field`` only requests that have this field hash a password. Views with several steps need it.
     """
 
-    def marked(view: V) -> V:
+    def mark(view: V) -> V:
         setattr(view, _MARK, field)
         return view
 
-    return marked
+    return mark
 
 
-def field_of(view: Any) -> str | None:
-    """Return the field that a view was marked with (an empty string: any), or nothing for other views."""
-    marked: str | None = getattr(getattr(view, "cls", view), _MARK, None)
-    return marked
+def get_marked_field(view: Any) -> str | None:
+    """Return the field of a marked view, an empty string if it has none, or None for an unmarked view."""
+    field: str | None = getattr(getattr(view, "cls", view), _MARK, None)
+    return field

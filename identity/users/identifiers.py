@@ -1,7 +1,6 @@
 """Usernames, emails and phones: their rules, and the keys by which they are compared.
 
-An identifier that is typed at sign-in is of one kind only: a username contains no ``@`` and does not look
-like a phone.
+Every text is an identifier of exactly one kind: a username contains no ``@`` and does not look like a phone.
 """
 
 import re
@@ -18,8 +17,8 @@ from identity.core.errors import Invalid
 
 _SEPARATORS: Final = str.maketrans("", "", " -.()")
 _PHONE: Final = re.compile(r"\+?[0-9]{5,15}")
-_LONGEST: Final = {"username": 128, "email": 254}
-_LONGEST_KEY: Final = 512  # NFKC expands some characters into many
+_MAX_LENGTH: Final = {"username": 128, "email": 254}
+_MAX_KEY_LENGTH: Final = 512  # NFKC expands some characters into many
 
 
 class Kind(StrEnum):
@@ -31,7 +30,7 @@ class Kind(StrEnum):
 
 
 def fold(text: str) -> str:
-    """Return the common form of all spellings of an identifier: NFKC, then case folded."""
+    """Return an identifier without differences of spelling: in NFKC, case folded."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -62,13 +61,13 @@ def clean_username(text: str) -> str:
         Invalid: it is empty, too long, contains white space or ``@``, or looks like a phone.
 
     """
-    if not 1 <= len(text) <= _LONGEST["username"]:
+    if not 1 <= len(text) <= _MAX_LENGTH["username"]:
         raise Invalid("username", "must have 1 to 128 characters")
-    # Also in its normalized form: a ligature can expand to a space, and a full-width sign to an @.
+    # NFKC can expand a character to a space or to @, so the normalized form is checked too.
     plain = text + unicodedata.normalize("NFKC", text)
     if any(c.isspace() or not c.isprintable() for c in plain) or "@" in plain:
         raise Invalid("username", "must not contain white space, control characters or @")
-    if len(fold(text)) > _LONGEST_KEY:
+    if len(fold(text)) > _MAX_KEY_LENGTH:
         raise Invalid("username", "must have 1 to 128 characters after normalization")
     if detect_kind(text) is Kind.PHONE:
         raise Invalid("username", "must not look like a phone number")
@@ -89,7 +88,7 @@ def clean_email(text: str) -> str:
     if not text.isprintable():
         # RFC 5322 allows control characters in quoted local parts.
         raise Invalid("email", "must not contain control characters")
-    if len(text) > _LONGEST["email"]:
+    if len(text) > _MAX_LENGTH["email"]:
         raise Invalid("email", "must have at most 254 characters")
     return text
 
@@ -108,7 +107,7 @@ def clean_phone(text: str) -> str:
 
 
 def phone_key(phone: str) -> str:
-    """Return the key by which phones are compared: the digits."""
+    """Return the digits of a phone, by which phones are compared."""
     return phone.removeprefix("+")
 
 
@@ -121,7 +120,7 @@ def _international(compact: str) -> str:
     region = settings.PHONE_DEFAULT_REGION
     if not region or compact.startswith(("+", "00")):
         return compact
-    # First as a number with country code but without plus: 49 170 … is not a number of area 49170.
+    # With its country code first: 49 170 … is a German mobile number, not one with the area code 49170.
     for text in (f"+{compact}", compact):
         number = _number(text, region)
         if number is not None:
@@ -132,7 +131,7 @@ def _international(compact: str) -> str:
 
 
 def _number(text: str, region: str) -> phonenumbers.PhoneNumber | None:
-    """Return the number if it exists in the region."""
+    """Return the number if it is valid in the region, or None."""
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:

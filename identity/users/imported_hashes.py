@@ -1,6 +1,6 @@
 """Password hashes of other systems, in PHC or in Django's own format.
 
-The cost of verifying them is bounded, so that an imported hash cannot stall a worker.
+The cost of verifying such a hash is limited, so that it cannot stall a worker.
 """
 
 import base64
@@ -42,7 +42,7 @@ _DJANGO_SCRYPT: Final = re.compile(
 
 @dataclass(frozen=True)
 class Bounds:
-    """The highest cost of verifying a hash. Memory is in KiB."""
+    """The highest costs of verifying a hash. Memory is in KiB."""
 
     argon2_memory: int
     argon2_passes: int
@@ -109,10 +109,10 @@ def encode_pbkdf2(
 
     """
     if digest not in _DIGESTS or not salt or len(checksum) not in _CHECKSUM or iterations < 1:
-        raise Invalid(_FIELD, "is no PBKDF2 hash with SHA-1, SHA-256 or SHA-512")
+        raise Invalid(_FIELD, "is not a PBKDF2 hash with SHA-1, SHA-256 or SHA-512")
     blocks = -(-len(checksum) // _DIGESTS[digest])
     if iterations * blocks > bounds.pbkdf2_rounds[digest]:
-        raise Invalid(_FIELD, "asks for too much time")
+        raise Invalid(_FIELD, "takes too much time to verify")
     return _join(Pbkdf2.algorithm, digest, iterations, salt, checksum)
 
 
@@ -126,7 +126,7 @@ def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, an
 
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):
-        raise Invalid(_FIELD, "is none of Firebase's with this signer key")
+        raise Invalid(_FIELD, "is not a Firebase hash of a project with this signer key")
     _check_scrypt(cost, rounds, 1, IMPORT_BOUNDS)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
     return _check(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
@@ -137,11 +137,11 @@ def _normalize(text: str, bounds: Bounds) -> str:
         memory, passes, lanes = (int(number) for number in match.groups())
         is_small = memory <= bounds.argon2_memory and memory * passes <= bounds.argon2_work
         if not is_small or passes > bounds.argon2_passes or lanes > bounds.argon2_lanes:
-            raise Invalid(_FIELD, "asks for too much memory or time")
+            raise Invalid(_FIELD, "takes too much memory or time to verify")
         return f"argon2{text}"
     if match := _BCRYPT.fullmatch(text):
         if not 4 <= int(match[1]) <= bounds.bcrypt_cost:  # noqa: PLR2004 - bcrypt's minimum
-            raise Invalid(_FIELD, "asks for too much time")
+            raise Invalid(_FIELD, "takes too much time to verify")
         return f"bcrypt${text}"
     if match := _PBKDF2.fullmatch(text):
         salt, checksum = _decode_base64(match[3]), _decode_base64(match[4])
@@ -155,16 +155,16 @@ def _normalize(text: str, bounds: Bounds) -> str:
 
 def _encode_scrypt(log_n: int, r: int, p: int, salt: bytes, checksum: bytes) -> str:
     if not salt or len(checksum) not in _CHECKSUM:
-        raise Invalid(_FIELD, "is no scrypt hash")
+        raise Invalid(_FIELD, "is not a scrypt hash")
     return _join(Scrypt.algorithm, 1 << log_n, r, p, salt, checksum)
 
 
 def _check_scrypt(log_n: int, r: int, p: int, bounds: Bounds) -> None:
     if not (1 <= log_n <= 30 and r >= 1 and p >= 1):  # noqa: PLR2004 - the bound on memory is far below 2^30
-        raise Invalid(_FIELD, "is no scrypt hash")
+        raise Invalid(_FIELD, "is not a scrypt hash")
     memory = (r << log_n) // 8  # KiB
     if memory > bounds.scrypt_memory or p > bounds.scrypt_lanes or memory * p > bounds.scrypt_work:
-        raise Invalid(_FIELD, "asks for too much memory or time")
+        raise Invalid(_FIELD, "takes too much memory or time to verify")
 
 
 def _normalize_django(text: str, bounds: Bounds) -> str:
@@ -201,12 +201,12 @@ def _check_django_pbkdf2(text: str, digest: str, bounds: Bounds) -> str:
     if len(checksum) != _DIGESTS[digest]:
         raise _unknown_format()
     if not 1 <= iterations <= bounds.pbkdf2_rounds[digest]:
-        raise Invalid(_FIELD, "asks for too much time")
+        raise Invalid(_FIELD, "takes too much time to verify")
     return text
 
 
 def _unknown_format() -> Invalid:
-    return Invalid(_FIELD, "must be argon2, bcrypt, scrypt or PBKDF2, in PHC form or Django's")
+    return Invalid(_FIELD, "must be argon2, bcrypt, scrypt or PBKDF2, in PHC format or in Django's")
 
 
 def _join(*parts: str | int | bytes) -> str:

@@ -1,7 +1,7 @@
 """Importing users of another system, in batches.
 
-``custom_data["imported"]`` stores the source and the id there, so that an interrupted import can be
-repeated and imports each user once.
+``custom_data["imported"]`` stores the source system and the user's id in it, so that an interrupted import
+can be repeated and imports each user once.
 """
 
 from collections.abc import Iterable
@@ -19,21 +19,21 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 
 MARK: Final = "imported"
-_LONGEST_ID: Final = 256
+_MAX_ID_LENGTH: Final = 256
 _ATTEMPTS: Final = 3
 
 
 def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: str = "") -> User:
     """Return an unsaved user of another system.
 
-    ``fields`` are valid fields of a user. ``encoded`` is a hash of ``imported_hashes``; without it the
-    field ``password_hash`` is used, if there is one.
+    ``fields`` are valid fields of a user. ``encoded`` is a hash of ``imported_hashes``. It is ignored if
+    there is a field ``password_hash``.
 
     Raises:
-        Invalid: a field breaks a rule, or there is neither a username, an email nor a phone.
+        Invalid: a field is invalid, or there is no username, email or phone.
 
     """
-    if not 1 <= len(foreign_id) <= _LONGEST_ID or not foreign_id.isprintable():
+    if not 1 <= len(foreign_id) <= _MAX_ID_LENGTH or not foreign_id.isprintable():
         raise Invalid("id", "must have 1 to 256 characters, none of them control characters")
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
@@ -58,7 +58,7 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
 
 
 def get_imported_ids(source: str) -> set[str]:
-    """Return the ids, in the source system, of the users imported from it.
+    """Return the ids that imported users have in the source system.
 
     Each id takes about 100 bytes of memory.
     """
@@ -70,14 +70,14 @@ def get_imported_ids(source: str) -> set[str]:
 def add(new_users: list[User]) -> list[tuple[User, Invalid]]:
     """Insert users of ``new_imported_user`` and their audit entries in one transaction.
 
-    Returns the users who are refused because another user has an identifier of theirs.
+    Return the refused users, each with the reason: another user has one of the identifiers.
     """
     for attempt in range(_ATTEMPTS):
         accepted, refused = split_conflicts(new_users)
         try:
             _insert(accepted)
         except IntegrityError:
-            # A user registered meanwhile, and the next attempt finds the conflict.
+            # Another user got an identifier meanwhile. The next attempt finds the conflict.
             if attempt == _ATTEMPTS - 1:
                 raise
         else:
@@ -86,7 +86,7 @@ def add(new_users: list[User]) -> list[tuple[User, Invalid]]:
 
 
 def split_conflicts(new_users: Iterable[User]) -> tuple[list[User], list[tuple[User, Invalid]]]:
-    """Return the users whose identifiers are free, and those who conflict with a user or each other."""
+    """Return the users whose identifiers are free, and those whose identifiers another user has."""
     new_users = list(new_users)
     taken = {kind: _get_taken_keys(kind, new_users) for kind in Kind}
     accepted: list[User] = []
@@ -107,7 +107,7 @@ def _get_taken_keys(kind: Kind, new_users: list[User]) -> set[str | None]:
     name = f"{kind}_key"
     keys = [key for user in new_users if (key := getattr(user, name)) is not None]
     existing = User.objects.filter(**{f"{name}__in": keys}) if keys else User.objects.none()
-    # An account that holds an address unproven loses it to the imported user.
+    # Accounts that hold an address unproven do not count: they lose it to the imported user.
     return {getattr(user, name) for user in existing if kind is Kind.USERNAME or user.has_proven(kind)}
 
 

@@ -29,8 +29,7 @@ class User(EditableModel):
     phone = models.CharField(max_length=32, blank=True)
     phone_key = models.CharField(max_length=32, null=True, editable=False)
     phone_verified = models.BooleanField(default=False)
-    # Whether a code, a provider or an administrator proved it. Null in rows of release 0.1.0: see
-    # ``has_proven``.
+    # See ``has_proven``. Null in rows of release 0.1.0.
     email_proven = models.BooleanField(null=True, editable=False)
     phone_proven = models.BooleanField(null=True, editable=False)
     name = models.CharField(max_length=256, blank=True)
@@ -43,7 +42,7 @@ class User(EditableModel):
     last_sign_in_at = models.DateTimeField(null=True, editable=False)
     login_count = models.PositiveIntegerField(default=0, editable=False)
     custom_data = models.JSONField(default=dict, blank=True)
-    # Created by a registration, not by an administrator. The email may belong to another person.
+    # Created by a registration, so the email may belong to another person.
     self_registered = models.BooleanField(default=False, editable=False)
     # Username, email, phone and name, folded.
     search_text = models.TextField(blank=True, editable=False)
@@ -62,7 +61,7 @@ class User(EditableModel):
                 name="user_suspended",
                 condition=models.Q(is_suspended=True),
             ),
-            # Hashes of other systems, whose number decreases with every sign-in: see dummy_hashes.
+            # The hashes of other systems, which ``dummy_hashes`` counts. Each sign-in replaces one.
             models.Index(
                 fields=["tenant", "password"],
                 name="user_foreign_hash",
@@ -86,21 +85,22 @@ class User(EditableModel):
         if getattr(self, f"{kind}_verified"):
             return True
         stored: bool | None = getattr(self, f"{kind}_proven")
-        # Release 0.1.0 does not store it. Of its users only those of the members API have no username.
+        # Release 0.1.0 did not store it. Of its users, only those that the members API created have no
+        # username.
         return not self.self_registered and bool(self.username) if stored is None else stored
 
-    def proven_addresses(self) -> dict[Kind, str]:
-        """Return the proven ones of email and phone."""
+    def get_proven_addresses(self) -> dict[Kind, str]:
+        """Return the email and phone if they are proven."""
         return {kind: getattr(self, kind) for kind in (Kind.EMAIL, Kind.PHONE) if self.has_proven(kind)}
 
     @property
     def display_name(self) -> str:
-        """The name, or else the identifier."""
+        """The name, or the identifier if there is no name."""
         return self.name or self.identifier
 
     @property
     def identifier(self) -> str:
-        """The username, or else the email or the phone."""
+        """The username, the email or the phone: the first that is set."""
         return self.username or self.email or self.phone
 
 

@@ -5,7 +5,7 @@ from django.utils.module_loading import import_string
 
 
 def check(email: str) -> None:
-    """Check an address that a user is about to get. The rule is for local parts with non-ASCII letters.
+    """Check a new email address whose local part has non-ASCII characters.
 
     Raises:
         Invalid: the tenant does not accept such addresses.

@@ -1,7 +1,7 @@
 """Notices to users about changes of their accounts.
 
-``settings.NOTIFIER`` names the function that sends them. A new kind is a line in ``Notice`` and a line in
-the table of its texts (``verification/notice_texts``).
+``settings.NOTIFIER`` names the function that sends them. A new kind needs a line in ``Notice`` and its
+texts in ``verification/notice_texts``.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from identity.users.models import User
 
 
 class Notice(StrEnum):
-    """The kinds of notices. Each is a purpose for which a tenant may have a message template."""
+    """The kinds of notices. A tenant may have a message template for each."""
 
     IDENTIFIER_REMOVED = "notice_identifier_removed"
     PASSWORD_CHANGED = "notice_password_changed"  # noqa: S105 - a kind of notice
@@ -28,10 +28,10 @@ class Notice(StrEnum):
 def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:
     """Send a user a notice once the transaction commits.
 
-    The notice goes to one proven address: the email, or else the phone. ``to`` replaces the user's current
-    addresses. ``words`` are the variables of the text, such as ``provider``. Without an address, or without
-    a connector that can deliver to it, nothing is sent and no error is raised.
+    The notice goes to one proven address: the email, or the phone if there is no email. ``to`` replaces the
+    user's current addresses. ``words`` are the variables of the text, such as ``provider``. Without an
+    address, or without a connector for it, nothing is sent.
     """
-    addresses = user.proven_addresses() if to is None else to
+    addresses = user.get_proven_addresses() if to is None else to
     if addresses:
         import_string(settings.NOTIFIER)(user, notice, addresses, words)

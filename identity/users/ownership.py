@@ -1,9 +1,9 @@
-"""Ownership of accounts: the effects of a proven email or phone.
+"""Ownership of accounts: what happens when a user proves an email or phone.
 
 A code, a provider or an administrator proves an identifier. A registration without verification and the
-members API prove nothing: the addresses they store are contact data. The first proof on an account
-without evidence of an owner takes the account over. An identifier that one user proves is removed from
-another account that holds it unproven. See N1 in docs/decisions.md.
+members API do not: the addresses that they store are contact data. If an account has no evidence of an owner,
+the first user who proves an identifier takes it over. An identifier that one user proves is removed from
+another account that has it unproven. See N1 in docs/decisions.md.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ _OTHER_EVIDENCE: Final = "has_other_evidence"
 
 
 class NotTheOwner(ServiceError):
-    """The proof came too late: the account lost the identifier, or another identifier of it was proven."""
+    """The account has lost the identifier, or another identifier of the account was proven first."""
 
     reason = "not_the_owner"
     message = "identifier: it no longer belongs to this account"
@@ -52,10 +52,10 @@ _by_key: Final = {kind: _select_by_key(kind) for kind in ADDRESSES}
 
 
 def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
-    """Return the user who may sign in with a proof of this identifier, or none, in one statement.
+    """Return the user who may sign in with a proof of this identifier, or None. This takes one statement.
 
-    That user has proven it, or has an account without evidence of an owner. ``address`` is where the code
-    was sent: another spelling with the same key is another mailbox.
+    The user has proven it before, or the account has no evidence of an owner. ``address`` is where the code
+    was sent. Another spelling with the same key can be another mailbox, so it must be equal.
     """
     user = _by_key[kind].first(key=key)
     if user is None or address not in {"", getattr(user, kind)}:
@@ -64,9 +64,9 @@ def find_by_proof(kind: Kind, key: str, *, address: str = "") -> User | None:
 
 
 def lock_unclaimed(kind: Kind, key: str) -> User | None:
-    """Return the user of an identifier who has proven it, or whom the members API created without an owner.
+    """Return the user who has proven an identifier, or whom the members API created and who has no owner.
 
-    The row is locked, so that nobody takes the account over until the transaction ends.
+    The row stays locked until the transaction ends, so that no other transaction takes the account over.
     """
     user = _by_key[kind].first(key=key)
     if user is None or (not user.has_proven(kind) and (user.self_registered or _is_owned(user))):
@@ -76,7 +76,7 @@ def lock_unclaimed(kind: Kind, key: str) -> User | None:
 
 
 def accept_proof(user: User, kind: Kind, key: str) -> None:
-    """Store that the user has just verified an identifier. The first proof takes the account over.
+    """Mark an identifier as verified. The first proof takes over an account without an owner.
 
     The caller has a transaction and has locked the user's row.
 
@@ -85,7 +85,7 @@ def accept_proof(user: User, kind: Kind, key: str) -> None:
 
     """
     if getattr(user, f"{kind}_verified"):
-        return  # a verified identifier cannot be lost to another account
+        return  # another account cannot take a verified identifier
     current = _with_evidence(User.objects.filter(pk=user.pk, **{f"{kind}_key": key})).first()
     if current is None:
         raise NotTheOwner
@@ -100,18 +100,18 @@ def accept_proof(user: User, kind: Kind, key: str) -> None:
 
 
 def is_unowned(user: User) -> bool:
-    """Return whether the account has no evidence of an owner, so that the next proof takes it over."""
-    if user.proven_addresses() or not (user.self_registered or user.email or user.phone):
+    """Return whether the account has no evidence of an owner, so the next proof takes it over."""
+    if user.get_proven_addresses() or not (user.self_registered or user.email or user.phone):
         return False
     return _with_evidence(User.objects.filter(pk=user.pk)).filter(**{_OTHER_EVIDENCE: False}).exists()
 
 
 @transaction.atomic
 def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
-    """Give an account to the user who proves ``proven`` identifiers, and end all access from before.
+    """Give an account to the person who has proven these identifiers, and end all earlier access.
 
-    Password, sessions, refresh families, codes, consents and linked accounts end, and every other email
-    or phone is removed. The username stays: it is a name, not a proof. The caller has locked the user's row.
+    Password, sessions, refresh families, codes, consents and linked accounts end. Every other email or phone
+    is removed. The username stays, because it proves nothing. The caller has locked the user's row.
     """
     for data in user_data.get_declarations():
         if data.end is not None:
@@ -135,11 +135,11 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
 
 
 def release(kinds: Iterable[Kind], *, to: User) -> bool:
-    """Remove identifiers that ``to`` has proven from accounts that hold them unproven; return if any did.
+    """Remove identifiers that ``to`` has proven from accounts that have them unproven.
 
-    Both accounts get an audit entry with the same ``transfer_id``. The user who loses an identifier gets a
-    notice at the other address, if that one is proven. A user who has proven the identifier keeps it, and
-    storing ``to`` is then refused.
+    Return whether there were any. Both accounts get an audit entry with the same ``transfer_id``. The user
+    who loses an identifier gets a notice at the other address if that is proven. A user who has proven the
+    identifier keeps it, and storing ``to`` then violates the unique constraint.
     """
     wanted = {kind: getattr(to, f"{kind}_key") for kind in kinds if getattr(to, kind)}
     lost = [
@@ -154,7 +154,7 @@ def release(kinds: Iterable[Kind], *, to: User) -> bool:
 
 
 def release_to_many(users: list[User]) -> None:
-    """Do the same as ``release`` for imported users, in one statement if no account loses an identifier."""
+    """Do the same as ``release`` for many users, in one statement if no account loses an identifier."""
     claims = {kind: {getattr(user, f"{kind}_key"): user for user in users} for kind in ADDRESSES}
     has_any = Q(pk=None)
     for kind, by_key in claims.items():
@@ -175,9 +175,9 @@ def _lock_holders(wanted: dict[Kind, str], *, besides: UUID) -> list[User]:
 
 
 def lock_with_holders(claimed: User) -> None:
-    """Lock a user and the holders of the user's new addresses, in the order of their ids.
+    """Lock a user and the current holders of the user's new addresses, in the order of their ids.
 
-    One order for all transactions prevents deadlocks between users who claim each other's addresses.
+    The common order prevents deadlocks between users who claim each other's addresses.
     """
     wanted = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESSES if getattr(claimed, kind)}
     if wanted:
@@ -190,7 +190,7 @@ def _has_any(wanted: dict[Kind, str]) -> Q:
 
 
 def _transfer(kind: Kind, holder: User, to: User) -> None:
-    # Users can read their own entries: both have the same transfer id, and neither the other account's id.
+    # Users can read their own entries, so an entry has the transfer id and not the id of the other account.
     transfer_id = str(ids.new())
     _store(holder, _clear_identifier(holder, kind))
     user_data.end_resting_on(holder, kind)
@@ -213,4 +213,4 @@ def _store(user: User, fields: dict[str, Any]) -> None:
 
 
 def _is_owned(user: User) -> bool:
-    return bool(user.proven_addresses()) or getattr(user, _OTHER_EVIDENCE)
+    return bool(user.get_proven_addresses()) or getattr(user, _OTHER_EVIDENCE)

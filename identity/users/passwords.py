@@ -1,7 +1,7 @@
 """Password hashing: Argon2id with OWASP's parameters, in a bounded queue.
 
-A hash takes 15 to 20 ms of a core and 19 MiB. So that a flood of sign-ins does not occupy all threads
-of a worker, a few hashes run, a few wait, and other requests are refused with 503.
+A hash takes 15 to 20 ms of a core and 19 MiB. In each worker a few hashes run and a few requests wait. Others
+get 503, so that a flood of sign-ins does not occupy all threads of the worker.
 """
 
 import logging
@@ -90,10 +90,10 @@ class HashingQueue:
             self._places.release()
 
     def run(self, work: Callable[[], T]) -> T:
-        """Run ``work`` when its turn comes, and return its result.
+        """Run ``work`` in a thread of the queue, and return its result.
 
         Raises:
-            Busy: the queue is full, or the operating system starts no process for the hash.
+            Busy: the queue is full, or no hashing process can be started.
 
         """
         with self.reserve() as is_reserved:
@@ -101,8 +101,8 @@ class HashingQueue:
                 raise Busy
             try:
                 return self._threads.submit(work).result()
-            except hashing_process.Gone:
-                _logger.exception("no password can be hashed: sign-ins are answered 503")
+            except hashing_process.ProcessFailed:
+                _logger.exception("no password can be hashed: sign-ins get 503")
                 raise Busy from None
 
 
@@ -117,7 +117,7 @@ def reserve_place() -> AbstractContextManager[bool]:
 
 
 def check_capacity() -> None:
-    """Refuse early, before any work that would be in vain.
+    """Refuse the request early if its password could not be hashed.
 
     Raises:
         Busy: the queue is full.
@@ -141,9 +141,9 @@ def hash_password(password: str) -> str:
 def verify(password: str, stored: str | None) -> tuple[bool, str | None]:
     """Return whether a password is right, and a new hash if the stored one is out of date.
 
-    Without a stored hash it takes as long as with one of Argon2id, so that the time of an answer does not
-    reveal whether an account exists. A hash of another system is verified in a queue of its own, and
-    replaced if the password is right. Call it outside of transactions.
+    Without a stored hash it takes as long as with one of Argon2id, so that the response time does not reveal
+    whether an account exists. Hashes of other systems are verified in their own queue, and replaced if the
+    password is right. Call it outside of transactions.
 
     Raises:
         Busy: the queue is full.
@@ -172,6 +172,6 @@ def _verify_foreign(password: str, stored: str) -> bool:
     try:
         return bool(identify_hasher(stored).verify(password, stored))
     except ValueError:
-        # The import refuses such hashes, but earlier releases stored them.
+        # The import refuses such hashes. Earlier releases stored them.
         _logger.exception("a stored password hash cannot be verified: its user needs a new password")
         return False

@@ -11,7 +11,7 @@ _ALIASES: Final = {"primary_email": "email", "primary_phone": "phone"}
 
 
 class Password(Text):
-    """A password, white space included."""
+    """A password. White space is part of it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"trim_whitespace": False, "max_length": 256, "write_only": True, **options})
@@ -70,7 +70,7 @@ class UserSerializer(Record):
         return fields
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require either a password or a hash for a new user."""
+        """Require either a password or a hash of a new user, and not both."""
         if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
             raise serializers.ValidationError({"password": "is required unless password_hash is sent"})
         return super().validate(attrs)

@@ -23,7 +23,7 @@ from identity.users.identifiers import Kind
 from identity.users.models import User
 
 
-def create(  # noqa: PLR0913 - one parameter a field
+def create(  # noqa: PLR0913 - one parameter for each field
     *,
     username: str,
     password: str = "",
@@ -37,7 +37,7 @@ def create(  # noqa: PLR0913 - one parameter a field
 ) -> User:
     """Create a user. Email and phone are unverified, and proven if the caller vouches for them.
 
-    Another account that holds a proven identifier unproven loses it. ``password_hash`` is a hash of
+    If they are proven, an account that has one of them unproven loses it. ``password_hash`` is a hash of
     another system, instead of a password.
 
     Raises:
@@ -60,7 +60,7 @@ def create(  # noqa: PLR0913 - one parameter a field
     return user
 
 
-def new_user(  # noqa: PLR0913 - one parameter a field
+def new_user(  # noqa: PLR0913 - one parameter for each field
     *, username: str, email: str, phone: str, name: str, password: str, verified: set[Kind]
 ) -> User:
     """Return an unsaved user who registers. ``verified`` are the kinds of the proven identifiers.
@@ -87,7 +87,7 @@ def new_user(  # noqa: PLR0913 - one parameter a field
 def add(user: User) -> None:
     """Insert a user of ``new_user``. The caller writes the audit entry.
 
-    Another account that holds a proven identifier of the user unproven loses it.
+    An account that has a proven identifier of the user unproven loses it.
 
     Raises:
         Invalid: another user of this tenant has an identifier.
@@ -109,8 +109,8 @@ def change(
     """Change the identifiers, name, avatar or custom data of a user.
 
     ``proven`` is the kind of identifier that the user has just verified. Without it an administrator makes
-    the change: a new email or phone is then proven but unverified, and gives an account without an owner
-    a new owner. Another account that holds the new identifier unproven loses it.
+    the change. A new email or phone is then proven but unverified, and an account without an owner gets a new
+    owner. An account that has the new identifier unproven loses it.
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
@@ -120,7 +120,7 @@ def change(
     claimed = User(pk=user.pk, email=user.email)
     _set_identifiers(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
     ownership.lock_with_holders(claimed)
-    # ``search_text`` and the keys depend on fields that this change may not set: read the current row.
+    # ``search_text`` and the keys depend on all fields, also on those that this change does not set.
     records.lock(user, expected)
     user.refresh_from_db()
     was_unowned = proven is None and not fields.keys().isdisjoint(ownership.ADDRESSES)
@@ -152,7 +152,7 @@ def change(
 
 @dataclass(frozen=True, slots=True)
 class UserByPhone:
-    """The user of a phone. ``was_taken`` means that the user is new, and another account lost the phone."""
+    """The user of a phone. If ``was_taken``, the user is new, and another account has lost the phone."""
 
     user: User
     is_new: bool
@@ -166,13 +166,13 @@ class UserByPhone:
 
 @transaction.atomic
 def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone:
-    """Return the user of a phone, who is created if necessary. Of parallel calls only one creates.
+    """Return the user of a phone, and create the user if necessary. Parallel calls create only one.
 
     An existing user has proven the phone, or was created by an earlier call and has no owner yet. Any other
-    account with this phone loses it to the new user. The identifiers of a new user are unproven.
+    account with this phone loses it to the new user, whose identifiers are unproven.
 
     Raises:
-        Invalid: the phone breaks a rule, or the email of a new user breaks one or has another user.
+        Invalid: the phone or the email is invalid, or another user has the email.
 
     """
     user = User(name=name)
@@ -198,7 +198,7 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone
 def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
     """Create a user without a password, from an external provider that verified the email.
 
-    Another account that holds the email unproven loses it.
+    An account that has the email unproven loses it.
 
     Raises:
         Invalid: the email breaks a rule, or another user of this tenant has it.
@@ -214,7 +214,7 @@ def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
 
 
 def _set_proven(user: User, proven: Collection[Kind]) -> None:
-    """Set of each address of a new user whether it is proven."""
+    """Set whether each address of a new user is proven."""
     for kind in ownership.ADDRESSES:
         setattr(user, f"{kind}_proven", kind in proven if getattr(user, kind) else None)
 

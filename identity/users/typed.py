@@ -1,4 +1,4 @@
-"""Identifiers that were typed at a sign-in, as the audit log stores them (``audit.typed``)."""
+"""Identifiers typed at sign-in, as the audit log stores them: see ``audit.typed``."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ _PURPOSE: Final = "identifiers in the audit log"
 def identifier(text: str, *, name: str = "username", is_known: bool = False) -> Typed:
     """Return a typed identifier with the key that finds its entries in the active tenant."""
     kind, key = identifiers.parse(text)
-    return Typed(text, kind.value, _key(f"{kind} {key}", keyring.current()), name, is_known)
+    return Typed(text, kind.value, _key(f"{kind} {key}", keyring.current_id()), name, is_known)
 
 
 def keys_of(text: str) -> list[str]:

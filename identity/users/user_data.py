@@ -1,7 +1,7 @@
-"""The rows that other apps store of a user, and the effect of a change of owner on them.
+"""The rows that other apps store of a user, and what happens to them when the account gets a new owner.
 
-``settings.USER_DATA`` names the declarations by dotted path, so that this app imports none above it. A
-test fails for a model with a foreign key to a user and no declaration.
+``settings.USER_DATA`` names the declarations by dotted path, so that this app need not import them. A test
+fails if a model with a foreign key to a user has no declaration.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from identity.users.models import User
 class UserData:
     """A model with a foreign key to a user.
 
-    ``end`` deletes or ends the rows of a user whose account gets a new owner; without it they stay, and
-    ``reason`` says why. ``end_resting_on`` ends the rows that depend on an email or phone alone, when the
-    account loses it. ``evidence`` is a condition on ``OuterRef("pk")``, the user: such a row is evidence
-    that the account has an owner, like a proven identifier.
+    When an account gets a new owner, ``end`` deletes or ends its rows. Without ``end`` they stay. ``reason``
+    says why. When an account loses an email or phone, ``end_resting_on`` ends the rows that depend on it
+    alone. ``evidence`` is a condition on the user, ``OuterRef("pk")``. A matching row is evidence that the
+    account has an owner, like a proven identifier.
     """
 
     model: str
@@ -35,7 +35,7 @@ class UserData:
 
 @cache
 def get_declarations() -> tuple[UserData, ...]:
-    """Return all declarations, in the order in which their rows end."""
+    """Return all declarations, in the order in which their rows are ended."""
     return tuple(kind for path in settings.USER_DATA for kind in import_string(path))
 
 

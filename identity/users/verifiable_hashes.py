@@ -1,4 +1,4 @@
-"""Checks that a foreign password hash can be verified, by a try with the lowest costs of its algorithm."""
+"""Checking that a foreign password hash can be verified, by trying it with the lowest costs."""
 
 import re
 from typing import Final
@@ -22,7 +22,7 @@ _MAX_LOG_N_PER_R: Final = 16  # RFC 7914 section 2: N is less than 2^(128 * r / 
 
 
 def is_verifiable(encoded: str) -> bool:
-    """Return whether a password can be compared with a hash: its salt, checksum and costs are valid."""
+    """Return whether a hash has a valid salt, checksum and costs."""
     try:
         if encoded.startswith("argon2"):
             return _is_verifiable_argon2(encoded)

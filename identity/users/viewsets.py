@@ -64,7 +64,7 @@ class UserViewSet(CrudViewSet):
     }
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
-        """Return the number of users: counted if there are filters, otherwise from the stored row count."""
+        """Return the number of users: counted if there are filters, otherwise the stored number."""
         match self.query_filters():
             case {"search": _}:
                 return None
@@ -74,7 +74,7 @@ class UserViewSet(CrudViewSet):
                 return rows.count() if filters else row_counts.count_users()
 
     def total_expression(self) -> Any:
-        """Return an expression for the stored row count of users."""
+        """Return an expression for the stored number of users."""
         return row_counts.user_count_expression()
 
     def perform_create(self, fields: Row) -> UUID:

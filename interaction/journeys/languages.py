@@ -6,7 +6,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest
 from django.utils import translation
 
-from identity.http.languages import best_of
+from identity.http.languages import find_supported
 from interaction.journeys.pending import Pending
 
 PARAMETER: Final = "ui_locales"
@@ -15,7 +15,7 @@ PARAMETER: Final = "ui_locales"
 def get_chosen(request: HttpRequest) -> str | None:
     """Return the language that the URL of a page requests, if any."""
     try:
-        return best_of(request.GET.get(PARAMETER, ""))
+        return find_supported(request.GET.get(PARAMETER, ""))
     except SuspiciousOperation:  # too many parameters: the view refuses them
         return None
 
@@ -28,5 +28,5 @@ def get_browser_language(request: HttpRequest) -> str:
 
 def get_journey_language(request: HttpRequest, pending: Pending | None) -> str:
     """Return the language of a journey: the user's choice, the application's request, or the browser's."""
-    requested = best_of(pending.row.language or pending.authorization.ui_locales) if pending else None
+    requested = find_supported(pending.row.language or pending.authorization.ui_locales) if pending else None
     return get_chosen(request) or requested or get_browser_language(request)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.utils import translation
 
-from identity.http.languages import best_of
+from identity.http.languages import find_supported
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users.identifiers import Kind
@@ -70,5 +70,5 @@ def _enqueue(user: User, notice: Notice, channel: str, to: str, words: Mapping[s
 def _language(user: User) -> str | None:
     """Return the language of a user if it is known, else the active language."""
     locale = user.custom_data.get("locale")
-    known = best_of(locale) if isinstance(locale, str) else None
+    known = find_supported(locale) if isinstance(locale, str) else None
     return known or translation.get_language()

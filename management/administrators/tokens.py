@@ -34,7 +34,7 @@ class InvalidToken(Exception):
 def issue(administrator: Administrator) -> str:
     """Return a token that is valid for ``ADMINISTRATOR_TOKEN_SECONDS``."""
     now = int(time.time())
-    kid = keyring.current()
+    kid = keyring.current_id()
     claims = {
         "iss": settings.BASE_URL,
         "sub": str(administrator.pk),

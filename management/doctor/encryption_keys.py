@@ -14,11 +14,11 @@ def encryption_keys() -> Iterator[CheckMessage]:
     """Count the rows that need an older key, and those whose key is missing."""
     older: list[str] = []
     missing: list[str] = []
-    for kind in columns.declared():
-        for key, number in columns.by_key(kind).items():
+    for kind in columns.get_columns():
+        for key, number in columns.count_by_key(kind).items():
             if key not in settings.ENCRYPTION_KEYS:
                 missing.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
-            elif key != keyring.current():
+            elif key != keyring.current_id():
                 older.append(f"{number:,} {kind.name.replace('_', ' ')} ({key})")
     if missing:
         yield Error(

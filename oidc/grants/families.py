@@ -156,7 +156,7 @@ def new_family(  # noqa: PLR0913 - one parameter a column
         epoch=session.epoch,
         scope=scope,
         claims=claims,
-        key_id=keyring.current(),
+        key_id=keyring.current_id(),
         session_id=session.pk,
         auth_time=session.auth_time,
         amr=session.amr,
@@ -199,7 +199,7 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
 
 def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
     """Advance to the next generation, and return false if another request just did. One UPDATE decides."""
-    key_id = keyring.current()
+    key_id = keyring.current_id()
     if not _ROTATE({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
         return False
     log.count(entry)

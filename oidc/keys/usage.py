@@ -20,7 +20,7 @@ from django.utils import timezone
 from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
-from identity.resources.models import LONGEST_TTL
+from identity.resources.models import MAX_TTL
 from oidc.keys.models import SigningKey
 
 _ISSUES: Final = (Event.TOKEN_EXCHANGE.value, Event.TOKEN_REFRESH.value)
@@ -66,7 +66,7 @@ def get_usage(key: SigningKey) -> Usage:
 
 def _entries(key: SigningKey, activated_at: datetime) -> QuerySet[Entry]:
     """Return the audit entries of tokens that the key signed and that can still be unexpired."""
-    longest = max(LONGEST_TTL, settings.ACCESS_TOKEN_SECONDS, settings.ID_TOKEN_SECONDS)
+    longest = max(MAX_TTL, settings.ACCESS_TOKEN_SECONDS, settings.ID_TOKEN_SECONDS)
     since = max(activated_at, timezone.now() - timedelta(seconds=longest)) - _SLACK
     entries = Entry.objects.filter(tenant_id=tenancy.active_id(), created_at__gte=since)
     if key.retired_at is not None:

@@ -120,9 +120,9 @@ def _get_available_names(user: User, api: Resource | None, membership: Membershi
     if api is not None:
         available |= set(roles.get_user_scopes(user.pk, api.pk).values_list("name", flat=True))
     if membership is not None and api is not None:
-        available |= set(memberships.resource_scopes(membership, api.pk).values_list("name", flat=True))
+        available |= set(memberships.get_resource_scopes(membership, api.pk).values_list("name", flat=True))
     elif membership is not None:
-        available |= set(memberships.permissions(membership).values_list("name", flat=True))
+        available |= set(memberships.get_permissions(membership).values_list("name", flat=True))
     return available
 
 

@@ -29,17 +29,17 @@ def apart(monkeypatch):
     """As in a server. Yields something that does work in a thread which has a process of its own."""
     wanted = Event()
     wanted.set()
-    monkeypatch.setattr(hashing_process, "_wanted", wanted)
+    monkeypatch.setattr(hashing_process, "_enabled", wanted)
     monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
     run = passwords._queue.run
     yield run
-    run(hashing_process.end)
+    run(hashing_process.end_process)
 
 
 def process(apart):
     """The process that hashes, which is there once something was hashed."""
     passwords.verify(PASSWORD, None)
-    return apart(lambda: hashing_process._own.process)
+    return apart(lambda: hashing_process._local.process)
 
 
 @pytest.mark.parametrize("password", ["pässwörd 密码 🔑", "", "a\nb\r\n", "a\0b", '"\\u0041"', "x" * 4096])
@@ -53,7 +53,7 @@ def test_what_is_hashed_there_is_known_here_and_there(apart, password):
 
 def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
     with monkeypatch.context() as patch:
-        patch.setattr(hashing_process, "_wanted", Event())
+        patch.setattr(hashing_process, "_enabled", Event())
         stored = passwords.hash_password(PASSWORD)
 
     assert passwords.verify(PASSWORD, stored) == (True, None)
@@ -62,7 +62,7 @@ def test_what_was_hashed_here_is_known_there(monkeypatch, apart):
 
 def test_nobodys_password_is_hashed_there_too(apart):
     assert passwords.verify(PASSWORD, None) == (False, None)
-    assert apart(lambda: hashing_process._own.process).poll() is None
+    assert apart(lambda: hashing_process._local.process).poll() is None
 
 
 def test_a_damaged_hash_is_nobodys(apart):
@@ -103,7 +103,7 @@ def test_a_session_that_may_not_give_way_yet_tries_again(monkeypatch, answers, a
     autogroup.write_text.side_effect = answers
     monkeypatch.setattr(hashing_process, "_AUTOGROUP", autogroup)
 
-    hashing_process._give_way_as_a_session()
+    hashing_process._lower_session_priority()
 
     assert autogroup.write_text.call_args_list == [mock.call("10")] * asked
 
@@ -141,7 +141,7 @@ def test_one_that_was_killed_is_replaced(apart):
 @pytest.mark.parametrize("python", ["/bin/false", "/no/such/program"])
 def test_one_that_never_comes_up_is_told_to_operators_and_is_no_answer(apart, monkeypatch, caplog, python):
     stored = passwords.hash_password(PASSWORD)
-    first = apart(lambda: hashing_process._own.process)
+    first = apart(lambda: hashing_process._local.process)
     first.kill()
     first.wait()
     monkeypatch.setattr(sys, "executable", python)
@@ -165,8 +165,8 @@ def test_what_is_no_text_fails_without_ending_it(apart):
 def test_it_ends_with_whoever_asks():
     code = (
         "from identity.users import hashing_process as process;"
-        "process.use(); process.encode('x', 'saltsalt', (1, 8, 1));"
-        "print(process._own.process.pid, flush=True); import os; os._exit(0)"
+        "process.enable(); process.encode('x', 'saltsalt', (1, 8, 1));"
+        "print(process._local.process.pid, flush=True); import os; os._exit(0)"
     )
 
     # It has the pipe of standard error as well: while it goes on, so does this.

@@ -304,13 +304,13 @@ def test_signing_out_is_written_down_and_needs_no_tenant(acme, rival):
 
 def test_secrets_move_to_the_newest_encryption_key(operator, settings):
     key, _ = set_up(operator)
-    kinds = {kind.name: kind for kind in columns.declared()}
+    kinds = {kind.name: kind for kind in columns.get_columns()}
     settings.ENCRYPTION_KEYS = {"11111111": b"x" * 32, **settings.ENCRYPTION_KEYS}
 
-    assert sum(batch.closed for batch in columns.reencrypt(kinds["second_steps"])) == 0
+    assert sum(batch.undecryptable for batch in columns.reencrypt(kinds["second_steps"])) == 0
 
     row = Administrator.objects.get(pk=operator.who.pk)
     assert row.sealed_totp_secret.startswith("11111111.")
     assert second_step.decrypt_secret(row, row.sealed_totp_secret) == base64.b32decode(key.replace(" ", ""))
-    assert columns.under_older_keys(kinds["recovery_codes"]) >= 10
+    assert columns.count_outdated(kinds["recovery_codes"]) >= 10
     second_step.remove(row)  # nobody else opens what this key sealed

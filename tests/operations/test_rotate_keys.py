@@ -125,7 +125,7 @@ def undone(acme) -> Iterator[None]:
     """
     with transaction.atomic():
         with tenancy.using(tenancy.EVERYWHERE):
-            for kind in columns.declared():
+            for kind in columns.get_columns():
                 rows = kind.rows()
                 of_a_tenant = any(field.name == "tenant" for field in rows.model._meta.fields)
                 (rows.exclude(tenant=acme.tenant) if of_a_tenant else rows).delete()
@@ -152,7 +152,7 @@ def stored(acme, undone) -> dict[str, Any]:
 
 
 def left() -> dict[str, int]:
-    return {kind.name: columns.under_older_keys(kind) for kind in columns.declared()}
+    return {kind.name: columns.count_outdated(kind) for kind in columns.get_columns()}
 
 
 def done(report: Any) -> dict[str, int]:

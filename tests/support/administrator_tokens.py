@@ -33,7 +33,7 @@ def is_unknown(answer):
 
 def key_of(kid=None):
     """The secret behind administrator tokens, as only this installation knows it."""
-    return keyring.subkey("administrator tokens", kid or keyring.current()).hex()
+    return keyring.subkey("administrator tokens", kid or keyring.current_id()).hex()
 
 
 def sealed(header, payload, secret=None):
@@ -51,5 +51,5 @@ def changed(token, header=(), claims=()):
 
 def forged(token, secret, algorithm="HS256"):
     """The same claims, signed with something else."""
-    header = {"typ": "admin+jwt", "kid": keyring.current()}
+    header = {"typ": "admin+jwt", "kid": keyring.current_id()}
     return jwt.encode(claims_of(token), secret, algorithm=algorithm, headers=header)

@@ -78,7 +78,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )
     user = session.user
-    before = user.proven_addresses()
+    before = user.get_proven_addresses()
     others = User.objects.filter(**{f"{kind}_key": proof.identifier_key}).exclude(pk=session.user_id)
     if any(other.has_proven(kind) for other in others):
         raise ContactTaken

@@ -92,14 +92,14 @@ def _reencrypt(*, dry_run: bool) -> list[Step]:
     that still need an older key. ``moves`` says when those rows are re-encrypted without this command.
     """
     results = []
-    for kind in columns.declared():
+    for kind in columns.get_columns():
         batches = [] if dry_run or not kind.purpose else list(columns.reencrypt(kind))
         results.append(
             {
                 "kind": kind.name,
-                "done": sum(batch.done for batch in batches),
-                "closed": sum(batch.closed for batch in batches),
-                "left": columns.under_older_keys(kind),
+                "done": sum(batch.reencrypted for batch in batches),
+                "closed": sum(batch.undecryptable for batch in batches),
+                "left": columns.count_outdated(kind),
                 "moves": kind.moves,
             }
         )

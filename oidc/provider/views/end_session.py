@@ -32,7 +32,7 @@ from oidc.provider.sign_out import PARAMETERS, SignOut
 def end_session(request: HttpRequest) -> HttpResponse:
     """Sign the browser out: at once if the hint names its session, otherwise after a confirmation."""
     form = _read_parameters(request)
-    if language := languages.best_of(form["ui_locales"]):
+    if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
     if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
         # Browsers send SameSite=Lax cookies with a cross-site GET, but not with a POST.

@@ -36,7 +36,7 @@ class TestSignIn:
 
         claims = jwt.decode(token, key_of(), algorithms=["HS256"], issuer=configured.BASE_URL)
 
-        assert header_of(token) == {"alg": "HS256", "typ": "admin+jwt", "kid": keyring.current()}
+        assert header_of(token) == {"alg": "HS256", "typ": "admin+jwt", "kid": keyring.current_id()}
         assert claims["sub"] == str(administrator.pk)
         assert claims["exp"] - claims["iat"] == 86_400
         assert abs(claims["iat"] - time.time()) < 60

@@ -90,7 +90,7 @@ class TestTokens:
 
     @pytest.mark.parametrize("purpose", ["refresh tokens", "client secrets", "signing keys"])
     def test_with_a_key_of_another_purpose(self, token, purpose):
-        is_unknown(me(forged(token, keyring.subkey(purpose, keyring.current()).hex())))
+        is_unknown(me(forged(token, keyring.subkey(purpose, keyring.current_id()).hex())))
 
     @pytest.mark.parametrize("typ", ["JWT", "at+jwt", "", "ADMIN+JWT", None, ["admin+jwt"]], ids=repr)
     def test_case_F06_of_another_type(self, token, typ):

@@ -148,7 +148,7 @@ class TestCost:
     def test_attack_AP04_a_costly_hash_is_refused_by_the_api(self, acme, kind):
         answer = superuser(acme).post("/users", username="costly", password_hash=COSTLY[kind])
 
-        assert "asks for too much" in refusal_of(answer, 400)
+        assert "takes too much" in refusal_of(answer, 400)
 
     @pytest.mark.parametrize("kind", set(COSTLY) - {"argon2 lanes"})
     def test_decision_N12_an_operator_may_import_it(self, kind):

@@ -320,7 +320,7 @@ def test_attack_nothing_that_is_stored_opens_anything(journeys: Journeys) -> Non
         assert client.redeem(text).status_code == client.refresh(text).status_code == 400
 
 
-_SEALED = [kind for kind in columns.declared() if kind.purpose]
+_SEALED = [kind for kind in columns.get_columns() if kind.purpose]
 
 
 @pytest.mark.parametrize("kind", _SEALED, ids=lambda kind: kind.name)
