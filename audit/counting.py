@@ -71,7 +71,7 @@ def find_page_start(
     """Return the end of the segment in which a page begins, and the number of its entries to skip.
 
     ``skipped`` is the number of entries that are newer than the page, ``total`` the number of all entries.
-    Return None if the page begins after the last segment.
+    Return None if the page begins after the watermark.
     """
     older = total - skipped
     if hidden:
@@ -105,7 +105,8 @@ def _hidden(tenant_id: str, keys: Collection[str]) -> QuerySet[Entry]:
 def advance_watermark(tenant_id: str) -> bool:
     """Advance the watermark to a minute ago, and store the number of entries before it.
 
-    Return false if another process is advancing it, or if a transaction that writes entries does not end.
+    Return false if another process is advancing it, or if a transaction that writes entries does not end in
+    time.
     """
     CountWatermark.objects.get_or_create(pk=tenant_id, defaults={"watermark": _BEGINNING, "entries": 0})
     watermark = _now() - timedelta(seconds=2 * LATE)

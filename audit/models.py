@@ -17,7 +17,7 @@ from database.clock import DatabaseNow
 MIN_DAYS: Final = 31
 
 
-# A request id contains the time of the request. Entries of the request are written about then.
+# A request id contains the time of the request, and its entries are written about then.
 _BEFORE: Final = timedelta(minutes=1)
 _AFTER: Final = timedelta(minutes=10)
 
@@ -46,11 +46,9 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return self.exclude(key__in=sorted(hidden)) if hidden else self
 
     def update(self, **_: object) -> NoReturn:
-        """Raise ``AppendOnly``."""
         raise AppendOnly
 
     def delete(self) -> NoReturn:
-        """Raise ``AppendOnly``."""
         raise AppendOnly
 
 
@@ -108,7 +106,6 @@ class Entry(models.Model):
         super().save(*args, **kwargs)  # type: ignore[arg-type]
 
     def delete(self, *_: object, **__: object) -> NoReturn:
-        """Raise ``AppendOnly``."""
         raise AppendOnly
 
 

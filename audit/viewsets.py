@@ -82,7 +82,10 @@ class EntryViewSet(GenericViewSet[Entry]):
         return self.get_paginated_response(self.paginate_queryset(entries.values(*_COLUMNS)))
 
     def total(self, entries: QuerySet[Any]) -> int | None:
-        """Return the number of entries. None has the query of the page count them, if filters match few."""
+        """Return the number of entries, or None if the query of the page should count them.
+
+        That is faster if the filters match few entries.
+        """
         if not self.active_filters:
             return counting.count_entries(self._tenant_id(), hidden=hidden_from(self.request.user))
         return None if self.active_filters >= {"key", "application_id"} else entries.count()

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Final
 import orjson
 from rest_framework import serializers
 
-_LARGEST_OBJECT: Final = 64 * 1024  # bytes
-_TOO_GREAT: Final = 2.0**63  # PostgreSQL would return it as a whole number, which JSON writers refuse
+_MAX_OBJECT_BYTES: Final = 64 * 1024
+_FLOAT_LIMIT: Final = 2.0**63  # PostgreSQL returns larger floats as integers, which orjson cannot write
 _LINE_BREAKS: Final = {"\t", "\n", "\r"}
 
 
-def timestamp(moment: datetime) -> str:
-    """Return a moment as UTC with milliseconds and ``Z``."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def timestamp(value: datetime) -> str:
+    """Return a timestamp as text: UTC with milliseconds and ``Z``."""
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Timestamp(serializers.DateTimeField):
@@ -27,49 +27,45 @@ class Timestamp(serializers.DateTimeField):
 
 
 class Flag(serializers.BooleanField):
-    """True or false. Other values, such as ``1`` or ``"true"``, are refused."""
+    """A JSON boolean. Other values, such as ``1`` or ``"true"``, are refused."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the flag, checked."""
         if not isinstance(data, bool):
             raise serializers.ValidationError("must be true or false")
         return data
 
 
 class FlagText(serializers.BooleanField):
-    """``true`` or ``false`` in a query."""
+    """A boolean in the query string: ``true`` or ``false``."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the flag, checked."""
         if data not in {"true", "false"}:
             raise serializers.ValidationError("must be true or false")
         return bool(data == "true")
 
 
 class WholeNumber(serializers.IntegerField):
-    """A whole number. Text and booleans are refused."""
+    """A JSON integer. Strings and booleans are refused."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number, checked."""
         if not isinstance(data, int) or isinstance(data, bool):
             raise serializers.ValidationError("must be a whole number")
         return super().to_internal_value(data)
 
 
 class Text(serializers.CharField):
-    """Text. Numbers are refused, which REST framework would convert."""
+    """A JSON string. Numbers are refused, which REST framework would convert."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text, checked."""
         if not isinstance(data, str):
             raise serializers.ValidationError("must be a string")
         return super().to_internal_value(data)
 
 
 class Line(Text):
-    """Text of one line, without control characters. ``null`` is an empty string if the field may be blank.
+    """One line of text without control characters. ``null`` means an empty string if the field may be blank.
 
-    ``pattern`` documents the check in the OpenAPI schema.
+    ``pattern`` describes the check in the OpenAPI schema.
     """
 
     allowed: ClassVar[set[str]] = set()
@@ -84,7 +80,6 @@ class Line(Text):
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text, checked."""
         text = super().to_internal_value(data)
         if any(unicodedata.category(c) == "Cc" and c not in self.allowed for c in text):
             raise serializers.ValidationError("must not contain control characters")
@@ -98,12 +93,11 @@ class Line(Text):
 
 
 class Name(Line):
-    """A name: neither empty nor only white space."""
+    """A name, which has at least one character that is not white space."""
 
     pattern = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$"
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the name, checked."""
         name = super().to_internal_value(data)
         if not name.strip():
             raise serializers.ValidationError("must not be blank")
@@ -111,7 +105,7 @@ class Name(Line):
 
 
 class Description(Line):
-    """A longer text, which may have tabs and line breaks."""
+    """A text that may have tabs and line breaks."""
 
     allowed = _LINE_BREAKS
     pattern = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"
@@ -121,7 +115,7 @@ class Description(Line):
 
 
 class Url(Line):
-    """An ``https`` URL that browsers fetch, and the server never does."""
+    """An ``https`` URL for browsers. The server never fetches it."""
 
     pattern = r"^(https://[^\s\"'<>\\\u0000-\u001f\u007f-\u009f]*)?$"
 
@@ -129,7 +123,6 @@ class Url(Line):
         super().__init__(**{"max_length": 2048, "required": False, "allow_blank": True, **options})
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the address, checked."""
         url = super().to_internal_value(data)
         if url and not url.startswith("https://"):
             raise serializers.ValidationError("must be an https URL")
@@ -142,40 +135,39 @@ class JSONObject(serializers.DictField):
     """A JSON object of at most 64 KiB, with numbers that all databases and clients preserve."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Return the object, checked."""
         value: dict[str, Any] = super().to_internal_value(data)
-        if len(orjson.dumps(value)) > _LARGEST_OBJECT:
+        if len(orjson.dumps(value)) > _MAX_OBJECT_BYTES:
             raise serializers.ValidationError("must have at most 64 KiB of JSON")
-        if any(abs(number) >= _TOO_GREAT for number in _floats(value)):
+        if any(abs(number) >= _FLOAT_LIMIT for number in _floats(value)):
             raise serializers.ValidationError("must not hold numbers of more than 63 bits")
         return value
 
 
 def _floats(value: object) -> Iterator[float]:
     """Return the floating-point numbers at any depth of a value."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
+    remaining = [value]
+    while remaining:
+        part = remaining.pop()
         if isinstance(part, dict):
-            waiting.extend(part.values())
+            remaining.extend(part.values())
         elif isinstance(part, list):
-            waiting.extend(part)
+            remaining.extend(part)
         elif isinstance(part, float):
             yield part
 
 
-_LONGEST_ID: Final = 64
+_MAX_ID_LENGTH: Final = 64
 
 
 class Ids(serializers.ListField):
-    """A list of ids. A fast check of all items comes first, because most long lists are valid."""
+    """A list of ids. Most long lists are valid, so a fast check of all items comes first."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"child": Line(max_length=_LONGEST_ID), "max_length": 10_000, **options})
+        super().__init__(**{"child": Line(max_length=_MAX_ID_LENGTH), "max_length": 10_000, **options})
 
     def run_child_validation(self, data: Any) -> list[Any]:
-        """Return the items, checked one by one only if the fast check fails."""
-        if all(type(item) is str and item.isprintable() and 0 < len(item) <= _LONGEST_ID for item in data):
+        """Return the items. They are checked one by one only if the fast check fails."""
+        if all(type(item) is str and item.isprintable() and 0 < len(item) <= _MAX_ID_LENGTH for item in data):
             return list(data)
         checked: list[Any] = super().run_child_validation(data)
         return checked

@@ -53,8 +53,8 @@ class ListQuery:
 class BoundListQuery:
     """A list query with the values of its parameters.
 
-    For pages that no compiled statement can read, ``rows`` returns the query itself, and ``keys`` a query for
-    the same rows that reads no other table.
+    Pages far from the beginning are read with the ORM. For them ``rows`` returns the query, and ``keys`` a
+    query for the same rows that reads no other table.
     """
 
     def __init__(

@@ -73,7 +73,7 @@ class TenantViewSet(GenericViewSet[Any]):
         """
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
-        """Return the number of rows of a list. None has the query of the page count them."""
+        """Return the number of rows of a list, or None if the query of the page should count them."""
         return rows.count()
 
     def page_response(self, rows: QuerySet[Any, Row] | BoundListQuery) -> Response:

@@ -70,7 +70,7 @@ def clean_password(password: str) -> str:
 
 
 def authenticate(*, identifier: str, password: str) -> User:
-    """Return the user with this identifier and password. An unknown identifier takes as long.
+    """Return the user with this identifier and password. An unknown identifier takes the same time.
 
     Raises:
         InvalidCredentials: no user has the identifier, or the user has another password or none.

@@ -114,7 +114,7 @@ def count_formats() -> tuple[Format, ...]:
             break
         prefix = hash_formats.cost_prefix(found[0])
         if not found[0].startswith(prefix):
-            break  # an unknown format, which the next query would find again
+            break  # an unknown format: the next query would find the same hash again
         samples[prefix] = found[0]
     if not samples:
         return ()
