@@ -1,4 +1,4 @@
-"""The total of the log: counted once up to a moment, and exact whatever comes late or goes."""
+"""The total of the audit log: stored before a watermark, counted after it, and always exact."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -33,28 +33,28 @@ def write(world: World, days_ago: float = 0, number: int = 1) -> None:
 
 
 def total(world: World) -> int:
-    """The number that is told, which must be that of the rows."""
-    told = counting.count_entries(world.tenant.pk)
-    assert told == Entry.objects.filter(tenant_id=world.tenant.pk).count()
-    return told
+    """The total, which must be the number of rows."""
+    number = counting.count_entries(world.tenant.pk)
+    assert number == Entry.objects.filter(tenant_id=world.tenant.pk).count()
+    return number
 
 
-def known(world: World) -> int:
-    """How many of them need not be counted any more."""
+def stored(world: World) -> int:
+    """The stored number of entries before the watermark."""
     return CountWatermark.objects.get(pk=world.tenant.pk).entries
 
 
 @pytest.fixture
 def counted(acme: World) -> World:
-    """A tenant whose entries are counted, save those of the last minute."""
+    """A tenant whose watermark is a minute ago."""
     write(acme, 90, 3)
     write(acme, 2, 4)
     assert counting.advance_watermark(acme.tenant.pk)
-    assert known(acme) == 7
+    assert stored(acme) == 7
     return acme
 
 
-def test_before_anything_is_known_all_are_counted(acme, rival):
+def test_without_a_watermark_all_entries_are_counted(acme, rival):
     before = total(acme)
     write(acme, 1, 3)
     write(rival, 1, 5)
@@ -62,33 +62,33 @@ def test_before_anything_is_known_all_are_counted(acme, rival):
     assert not CountWatermark.objects.filter(pk=acme.tenant.pk).exists()
 
 
-def test_what_comes_after_the_moment_is_counted_each_time(counted):
+def test_entries_after_the_watermark_are_counted_each_time(counted):
     before = total(counted)
     write(counted, 0, 3)
     assert total(counted) == before + 3
-    assert known(counted) == 7
+    assert stored(counted) == 7
 
 
-def test_what_comes_late_is_noted(counted, rival):
+def test_a_late_entry_corrects_the_stored_number(counted, rival):
     before = total(counted)
     write(counted, 1, 2)
     write(counted, 400)
     write(rival, 1)
     assert total(counted) == before + 3
-    assert known(counted) == 10
+    assert stored(counted) == 10
 
 
-def test_what_the_retention_takes_is_noted(counted):
+def test_a_deleted_entry_corrects_the_stored_number(counted):
     retention.set_days(counted.tenant.pk, 31)
     before = total(counted)
     assert sum(retention.purge()) >= 3
     # The purge writes an entry of its own.
     assert total(counted) == before - 3 + 1
-    assert known(counted) == 4
+    assert stored(counted) == 4
     retention.set_days(counted.tenant.pk, None)
 
 
-def test_what_was_rolled_back_never_was(counted):
+def test_a_rolled_back_entry_is_not_counted(counted):
     before = total(counted)
     with transaction.atomic():
         write(counted, 1, 5)
@@ -98,19 +98,19 @@ def test_what_was_rolled_back_never_was(counted):
     assert total(counted) == before
 
 
-def test_the_moment_moves_on_when_many_came_after_it(acme, monkeypatch):
+def test_the_watermark_advances_when_many_entries_are_after_it(acme, monkeypatch):
     monkeypatch.setattr(counting, "SEGMENT_SIZE", 5)
     write(acme, 3, 6)
     before = total(acme)
-    assert known(acme) == 6
+    assert stored(acme) == 6
     assert total(acme) == before
     write(acme, 2, 1)
-    assert (total(acme), known(acme)) == (before + 1, 7)
+    assert (total(acme), stored(acme)) == (before + 1, 7)
 
 
 @pytest.fixture
 def segmented(acme: World, rival: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A tenant whose entries are counted in segments of three, save more of one moment."""
+    """A tenant with segments of three entries. A segment has more if they have the same time."""
     monkeypatch.setattr(counting, "SEGMENT_SIZE", 3)
     for days_ago, number in ((400, 1), (90, 5), (60, 2), (41, 1), (40, 3), (9, 2), (2, 4)):
         write(acme, days_ago, number)
@@ -126,7 +126,7 @@ def segments(world: World) -> QuerySet[CountSegment]:
 
 
 def pages(world: World, size: int) -> list[str]:
-    """The ids of all pages, one after the other."""
+    """The ids on all pages, in order."""
     admin = management.superuser(world)
     found: list[str] = []
     for number in count(1):
@@ -179,7 +179,7 @@ def test_no_page_skips_more_than_a_segment(segmented):
 
 
 def test_a_segment_that_is_missing_counts_as_newer(segmented):
-    """Another release may have moved the moment on meanwhile."""
+    """Another release may have advanced the watermark without segments."""
     write(segmented, 0, 5)
     CountWatermark.objects.filter(pk=segmented.tenant.pk).update(
         watermark=timezone.now(), entries=total(segmented)
@@ -190,7 +190,7 @@ def test_a_segment_that_is_missing_counts_as_newer(segmented):
     assert counting.find_page_start(segmented.tenant.pk, every - 1, every) is not None
 
 
-def test_the_list_tells_the_total_whatever_is_known(counted):
+def test_the_api_returns_the_exact_total(counted):
     admin = management.superuser(counted)
     assert result_of(admin.get("/logs"))["total"] == total(counted)
     write(counted, 1, 2)
@@ -203,7 +203,7 @@ def test_the_list_tells_the_total_whatever_is_known(counted):
 class TestAtOnce:
     @pytest.fixture
     def meanwhile(self, counted) -> Iterator[Any]:
-        """Somebody else's transaction, which writes and ends when it is told to."""
+        """A concurrent transaction, which writes and ends on a signal."""
         wrote, end = Signal(), Signal()
 
         def work(days_ago: float) -> None:
@@ -231,7 +231,7 @@ class TestAtOnce:
         finish()
 
     @pytest.mark.parametrize("days_ago", [0, 1, 400])
-    def test_the_moment_waits_for_everybody_who_writes(self, counted, meanwhile, days_ago):
+    def test_the_watermark_waits_for_transactions_that_write_entries(self, counted, meanwhile, days_ago):
         before = total(counted)
         finish = meanwhile(days_ago)
 
@@ -243,7 +243,7 @@ class TestAtOnce:
         assert counting.advance_watermark(counted.tenant.pk)
         assert total(counted) == before + 1
 
-    def test_nobody_who_writes_waits_for_the_moment(self, counted):
+    def test_writers_do_not_wait_for_the_watermark(self, counted):
         before = total(counted)
         with transaction.atomic():
             list(CountWatermark.objects.select_for_update().filter(pk=counted.tenant.pk))
@@ -258,8 +258,8 @@ def impatiently(world: World) -> None:
         write(world)
 
 
-def test_the_triggers_of_an_earlier_release_give_way(counted):
-    """Or what comes late would be noted twice."""
+def test_the_triggers_of_an_earlier_release_are_replaced(counted):
+    """Otherwise a late entry would be counted twice."""
     note = "UPDATE audit_counted SET entries = entries + 1"
     each, what = ("", f"BEGIN {note}; END")
     if connection.vendor == "postgresql":
@@ -276,7 +276,7 @@ def test_the_triggers_of_an_earlier_release_give_way(counted):
 
 
 @pytest.mark.parametrize("name", sorted(count_triggers.LATE_ENTRIES.names(connection.vendor)))
-def test_a_trigger_that_is_missing_is_told_and_made_again(counted, name):
+def test_a_missing_trigger_is_reported_and_created_again(counted, name):
     with connection.cursor() as cursor:
         cursor.execute(
             f"DROP TRIGGER {name}" + (" ON audit_entry" if connection.vendor == "postgresql" else "")
