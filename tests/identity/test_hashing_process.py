@@ -30,10 +30,10 @@ def apart(monkeypatch):
     wanted = Event()
     wanted.set()
     monkeypatch.setattr(hashing_process, "_enabled", wanted)
-    monkeypatch.setattr(passwords, "_queue", passwords.HashingQueue(running=1, waiting=8))
-    run = passwords._queue.run
-    yield run
-    run(hashing_process.end_process)
+    queue = passwords.HashingQueue(running=1, waiting=8)
+    monkeypatch.setattr(passwords, "_queue", queue)
+    yield queue.run
+    queue.run(hashing_process.end_process)
 
 
 def process(apart):

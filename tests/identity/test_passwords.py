@@ -274,10 +274,7 @@ class TestPlaces:
         assert (refusal.status, refusal.reason) == (503, "overloaded")
         assert int(refusal.headers["Retry-After"]) > 0
 
-    def test_a_sign_in_without_a_place_costs_no_statement(self, acme, monkeypatch):
-        full = passwords.HashingQueue(running=1, waiting=0)
-        assert full._places.acquire(blocking=False)
-        monkeypatch.setattr(passwords, "_queue", full)
+    def test_a_sign_in_without_a_place_costs_no_statement(self, acme, crowded):
         sent = {"identifier": "somebody", "password": PASSWORD}
         path = f"/t/{acme.tenant.slug}{SIGN_IN}"
         Client().post(path, sent, content_type="application/json")  # the tenant is remembered

@@ -147,7 +147,7 @@ class TestRoles:
         furnish(acme)
         operator = operators.at(acme, administrator(role="auditor", is_superuser=True))
         shown = operator.get("/admin/users/user/").text
-        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        token = management.administrator_token(operator.who.username, PASSWORD, acme.address)
         caller = management.Caller(acme, token)
 
         for kind in pages():
@@ -167,7 +167,7 @@ class TestRoles:
     def test_support_changes_users_and_nothing_else(self, acme):
         user, client = acme.user(), acme.application()
         operator = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
-        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        token = management.administrator_token(operator.who.username, PASSWORD, acme.address)
         caller = management.Caller(acme, token)
 
         assert operate(operator, "users/user", user, "suspend").status_code == 302
@@ -194,7 +194,7 @@ class TestRoles:
 
     def test_who_is_no_administrator_by_role_makes_none(self, acme):
         operator = operators.at(acme, administrator(role="auditor", is_superuser=True))
-        token = management._signed_in(operator.who.username, PASSWORD, configured.BASE_URL)
+        token = management.administrator_token(operator.who.username, PASSWORD, configured.BASE_URL)
         root = management.Caller(cast.default_world(), token)
 
         assert root.get("/administrators").status_code == 200

@@ -12,7 +12,7 @@ class TestAdministrators:
         made = root.created(
             "/administrators", username=name, password="secret", tenants=[acme.tenant.slug], email="a@x.org"
         )
-        signed_in = management._signed_in(name, "secret", root.world.address)
+        signed_in = management.administrator_token(name, "secret", root.world.address)
         caller = management.Caller(acme, signed_in)
 
         before = caller.get("/users").status_code
@@ -45,7 +45,7 @@ class TestAdministrators:
     def test_decision_T6_a_new_password_ends_tokens(self, root, acme):
         row = management.new_administrator(acme)
         caller = management.Caller(
-            acme, management._signed_in(row.username, management.PASSWORD, root.world.address)
+            acme, management.administrator_token(row.username, management.PASSWORD, root.world.address)
         )
 
         result_of(root.patch(f"/administrators/{row.pk}", password="brand new"))

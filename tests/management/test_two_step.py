@@ -94,7 +94,7 @@ class TestSettingUp:
         assert not [code for code in codes for digest in stored if code.replace("-", "") in digest]
 
     def test_ends_tokens_of_the_api(self, acme, operator):
-        token = management._signed_in(operator.who.username, PASSWORD, acme.address)
+        token = management.administrator_token(operator.who.username, PASSWORD, acme.address)
         assert management.Caller(acme, token).get("/users").status_code == 200
 
         set_up(operator)

@@ -33,7 +33,7 @@ _TLS = httpx.create_ssl_context()
 _clients: list[httpx.Client] = []
 
 
-def _new_client() -> httpx.Client:
+def new_client() -> httpx.Client:
     _clients.append(httpx.Client(verify=_TLS))
     return _clients[-1]
 
@@ -124,7 +124,7 @@ class Browser:
     """A person's browser: keeps cookies, follows nothing by itself."""
 
     world: World
-    http: httpx.Client = field(default_factory=_new_client)
+    http: httpx.Client = field(default_factory=new_client)
 
     def get(self, address: str, **options: Any) -> httpx.Response:
         return self.http.get(self._whole(address), **options)

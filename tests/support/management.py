@@ -93,7 +93,7 @@ class Caller:
         return row
 
 
-def _signed_in(username: str, password: str, base: str) -> str:
+def administrator_token(username: str, password: str, base: str) -> str:
     """A token that is proof enough of who signed in: an old one does not make administrators."""
     return _signed_in_lately(username, password, base, int(time.monotonic() // 1200))
 
@@ -107,7 +107,9 @@ def _signed_in_lately(username: str, password: str, base: str, _: int) -> str:
 
 def superuser(world: World) -> Caller:
     """The administrator of everything, who signs in seldom."""
-    return Caller(world, _signed_in(settings.ADMIN_USERNAME, settings.ADMIN_PASSWORD, settings.BASE_URL))
+    return Caller(
+        world, administrator_token(settings.ADMIN_USERNAME, settings.ADMIN_PASSWORD, settings.BASE_URL)
+    )
 
 
 def new_administrator(*worlds: World) -> Administrator:
@@ -122,7 +124,7 @@ def new_administrator(*worlds: World) -> Administrator:
 def administrator(world: World, *others: World) -> Caller:
     """A new administrator of a tenant (and of others), signed in."""
     row = new_administrator(world, *others)
-    return Caller(world, _signed_in(row.username, PASSWORD, settings.BASE_URL))
+    return Caller(world, administrator_token(row.username, PASSWORD, settings.BASE_URL))
 
 
 @dataclass(frozen=True)

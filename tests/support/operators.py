@@ -25,7 +25,7 @@ def administrator(**fields: Any) -> Administrator:
 
 
 def _new_http() -> httpx.Client:
-    client = cast._new_client()
+    client = cast.new_client()
     client.base_url = httpx.URL(settings.BASE_URL)
     return client
 

@@ -99,7 +99,7 @@ class TestRefusals:
 
     def test_attack_AP12_what_an_auditor_was_refused_leaves_one_entry_a_minute(self, acme):
         who = operators.administrator(role="auditor", tenants=[acme.tenant.slug])
-        token = management._signed_in(who.username, cast.PASSWORD, acme.address)
+        token = management.administrator_token(who.username, cast.PASSWORD, acme.address)
         here = Client(headers={"Authorization": f"Bearer {token}"})  # in this process, whose minutes are ours
         api = f"/t/{acme.tenant.slug}/api/v1"
 

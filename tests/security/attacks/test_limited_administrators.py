@@ -21,7 +21,7 @@ _TYPED = {"username": "eve", "password": "correct horse battery", "name": "Eve",
 
 
 def caller_of(who: Administrator, world: Any) -> management.Caller:
-    return management.Caller(world, management._signed_in(who.username, PASSWORD, world.address))
+    return management.Caller(world, management.administrator_token(who.username, PASSWORD, world.address))
 
 
 def support_of(world: Any) -> tuple[management.Caller, operators.Operator]:
