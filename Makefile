@@ -8,7 +8,7 @@ SECURITY := .venv-security
 FUZZED := redirect_uris basic_header form json_body jwt_header phone email
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check audit verify verify-long bench docs format lock messages release clean
+.PHONY: help run test test-fast coverage check audit verify verify-long bench docs format lock messages release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ test: $(VENV)/development ## Run the tests on SQLite and, where it is running, o
 
 test-fast: $(VENV)/development ## Run the tests that need no server: about a minute
 	@$(BIN)/python -m pytest -q --fast
+
+coverage: $(VENV)/development ## Run the tests and say which lines and branches of the product nobody ran
+	@tests/run --coverage
 
 check: $(VENV)/development ## Check style, types, import order, settings and migrations
 	$(BIN)/ruff check .
