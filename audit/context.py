@@ -36,7 +36,7 @@ def current() -> Origin:
 
 
 @contextmanager
-def at(origin: Origin) -> Iterator[None]:
+def using(origin: Origin) -> Iterator[None]:
     """Use this origin for the entries of the block."""
     token = _current.set(origin)
     try:
@@ -55,12 +55,12 @@ def tenant(tenant_id: str) -> Iterator[None]:
         _current.reset(token)
 
 
-def serve(tenant_id: str) -> None:
+def set_served_tenant(tenant_id: str) -> None:
     """Set the tenant of the request, until the request ends."""
     _current.set(replace(_current.get(), served_tenant_id=tenant_id))
 
 
-def act_as(
+def set_actor(
     *, administrator_id: int | None = None, application_id: str | None = None, user_id: str | None = None
 ) -> None:
     """Set the actor, until the request ends."""

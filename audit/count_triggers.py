@@ -72,7 +72,7 @@ _SQLITE: Final = [
 
 class _LateEntries(Triggers):
     table = _SEGMENTS
-    carriers = ("audit_entry",)
+    trigger_tables = ("audit_entry",)
 
     def names(self, vendor: str) -> AbstractSet[str]:
         return _NAMES

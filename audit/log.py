@@ -9,7 +9,7 @@ from audit import context
 from audit.events import Event
 from audit.metrics import ENTRIES
 from audit.models import Entry
-from audit.typed import Typed
+from audit.typed import TypedIdentifier
 from database.statements import Insert
 
 _MAX_TEXT: Final = 256
@@ -27,11 +27,11 @@ def record(
 
     Facts are JSON values and must not be secrets. Strings are cut to 256 characters.
     """
-    write(entry(event, user_id=user_id, application_id=application_id, **facts))
+    write(new_entry(event, user_id=user_id, application_id=application_id, **facts))
 
 
 def write(new: Entry) -> None:
-    """Write an entry that ``entry`` built."""
+    """Write an entry that ``new_entry`` built."""
     INSERT(new)
     count(new)
 
@@ -43,12 +43,12 @@ def count(written: Entry) -> None:
 
 def record_all(event: Event, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write an entry for each mapping of facts in one statement."""
-    entries = [entry(event, **facts) for facts in rows]
+    entries = [new_entry(event, **facts) for facts in rows]
     Entry.objects.bulk_create(entries)
     ENTRIES.labels(event.value, "success").inc(len(entries))
 
 
-def entry(
+def new_entry(
     event: Event,
     *,
     user_id: UUID | str | None = None,
@@ -83,7 +83,7 @@ def _storable(value: object) -> object:
 class Attempt:
     """An operation that may fail, which writes exactly one entry when it ends."""
 
-    def __init__(self, event: Event, facts: dict[str, object], typed: Typed | None = None) -> None:
+    def __init__(self, event: Event, facts: dict[str, object], typed: TypedIdentifier | None = None) -> None:
         self.event = event
         self.facts = facts
         self.typed = typed
@@ -125,7 +125,7 @@ class Attempt:
         if typed and self.user_id is not None:
             typed.is_known = True
         identifier = typed.facts() if typed else {}
-        new = entry(
+        new = new_entry(
             self.event,
             user_id=self.user_id,
             application_id=self.application_id,
@@ -136,19 +136,19 @@ class Attempt:
 
 
 @contextmanager
-def attempt(event: Event, typed: Typed | None = None, /, **facts: object) -> Iterator[Attempt]:
+def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: object) -> Iterator[Attempt]:
     """Write an entry with the outcome of the block, even if its changes are rolled back.
 
     The block may call ``record_success()`` in its own transaction. If it raises an error, the entry has the
     result ``failed`` and the error's ``reason``. ``typed`` is the typed identifier. The entry stores it as
     text if the block sets ``user_id``, calls ``set_identifier_known``, or raises an error with
-    ``names_somebody``.
+    ``identifies_user``.
     """
     attempt = Attempt(event, dict(facts), typed)
     try:
         yield attempt
     except Exception as error:
-        if typed and getattr(error, "names_somebody", False):
+        if typed and getattr(error, "identifies_user", False):
             typed.is_known = True
         attempt.record_failure(str(getattr(error, "reason", "server_error")))
         raise

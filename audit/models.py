@@ -32,13 +32,15 @@ class EntryQuerySet(models.QuerySet["Entry"]):
     def of_request(self, reference: str) -> Self:
         """Return the entries of a request id. An invalid id has none."""
         pk = ids.parse(reference)
-        moment = ids.made_at(pk) if pk else None
+        moment = ids.created_at(pk) if pk else None
         if moment is None:
             return self.none()
         begin, end = moment - _BEFORE, moment + _AFTER
         # The time uses the index of one tenant. The id, which begins with the time, serves all tenants.
         around = self.filter(created_at__gte=begin, created_at__lte=end)
-        return around.filter(pk__gte=ids.first_at(begin), pk__lte=ids.first_at(end), request_id=reference)
+        return around.filter(
+            pk__gte=ids.smallest_at(begin), pk__lte=ids.smallest_at(end), request_id=reference
+        )
 
     def visible_to(self, reader: object) -> Self:
         """Return the entries that a caller of the API or an operator may see."""

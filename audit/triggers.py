@@ -61,7 +61,7 @@ _EXPECTED: Final = {
 
 class _AppendOnly(Triggers):
     table = _TABLE
-    carriers = (_TABLE,)
+    trigger_tables = (_TABLE,)
 
     def names(self, vendor: str) -> AbstractSet[str]:
         return _EXPECTED[vendor]

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 
 
 @dataclass(slots=True)
-class Typed:
+class TypedIdentifier:
     """A typed identifier: its text, its kind, and its keyed hash (``key``) in this tenant.
 
     ``name`` is the name of the fact in the entry. ``is_known`` says whether the identifier is a user's.

@@ -20,12 +20,12 @@ def parse(text: str) -> UUID | None:
     return value if str(value) == text else None
 
 
-def made_at(pk: UUID) -> datetime | None:
+def created_at(pk: UUID) -> datetime | None:
     """Return when an id was created, from its first 48 bits. Return None for other UUIDs."""
     seconds = (pk.int >> 80) / 1000
     return datetime.fromtimestamp(seconds, tz=UTC) if pk.version == 7 and seconds < 2**33 else None  # noqa: PLR2004
 
 
-def first_at(moment: datetime) -> UUID:
+def smallest_at(moment: datetime) -> UUID:
     """Return the smallest id of a point in time. Times before 1970 count as 1970."""
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)

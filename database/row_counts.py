@@ -89,7 +89,7 @@ class RowCount(Triggers):
         return self.shards
 
     @property
-    def carriers(self) -> tuple[str, ...]:
+    def trigger_tables(self) -> tuple[str, ...]:
         """The counted table and the parent table."""
         return self.counted, self.parent
 

@@ -18,7 +18,7 @@ class Triggers(ABC):
 
     @property
     @abstractmethod
-    def carriers(self) -> tuple[str, ...]:
+    def trigger_tables(self) -> tuple[str, ...]:
         """The tables that the triggers are on."""
 
     @abstractmethod
@@ -36,14 +36,14 @@ class Triggers(ABC):
         """Return the names of the missing triggers, or an empty set if ``table`` does not exist yet."""
         if not self._has_table(connection):
             return set()
-        tables = ", ".join(["%s"] * len(self.carriers))
+        tables = ", ".join(["%s"] * len(self.trigger_tables))
         query = (
             f"SELECT tgname FROM pg_trigger WHERE tgenabled <> 'D' AND tgrelid::regclass::text IN ({tables})"  # noqa: S608
             if connection.vendor == "postgresql"
             else f"SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ({tables})"  # noqa: S608
         )
         with connection.cursor() as cursor:
-            cursor.execute(query, self.carriers)
+            cursor.execute(query, self.trigger_tables)
             return set(self.names(connection.vendor)) - {name for (name,) in cursor.fetchall()}
 
     def after_migrate(self, *, using: str, **_: object) -> None:

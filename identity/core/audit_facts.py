@@ -22,31 +22,31 @@ _UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
 _MAX_ITEMS: Final = 100  # of a list
 
 
-def values(fields: Mapping[str, Any]) -> dict[str, Any]:
+def critical_values(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the critical fields, as JSON."""
     return {name: _brief(fields[name]) for name in sorted(CRITICAL & fields.keys())}
 
 
-def of_new_row(row: Model) -> dict[str, Any]:
+def new_row_facts(row: Model) -> dict[str, Any]:
     """Return the names of the fields that are set in a new row, and the critical values."""
     fields = {
         field.name: getattr(row, field.attname)
         for field in row._meta.concrete_fields
         if field.name not in _BOOKKEEPING and not field.name.endswith("_key")
     }
-    critical = values(fields)
+    critical = critical_values(fields)
     named = sorted(name for name, value in fields.items() if value not in _UNSET)
     return {"fields": named} | ({"values": critical} if critical else {})
 
 
-def of_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def change_facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the critical values after and before a change."""
-    critical = values(after)
+    critical = critical_values(after)
     if not critical:
         return {}
     return {
         "values": critical,
-        "before": values({name: before[name] for name in critical if name in before}),
+        "before": critical_values({name: before[name] for name in critical if name in before}),
     }
 
 

@@ -100,7 +100,7 @@ def create(row: Versioned, *, event: Event, **facts: Any) -> None:
     """
     with refusing_duplicates(row):
         row.save(force_insert=True)
-    log.record(event, id=row.pk, **{**audit_facts.of_new_row(row), **facts})
+    log.record(event, id=row.pk, **{**audit_facts.new_row_facts(row), **facts})
 
 
 @transaction.atomic
@@ -136,7 +136,7 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
     with refusing_duplicates(row):
         if not current.update(**fields, updated_at=row.updated_at, version=F("version") + 1):
             lock(row, expected)
-    kept = audit_facts.of_change(old_values, fields) | facts
+    kept = audit_facts.change_facts(old_values, fields) | facts
     log.record(event, id=row.pk, fields=changed_fields or sorted(fields), **kept)
 
 

@@ -62,7 +62,7 @@ def using(tenant: ActiveTenant | Everywhere) -> Iterator[None]:
 
 
 @contextmanager
-def nowhere() -> Iterator[None]:
+def without_tenant() -> Iterator[None]:
     """Activate no tenant for the block. Every query for a tenant's rows raises ``NoActiveTenant``."""
     token = _current.set(None)
     try:

@@ -29,7 +29,7 @@ def allow_form_targets(response: HttpResponse, targets: tuple[str, ...]) -> None
     response.form_targets = targets  # type: ignore[attr-defined]  # config.headers reads it
 
 
-def gone(request: HttpRequest) -> HttpResponse:
+def expired_sign_in(request: HttpRequest) -> HttpResponse:
     """Return the page for a sign-in that has expired or belongs to another browser."""
     return error_page(
         request,
@@ -40,14 +40,14 @@ def gone(request: HttpRequest) -> HttpResponse:
     )
 
 
-def survives_deletion(view: View) -> View:
-    """Return the page of ``gone`` if the application, user or session is deleted while the view runs."""
+def handles_deletion(view: View) -> View:
+    """Return ``expired_sign_in`` if the application, user or session is deleted while the view runs."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except IntegrityError:
-            return gone(request)
+            return expired_sign_in(request)
 
     return wrapped

@@ -146,7 +146,7 @@ def remove_member(
     current.delete()
 
 
-def end_resting_on(user: User, kind: Kind) -> None:
+def end_dependent_on(user: User, kind: Kind) -> None:
     """Remove a user who lost an identifier from the organizations that added the user by it."""
     if kind is not Kind.PHONE or user.self_registered:
         return  # the members API never finds a self-registered user by an unproven phone

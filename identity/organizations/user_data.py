@@ -9,6 +9,6 @@ USER_DATA: Final = [
     UserData(
         model="organizations.Membership",
         reason="an administrator, or an application of the organization, made the account a member",
-        end_resting_on=services.end_resting_on,
+        end_dependent_on=services.end_dependent_on,
     ),
 ]

@@ -74,7 +74,7 @@ class TenantMiddleware:
 
 def _set_context(request: HttpRequest, tenant: tenancy.ActiveTenant) -> None:
     """Set the tenant for the audit log, and for log records that are written after the request."""
-    context.serve(tenant.id)
+    context.set_served_tenant(tenant.id)
     request.served_tenant_id = tenant.id  # type: ignore[attr-defined]
 
 

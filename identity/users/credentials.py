@@ -43,13 +43,13 @@ class InvalidCredentials(ServiceError):
 class WrongPassword(InvalidCredentials):
     """The identifier has a user, so the audit log stores it as text. Callers see no difference."""
 
-    names_somebody = True
+    identifies_user = True
 
 
 class Suspended(ServiceError):
     """The password is right, but the account is suspended."""
 
-    names_somebody = True
+    identifies_user = True
     status = 403
     reason = "suspended"
     message = "this account is suspended"

@@ -123,7 +123,7 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
         fields |= {f"{kind}_proven": True} | ({f"{kind}_verified": True} if verified else {})
     for kind in removed:
         fields |= _clear_identifier(user, kind)
-        user_data.end_resting_on(user, kind)
+        user_data.end_dependent_on(user, kind)
     _store(user, fields)
     log.record(
         Event.USER_OWNER_CHANGE,
@@ -193,7 +193,7 @@ def _transfer(kind: Kind, holder: User, to: User) -> None:
     # Users can read their own entries, so an entry has the transfer id and not the id of the other account.
     transfer_id = str(ids.new())
     _store(holder, _clear_identifier(holder, kind))
-    user_data.end_resting_on(holder, kind)
+    user_data.end_dependent_on(holder, kind)
     facts = {"kind": kind.value, "transfer_id": transfer_id}
     log.record(Event.IDENTIFIER_REMOVE, user_id=holder.pk, id=holder.pk, **facts)
     log.record(Event.IDENTIFIER_TAKE, user_id=to.pk, id=to.pk, **facts)

@@ -4,7 +4,7 @@ from typing import Final
 
 from django.conf import settings
 
-from audit.typed import Typed
+from audit.typed import TypedIdentifier
 from identity.core import tenancy
 from identity.encryption import keyring
 from identity.users import identifiers
@@ -12,10 +12,10 @@ from identity.users import identifiers
 _PURPOSE: Final = "identifiers in the audit log"
 
 
-def identifier(text: str, *, name: str = "username", is_known: bool = False) -> Typed:
+def identifier(text: str, *, name: str = "username", is_known: bool = False) -> TypedIdentifier:
     """Return a typed identifier with the key that finds its entries in the active tenant."""
     kind, key = identifiers.parse(text)
-    return Typed(text, kind.value, _key(f"{kind} {key}", keyring.current_id()), name, is_known)
+    return TypedIdentifier(text, kind.value, _key(f"{kind} {key}", keyring.current_id()), name, is_known)
 
 
 def keys_of(text: str) -> list[str]:

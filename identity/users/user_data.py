@@ -21,7 +21,7 @@ class UserData:
     """A model with a foreign key to a user.
 
     When an account gets a new owner, ``end`` deletes or ends its rows. Without ``end`` they stay. ``reason``
-    says why. When an account loses an email or phone, ``end_resting_on`` ends the rows that depend on it
+    says why. When an account loses an email or phone, ``end_dependent_on`` ends the rows that depend on it
     alone. ``evidence`` is a condition on the user, ``OuterRef("pk")``. A matching row is evidence that the
     account has an owner, like a proven identifier.
     """
@@ -29,7 +29,7 @@ class UserData:
     model: str
     reason: str
     end: Callable[[User], None] | None = None
-    end_resting_on: Callable[[User, Kind], None] | None = None
+    end_dependent_on: Callable[[User, Kind], None] | None = None
     evidence: Callable[[], Exists] | None = None
 
 
@@ -39,11 +39,11 @@ def get_declarations() -> tuple[UserData, ...]:
     return tuple(kind for path in settings.USER_DATA for kind in import_string(path))
 
 
-def end_resting_on(user: User, kind: Kind) -> None:
+def end_dependent_on(user: User, kind: Kind) -> None:
     """End the rows that depend on an identifier that a user has lost."""
     for data in get_declarations():
-        if data.end_resting_on is not None:
-            data.end_resting_on(user, kind)
+        if data.end_dependent_on is not None:
+            data.end_dependent_on(user, kind)
 
 
 def other_evidence() -> Q:

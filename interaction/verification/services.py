@@ -8,7 +8,7 @@ from django.db.models import F
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
-from audit.typed import Typed
+from audit.typed import TypedIdentifier
 from database import ids
 from database.clock import DatabaseNow, seconds_ahead
 from identity.core.errors import ServiceError
@@ -49,7 +49,7 @@ class WrongCode(ServiceError):
 class WrongCodeOfUser(WrongCode):
     """The wrong code belongs to an existing user. The message is the same."""
 
-    names_somebody = True
+    identifies_user = True
 
 
 class NotVerified(ServiceError):
@@ -225,7 +225,7 @@ def spend(proof: VerificationCode, *, field: str = "identifier") -> None:
         raise NotVerified(field)
 
 
-def _typed_identifier(identifier: str) -> Typed:
+def _typed_identifier(identifier: str) -> TypedIdentifier:
     return typed.identifier(identifier, name="identifier")
 
 

@@ -64,7 +64,7 @@ def create(  # noqa: PLR0913 - one parameter a field
         except IntegrityError:
             raise Invalid("username", "already exists") from None
         administrator.tenants.set(managed)
-        facts = audit_facts.of_new_row(administrator)
+        facts = audit_facts.new_row_facts(administrator)
         facts["fields"] = sorted({*facts["fields"], *(["tenants"] if managed else [])})
         facts["values"]["tenants"] = sorted(tenant.slug for tenant in managed)
         log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=username, **facts)
@@ -142,7 +142,7 @@ def _change_facts(
         slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
         before = before | {"tenants": list(slugs)}
         columns = columns | {"tenants": sorted(tenant.slug for tenant in managed)}
-    return {"username": administrator.username, **audit_facts.of_change(before, columns)}
+    return {"username": administrator.username, **audit_facts.change_facts(before, columns)}
 
 
 @transaction.atomic

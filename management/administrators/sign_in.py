@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from audit import log
 from audit.events import Event
-from audit.typed import Typed
+from audit.typed import TypedIdentifier
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
@@ -29,7 +29,7 @@ class WrongCredentials(ServiceError):
 class WrongPassword(WrongCredentials):
     """The username exists. The message is the same as without; the log keeps the username."""
 
-    names_somebody = True
+    identifies_user = True
 
 
 class Locked(WrongCredentials):
@@ -165,7 +165,7 @@ def find(username: str) -> Administrator | None:
     return found[0] if found else None
 
 
-def _typed(username: str) -> Typed:
+def _typed(username: str) -> TypedIdentifier:
     """Return a username as the audit log stores it."""
     with tenancy.using(tenancy.DEFAULT):
         return typed.identifier(username)

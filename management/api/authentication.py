@@ -40,9 +40,9 @@ class ManagementAuthentication(BaseAuthentication):
             raise NotAuthenticated
         caller = _caller(token.strip(), request)
         if isinstance(caller, Administrator):
-            context.act_as(administrator_id=caller.pk)
+            context.set_actor(administrator_id=caller.pk)
         else:
-            context.act_as(application_id=str(caller.application.pk))
+            context.set_actor(application_id=str(caller.application.pk))
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:

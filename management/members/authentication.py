@@ -56,7 +56,7 @@ class MachineAuthentication(BaseAuthentication):
             raise AuthenticationFailed(str(error)) from None
         except NotAClientToken:
             raise PermissionDenied("the token is not a machine-to-machine token") from None
-        context.act_as(application_id=str(caller.application.pk))
+        context.set_actor(application_id=str(caller.application.pk))
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:

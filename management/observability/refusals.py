@@ -112,7 +112,7 @@ def _write(origin: Origin, refused: "Counter[str]") -> None:
         return
     facts = {"result": "failed", "error": "forbidden", "count": refused.total(), "requests": dict(refused)}
     try:
-        with context.at(origin):
+        with context.using(origin):
             log.record(Event.ACCESS_REFUSE, **facts)  # type: ignore[arg-type]  # facts name no column
     except DatabaseError:
         _logger.warning("refused requests were not recorded: the database is unavailable")

@@ -67,10 +67,10 @@ class OperatorMiddleware:
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
         if request.user.is_authenticated:
-            context.act_as(administrator_id=request.user.pk)
+            context.set_actor(administrator_id=request.user.pk)
             if two_step.has_to_be_set_up(request):
                 return HttpResponseRedirect(reverse("admin:two-step"))
             tenant = chosen_tenant.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
-        with tenancy.using(tenant.to_active()) if tenant else tenancy.nowhere():
+        with tenancy.using(tenant.to_active()) if tenant else tenancy.without_tenant():
             return self.get_response(request)

@@ -210,7 +210,7 @@ def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
 
 def end(family_id: UUID, *, reason: str, user_id: UUID, application_id: UUID) -> None:
     """End a family: its refresh tokens and access tokens are refused at once. The first call is audited."""
-    entry = log.entry(
+    entry = log.new_entry(
         Event.TOKEN_REVOKE,
         user_id=user_id,
         application_id=application_id,

@@ -80,7 +80,7 @@ def test_links_are_those_of_the_orm_and_stay(acme: World, people: list[User]):
 
 
 def test_without_a_tenant_nothing_is_linked(people: list[User]):
-    with tenancy.nowhere(), pytest.raises(tenancy.NoActiveTenant):
+    with tenancy.without_tenant(), pytest.raises(tenancy.NoActiveTenant):
         insert_links(UserRole, "role", ids.new(), "user", [people[0].pk])
 
 

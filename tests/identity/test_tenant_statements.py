@@ -155,7 +155,9 @@ def test_what_changes_all_rows_changes_those_of_one_tenant(acme: World, rival: W
         assert Session.objects.count() == 1
 
 
-@pytest.mark.parametrize("scope", [tenancy.nowhere(), tenancy.using(tenancy.EVERYWHERE)], ids=["none", "all"])
+@pytest.mark.parametrize(
+    "scope", [tenancy.without_tenant(), tenancy.using(tenancy.EVERYWHERE)], ids=["none", "all"]
+)
 def test_without_one_tenant_nothing_runs(scope: AbstractContextManager[None]):
     with scope:
         for run in (ALL.all, lambda: NAMED.all(name="Nobody"), FORGET_ALL, lambda: RENAME_ALL(name="Nobody")):
@@ -195,7 +197,7 @@ IF_SOMEBODY = ConditionalInsert(log.INSERT, lambda: User.objects.filter(username
 def test_what_a_change_entails_is_there_with_it(acme: World):
     user = acme.user()
     with acme.active():
-        entry = log.entry(Event.SESSION_END, user_id=user.pk, reason="a test")
+        entry = log.new_entry(Event.SESSION_END, user_id=user.pk, reason="a test")
         assert ROWS({"pk": user.pk, "more": 3}, a_session(user, "a" * 64), entry)
         assert User.objects.get(pk=user.pk).login_count == 3
         assert Session.objects.get(token_hash="a" * 64).user_id == user.pk
@@ -207,7 +209,7 @@ def test_what_a_change_entails_is_there_with_it(acme: World):
 def test_without_the_change_nothing_is_entailed(acme: World, rival: World):
     user = rival.user()
     with acme.active():
-        entry = log.entry(Event.SESSION_END, user_id=user.pk)
+        entry = log.new_entry(Event.SESSION_END, user_id=user.pk)
         assert not ROWS({"pk": user.pk, "more": 3}, a_session(user, "b" * 64), entry)
         assert not Session.objects.filter(token_hash="b" * 64).exists()
         assert not Entry.objects.filter(pk=entry.pk).exists()
@@ -216,8 +218,8 @@ def test_without_the_change_nothing_is_entailed(acme: World, rival: World):
 def test_what_cannot_be_inserted_undoes_the_change(acme: World):
     user = acme.user()
     with acme.active():
-        assert ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), log.entry(Event.SESSION_END))
-        entry = log.entry(Event.SESSION_END)
+        assert ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), log.new_entry(Event.SESSION_END))
+        entry = log.new_entry(Event.SESSION_END)
         with pytest.raises(IntegrityError):
             ROWS({"pk": user.pk, "more": 1}, a_session(user, "c" * 64), entry)
         assert User.objects.get(pk=user.pk).login_count == 1
@@ -227,7 +229,7 @@ def test_what_cannot_be_inserted_undoes_the_change(acme: World):
 def test_a_change_entails_updates_too(acme: World):
     user, other = acme.user(), acme.user()
     with acme.active():
-        row, entry = a_session(user, "d" * 64), log.entry(Event.SESSION_END, user_id=user.pk)
+        row, entry = a_session(user, "d" * 64), log.new_entry(Event.SESSION_END, user_id=user.pk)
         more = (COUNT_OF_ANOTHER, {"other": other.pk, "much": 5})
         happened = execute_atomically(
             COUNT, {"pk": user.pk, "more": 1}, (Insert(Session), row), more, (log.INSERT, entry)
@@ -236,7 +238,7 @@ def test_a_change_entails_updates_too(acme: World):
         assert [User.objects.get(pk=each.pk).login_count for each in (user, other)] == [1, 5]
         assert Entry.objects.filter(pk=entry.pk).exists()
 
-        entry = log.entry(Event.SESSION_END, user_id=user.pk)
+        entry = log.new_entry(Event.SESSION_END, user_id=user.pk)
         assert not execute_atomically(COUNT, {"pk": uuid7(), "more": 1}, more, (log.INSERT, entry))
         assert User.objects.get(pk=other.pk).login_count == 5
         assert not Entry.objects.filter(pk=entry.pk).exists()
@@ -250,7 +252,7 @@ def test_a_row_is_inserted_if_something_is_true_at_that_moment(acme: World, riva
         (rival, user.username_key, False),
     ):
         with world.active():
-            entry = log.entry(Event.SESSION_END)
+            entry = log.new_entry(Event.SESSION_END)
             assert IF_SOMEBODY(entry, key=key) is happens
             assert Entry.objects.filter(pk=entry.pk).exists() is happens
 
@@ -261,7 +263,7 @@ def test_of_changes_at_one_moment_each_entails_its_own(acme: World):
     def change(number: int) -> bool:
         with acme.active():
             row = a_session(user, f"{number:064}")
-            return ROWS({"pk": user.pk, "more": 1}, row, log.entry(Event.SESSION_END, user_id=user.pk))
+            return ROWS({"pk": user.pk, "more": 1}, row, log.new_entry(Event.SESSION_END, user_id=user.pk))
 
     assert at_once(8, change) == [True] * 8
     with acme.active():

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from identity.http.responses import gone, redirect, survives_deletion
+from identity.http.responses import expired_sign_in, handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
 from interaction.journeys.pending import Pending
@@ -16,7 +16,7 @@ from oidc.grants.consents import ConsentRequest
 def select_account(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask with which account to continue."""
     if pending is None:
-        return gone(request)
+        return expired_sign_in(request)
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
     if session is None or choice == "other":
@@ -37,7 +37,7 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
 def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for confirmation before an application without a verifiable identity gets a code (decision N9)."""
     if pending is None:
-        return gone(request)
+        return expired_sign_in(request)
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
     if session is None or choice == "other":
@@ -53,11 +53,11 @@ def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
 
 
 @shared.step
-@survives_deletion
+@handles_deletion
 def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for consent to what the application requests."""
     if pending is None:
-        return gone(request)
+        return expired_sign_in(request)
     session = cookies.current_session(request)
     if session is None:
         return redirect(pending.resume_url)

@@ -13,7 +13,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import allow_form_targets, gone, redirect
+from identity.http.responses import allow_form_targets, expired_sign_in, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -39,7 +39,7 @@ def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
         try:
             pending = pending_requests.find(request, parameters.get("interaction", ""))
         except pending_requests.Expired:
-            return gone(request)
+            return expired_sign_in(request)
         if pending is not None:
             _activate_language(request, pending)
         return view(request, pending)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
-from identity.http.responses import gone, redirect, survives_deletion
+from identity.http.responses import expired_sign_in, handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
@@ -25,7 +25,7 @@ from interaction.social.models import SocialAttempt
 
 
 @require_GET  # no HEAD: it starts a sign-in
-@survives_deletion
+@handles_deletion
 def start(request: HttpRequest, connector_id: str) -> HttpResponse:
     """Redirect the browser to a provider."""
     if not same_origin.is_same_origin(request):
@@ -33,7 +33,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
     try:
         pending = pending_requests.find(request, request.GET.get("interaction", ""))
     except pending_requests.Expired:
-        return gone(request)
+        return expired_sign_in(request)
     response = redirect(_sign_in_url(pending))
     browser = cookies.get_browser(request) or cookies.new_browser(response)
     try:
@@ -44,7 +44,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
 
 
 @require_GET  # no HEAD: it redeems the code
-@survives_deletion
+@handles_deletion
 def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
     """Receive a provider's response. ``pk`` is the connector of the callback URL."""
     parameters = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
@@ -55,7 +55,7 @@ def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
         if attempt.interaction:
             pending = pending_requests.find(request, attempt.interaction)
     except pending_requests.Expired:
-        return gone(request)
+        return expired_sign_in(request)
     return _finish(request, attempt, state, Answer(**parameters), pending)
 
 
@@ -68,7 +68,7 @@ def _finish(
             return redirect(linking.link(attempt, state=state, answer=answer, current=current))
         result = signing_in.sign_in(attempt, state=state, answer=answer, pending=pending, current=current)
     except pending_requests.Expired:
-        return gone(request)
+        return expired_sign_in(request)
     except ServiceError as error:
         back = reverse("pages:account") if attempt.session_id else _sign_in_url(pending)
         return _refuse(request, error, back)

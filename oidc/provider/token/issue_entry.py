@@ -11,7 +11,7 @@ from oidc.provider.token.request import AuthenticatedClient
 
 def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UUID | None = None) -> Entry:
     """Return the entry, unsaved. The grant writes it in one statement with its own rows."""
-    return log.entry(
+    return log.new_entry(
         client.request.grant.EVENT,
         user_id=user_id,
         application_id=client.client.application.pk,

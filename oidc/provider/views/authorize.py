@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
-from identity.http.responses import gone, redirect, survives_deletion
+from identity.http.responses import expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -42,7 +42,7 @@ _errors: Final = page_errors(
 
 @csrf_exempt  # an authorization request comes from another site by nature, and changes nothing
 @require_http_methods(["GET", "POST"])  # no HEAD, which must not issue a code
-@survives_deletion
+@handles_deletion
 @_errors
 def authorize(request: HttpRequest) -> HttpResponse:
     """Respond to an authorization request with a code, a page for the user, or an error."""
@@ -62,13 +62,13 @@ def authorize(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-@survives_deletion
+@handles_deletion
 @_errors
 def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     """Continue a pending request of this browser."""
     pending = requests.find(cookies.get_browser(request), request_id)
     if pending is None:
-        return gone(request)
+        return expired_sign_in(request)
     authorization = validate_stored(pending)
     session = cookies.current_session(request)
     step = steps.next_step(authorization, session, pending)
@@ -98,9 +98,9 @@ def _respond(
     """Redirect to the client with a code or an error. A pending request gets one response."""
     if step is Step.ISSUE and session and _is_in_organization(session, authorization.organization_id):
         code = _issue_code(authorization, session, pending)
-        return redirect(authorization.build_response_url(code=code)) if code else gone(request)
+        return redirect(authorization.build_response_url(code=code)) if code else expired_sign_in(request)
     if pending and not requests.finish(pending):
-        return gone(request)
+        return expired_sign_in(request)
     return redirect(_build_error_url(authorization, step))
 
 

@@ -39,7 +39,7 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
         session = cookies.current_session(request)
         if session is None:
             return redirect(reverse("pages:sign-in"))
-        context.act_as(user_id=str(session.user_id))
+        context.set_actor(user_id=str(session.user_id))
         try:
             return view(request, session)
         except ServiceError as error:
