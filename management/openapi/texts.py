@@ -117,7 +117,7 @@ FIELDS: Final[dict[str, str]] = {
     "SignIn.password": "The user's password.",
 }
 
-# The names of items by the path of their list, where that is not the plural.
+# The name of an item, by the path of its list, if the path is not the plural of the name.
 SINGULARS: Final = {"logs": "log entry"}
 
 SUMMARY_VERBS: Final = {

@@ -69,7 +69,7 @@ def _set_up(base_url: str) -> Demo:
         redirect_uris=[f"{base_url}/callback"],
         post_logout_redirect_uris=[f"{base_url}/"],
     )
-    # Never an existing user, whose password must not change.
+    # The demo never changes the password of an existing user.
     known = User.objects.filter(username_key="alice") | User.objects.find_by_identifier("alice@example.com")
     username = f"alice-{secrets.token_hex(2)}" if known.exists() else "alice"
     password = secrets.token_urlsafe(9)

@@ -27,5 +27,5 @@ class Deadline:
         self.passed = True
         if (connection := self._connection()) is not None:
             with suppress(OSError):
-                # The method of the plain socket, for TLS too: it wakes the reader, which gets end of file.
+                # A TLS socket's own ``shutdown`` would not wake the reader. After this one, it reads end of file.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)

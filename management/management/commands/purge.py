@@ -65,7 +65,7 @@ def _kinds(batch: int) -> Iterator[tuple[str, Callable[[], int], Callable[[], It
     """Yield the name of each kind of row, and functions that count and delete the expired rows."""
     for kind in expiry.get_kinds():
         yield kind.name, partial(expiry.count, kind), partial(expiry.purge, kind, batch=batch)
-    # Audit entries are deleted by this command alone, never by a server.
+    # Only this command deletes audit entries. Servers never do.
     yield "audit_entries", retention.count_expired, partial(retention.purge, batch=batch)
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from management.openapi.responses import JSON, Schema
 
-Parameters = dict[str, tuple[str, Any]]  # by name: the description, and an example or none
+Parameters = dict[str, tuple[str, Any]]  # the description and the example, if any, by name
 
 TEXT: Final[Schema] = {"type": "string"}
 TAGS: Final = ["OpenID Connect"]
