@@ -89,7 +89,7 @@ def _read_hint(token: str) -> Hint | None:
     try:
         return id_token_hint.read(token) if token else None
     except id_token_hint.Forged:
-        raise Unanswerable("The id_token_hint is not an ID token of ours.") from None
+        raise Unanswerable("The id_token_hint is not an ID token of this provider.") from None
 
 
 def _find_application(client_id: str, hint: Hint | None) -> Application | None:

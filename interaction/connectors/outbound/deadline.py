@@ -27,5 +27,5 @@ class Deadline:
         self.passed = True
         if (connection := self._connection()) is not None:
             with suppress(OSError):
-                # A TLS socket's own ``shutdown`` would not wake the reader. After this one, it reads end of file.
+                # The method of plain sockets works for TLS sockets too: the reader wakes at end of file.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
