@@ -15,7 +15,7 @@ from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
 from interaction.social.models import SocialIdentity
 from tests.support import openid, second, social
-from tests.support.cast import Browser, World
+from tests.support.cast import Browser, World, signed_in
 from tests.support.forms import form
 from tests.support.openid import OpenIDProvider
 
@@ -56,12 +56,6 @@ def link(world: World, user: User, connector: Connector, subject: str = "ada-1")
 def linked(world: World) -> int:
     with world.active():
         return SocialIdentity.objects.count()
-
-
-def signed_in(world: World) -> tuple[Browser, User]:
-    user, browser = world.user(), world.browser()
-    assert browser.sign_in(user).status_code == 200
-    return browser, user
 
 
 def send(browser: Browser, **pressed: str) -> httpx.Response:

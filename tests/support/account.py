@@ -17,12 +17,6 @@ from tests.support.forms import form
 NEW = "a new password, 1 of many"
 
 
-def signed_in(world: World, **fields: Any) -> tuple[Browser, User]:
-    user, browser = world.user(**fields), world.browser()
-    assert browser.sign_in(user).status_code == 200
-    return browser, user
-
-
 def send(browser: Browser, page: str, **typed: Any) -> httpx.Response:
     """Open a page of the account and send its form."""
     path = f"/account/{page}"

@@ -5,9 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from identity.users.models import User
 from oidc.grants.models import AuthorizationRequest
-from tests.support.cast import Browser, RelyingParty, World, query_of
+from tests.support.cast import RelyingParty, World, query_of
 
 CODE = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -56,13 +55,6 @@ def asks_for(page: str, answer: httpx.Response, world: World) -> str:
     assert location.path == f"{urlsplit(world.address).path}/{page}"
     assert query_of(answer.headers["Location"]).keys() == {"interaction"}
     return query_of(answer.headers["Location"])["interaction"]
-
-
-def signed_in(world: World, **fields: str) -> tuple[Browser, User]:
-    """Open a browser in which somebody is signed in."""
-    user, browser = world.user(**fields), world.browser()
-    assert browser.sign_in(user).status_code == 200
-    return browser, user
 
 
 def parked(world: World) -> int:

@@ -161,6 +161,13 @@ class Browser:
         return query_of(answer.headers["Location"])["code"]
 
 
+def signed_in(world: World, **fields: Any) -> tuple[Browser, User]:
+    """Open a browser in which a new user is signed in."""
+    user, browser = world.user(**fields), world.browser()
+    assert browser.sign_in(user).status_code == 200
+    return browser, user
+
+
 @dataclass
 class RelyingParty:
     """An application of the tenant, as its own developers know it."""

@@ -35,12 +35,6 @@ def typed(user: User, **changes: Any) -> dict[str, Any]:
     return {"identifier": user.username, "password": PASSWORD} | changes
 
 
-def signed_in(world: World, **fields: str) -> tuple[Browser, User]:
-    user, browser = world.user(**fields), world.browser()
-    assert browser.sign_in(user).status_code == 200
-    return browser, user
-
-
 def title(page: httpx.Response) -> str:
     found = re.search(r"<h1>(.*?)</h1>", page.text, re.DOTALL)
     assert found, page.text

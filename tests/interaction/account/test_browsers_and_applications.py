@@ -5,8 +5,8 @@ from typing import Any
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.grants.models import AuthorizationCode, Consent, RefreshFamily
-from tests.support.account import entries, is_signed_in, send, signed_in
-from tests.support.cast import Browser, RelyingParty, World, query_of
+from tests.support.account import entries, is_signed_in, send
+from tests.support.cast import Browser, RelyingParty, World, query_of, signed_in
 from tests.support.forms import form
 
 

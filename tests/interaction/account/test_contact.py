@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.support import codes
-from tests.support.account import enter, entries, is_signed_in, send, signed_in, stored
-from tests.support.cast import PASSWORD
+from tests.support.account import enter, entries, is_signed_in, send, stored
+from tests.support.cast import PASSWORD, signed_in
 from tests.support.forms import form
 from tests.support.pages import title
 

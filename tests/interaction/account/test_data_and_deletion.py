@@ -11,8 +11,8 @@ from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
 from oidc.grants.models import RefreshFamily
-from tests.support.account import allow, entries, is_signed_in, send, signed_in, stored
-from tests.support.cast import PASSWORD
+from tests.support.account import allow, entries, is_signed_in, send, stored
+from tests.support.cast import PASSWORD, signed_in
 from tests.support.forms import form
 from tests.support.pages import title
 

@@ -7,18 +7,8 @@ import pytest
 
 from identity.users.models import User
 from tests.support import codes
-from tests.support.account import (
-    NEW,
-    age_sign_in,
-    allow,
-    change,
-    entries,
-    is_signed_in,
-    send,
-    signed_in,
-    stored,
-)
-from tests.support.cast import PASSWORD
+from tests.support.account import NEW, age_sign_in, allow, change, entries, is_signed_in, send, stored
+from tests.support.cast import PASSWORD, signed_in
 from tests.support.pages import title
 
 PAGES = ["profile", "password", "browsers", "applications", "data"]

@@ -8,8 +8,8 @@ from django.conf import settings
 from identity.limits.models import Counter
 from interaction.experience import services as experience
 from tests.support import codes
-from tests.support.account import NEW, age_sign_in, change, entries, is_signed_in, send, signed_in, stored
-from tests.support.cast import PASSWORD, query_of
+from tests.support.account import NEW, age_sign_in, change, entries, is_signed_in, send, stored
+from tests.support.cast import PASSWORD, query_of, signed_in
 from tests.support.pages import title
 
 

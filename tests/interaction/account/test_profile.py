@@ -5,8 +5,8 @@ import re
 import pytest
 
 from identity.users.models import User
-from tests.support.account import allow, entries, is_signed_in, send, signed_in, stored
-from tests.support.cast import PASSWORD
+from tests.support.account import allow, entries, is_signed_in, send, stored
+from tests.support.cast import PASSWORD, signed_in
 from tests.support.forms import form
 
 

@@ -9,9 +9,9 @@ from django.conf import settings
 
 from identity.users import credentials
 from oidc.grants.models import Consent
-from tests.support.cast import query_of
+from tests.support.cast import query_of, signed_in
 from tests.support.forms import form
-from tests.support.pages import EXPIRED, followed, opened, signed_in, subject, title, typed
+from tests.support.pages import EXPIRED, followed, opened, subject, title, typed
 
 
 class TestConsent:

@@ -5,8 +5,9 @@ from django.conf import settings
 
 from identity.sessions.models import Session
 from oidc.grants.models import AuthorizationRequest, Consent
+from tests.support.cast import signed_in
 from tests.support.forms import form
-from tests.support.pages import opened, sessions, signed_in, title, typed
+from tests.support.pages import opened, sessions, title, typed
 
 STALE = "This page was open for too long"
 

@@ -6,8 +6,9 @@ import httpx
 import pytest
 
 from tests.support import server
+from tests.support.cast import signed_in
 from tests.support.forms import form
-from tests.support.pages import signed_in, title, typed
+from tests.support.pages import title, typed
 
 
 @pytest.fixture(scope="module")

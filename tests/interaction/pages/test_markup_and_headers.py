@@ -12,8 +12,9 @@ from identity.core import tenancy
 from identity.tenants.models import Tenant
 from interaction.experience.models import SignInExperience
 from tests.support import cast, codes
+from tests.support.cast import signed_in
 from tests.support.forms import form
-from tests.support.pages import followed, opened, signed_in, title, typed
+from tests.support.pages import followed, opened, title, typed
 
 
 class TestErrorPages:

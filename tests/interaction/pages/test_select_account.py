@@ -3,9 +3,9 @@
 import httpx
 
 from oidc.grants.models import Consent
-from tests.support.cast import query_of
+from tests.support.cast import query_of, signed_in
 from tests.support.forms import form
-from tests.support.pages import followed, opened, signed_in, subject, title, typed
+from tests.support.pages import followed, opened, subject, title, typed
 
 
 class TestSelectAccount:

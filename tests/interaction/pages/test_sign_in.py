@@ -9,9 +9,9 @@ from django.test import Client
 
 from identity.users import services as users
 from interaction.experience.models import SignInExperience
-from tests.support.cast import PASSWORD, query_of
+from tests.support.cast import PASSWORD, query_of, signed_in
 from tests.support.forms import form
-from tests.support.pages import EXPIRED, followed, opened, sessions, signed_in, subject, title, typed
+from tests.support.pages import EXPIRED, followed, opened, sessions, subject, title, typed
 
 
 class TestSignIn:

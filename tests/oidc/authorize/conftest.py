@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from tests.support import cast
-from tests.support.authorize import signed_in
-from tests.support.cast import RelyingParty
+from tests.support.cast import RelyingParty, signed_in
 
 
 @dataclass(frozen=True)

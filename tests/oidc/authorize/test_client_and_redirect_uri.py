@@ -3,8 +3,8 @@
 import pytest
 
 from oidc.applications import services as applications
-from tests.support.authorize import asks_for, is_error_page, is_refused, parked, signed_in, without_reference
-from tests.support.cast import CALLBACK, query_of
+from tests.support.authorize import asks_for, is_error_page, is_refused, parked, without_reference
+from tests.support.cast import CALLBACK, query_of, signed_in
 from tests.support.forms import form
 
 

@@ -17,9 +17,8 @@ from tests.support.authorize import (
     is_sent_back,
     named,
     parked,
-    signed_in,
 )
-from tests.support.cast import CALLBACK, query_of
+from tests.support.cast import CALLBACK, query_of, signed_in
 
 
 class TestErrors:

@@ -11,7 +11,8 @@ from oidc.grants.models import AuthorizationRequest
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 from tests.support import forgery
-from tests.support.authorize import asks_for, is_answered, is_refused, parked, signed_in
+from tests.support.authorize import asks_for, is_answered, is_refused, parked
+from tests.support.cast import signed_in
 from tests.support.forms import form
 
 

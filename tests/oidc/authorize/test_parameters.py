@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.support import cast, wire
-from tests.support.authorize import asks_for, is_answered, is_error_page, is_refused, is_sent_back, signed_in
-from tests.support.cast import CALLBACK
+from tests.support.authorize import asks_for, is_answered, is_error_page, is_refused, is_sent_back
+from tests.support.cast import CALLBACK, signed_in
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
 

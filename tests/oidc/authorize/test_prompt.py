@@ -8,7 +8,8 @@ import pytest
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users import services as users
-from tests.support.authorize import asks_for, is_answered, is_refused, parked, signed_in
+from tests.support.authorize import asks_for, is_answered, is_refused, parked
+from tests.support.cast import signed_in
 from tests.support.forms import form
 
 

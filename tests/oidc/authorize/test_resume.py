@@ -11,7 +11,8 @@ from django.conf import settings
 
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest
 from tests.support import cast
-from tests.support.authorize import asks_for, is_answered, is_sent_back, parked, signed_in
+from tests.support.authorize import asks_for, is_answered, is_sent_back, parked
+from tests.support.cast import signed_in
 
 
 class TestResume:

@@ -6,7 +6,8 @@ import httpx
 import jwt
 import pytest
 
-from tests.support.authorize import CODE, asks_for, is_answered, is_refused, is_sent_back, signed_in
+from tests.support.authorize import CODE, asks_for, is_answered, is_refused, is_sent_back
+from tests.support.cast import signed_in
 
 
 class TestSuccess:
