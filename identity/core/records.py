@@ -50,8 +50,8 @@ class UnknownIds(Invalid):
 
     def __init__(self, field: str, ids: list[str]) -> None:
         self.ids = ids
-        shown = ", ".join(ids[:20]) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")  # noqa: PLR2004
-        super().__init__(field, f"unknown or not of the required type: {shown}")
+        names = ", ".join(ids[:20]) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")  # noqa: PLR2004
+        super().__init__(field, f"unknown or not of the required type: {names}")
 
 
 class Taken(Invalid):
@@ -136,8 +136,8 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
     with refusing_duplicates(row):
         if not current.update(**fields, updated_at=row.updated_at, version=F("version") + 1):
             lock(row, expected)
-    kept = audit_facts.change_facts(old_values, fields) | facts
-    log.record(event, id=row.pk, fields=changed_fields or sorted(fields), **kept)
+    changed_facts = audit_facts.change_facts(old_values, fields) | facts
+    log.record(event, id=row.pk, fields=changed_fields or sorted(fields), **changed_facts)
 
 
 def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = None, **facts: Any) -> None:

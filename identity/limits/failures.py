@@ -8,17 +8,17 @@ from identity.limits.services import TooMany
 
 
 class Failure:
-    """One failure, counted for the client's address."""
+    """A failure, counted for the client's address."""
 
     def __init__(self, limit: Limit, *, recorded: int) -> None:
-        """Count it. The first ``recorded`` get an audit entry each, the others one a minute."""
+        """Count the failure. The first ``recorded`` have an audit entry each, the others one a minute."""
         self._limit: Final = limit
         self._hit: Final = Hit(limit, services.client_network())
         self._window: Final = stores.increment(self._hit)
         self._is_summarized: Final = self._window.count > recorded
 
     def claim_entry(self) -> bool:
-        """Return whether to write an audit entry now. Call it once: it counts the entries of the minute."""
+        """Return whether to write an audit entry. Call it only once: it counts the entries of the minute."""
         if not self._is_summarized:
             return True
         entries = Hit(rules.SUMMARIES, f"{self._limit.kind} {self._hit.key}")

@@ -18,8 +18,8 @@ _PAGE_SIZE: Final = 20
 _LARGEST: Final = 100
 _LAST_PAGE: Final = 2**31 // _LARGEST
 _MOST_DIGITS: Final = 10  # more than any list has pages
-_FAR: Final = 100  # skipped rows, from which on only ids are skipped
-_VERY_FAR: Final = 5_000  # skipped rows, from which on the view is asked for a seek hint
+_FAR: Final = 100  # the offset from which on only ids are skipped
+_VERY_FAR: Final = 5_000  # the offset from which on the view is asked for a seek hint
 
 
 def number(request: Request, name: str, default: int) -> int:
@@ -94,7 +94,7 @@ class EnvelopePagination(BasePagination):
         return (self.page - 1) * self.page_size
 
     def _bounds(self, total: int) -> tuple[int, int]:
-        """Return start and stop of the page, counted from the nearer end: the database reads skipped rows."""
+        """Return the bounds of the page from the nearer end, because the database reads all skipped rows."""
         self.total = total
         start, stop = min(self._start, total), min(self._start + self.page_size, total)
         self.is_backwards = total // 2 < start < total

@@ -123,7 +123,7 @@ class TenantViewSet(GenericViewSet[Any]):
         return ids.parse(text)
 
     def row_response(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
-        """Return the response with a row and its ETag. ``secret`` has members that are shown this once.
+        """Return the response with a row and its ETag. ``secret`` is only in this response.
 
         Raises:
             NotFound: the tenant has no row with this id.

@@ -22,5 +22,7 @@ def _of_user(user: User) -> list[Panel]:
         (link(entry, text(entry.created_at)), entry.key, entry.payload.get("error", "-"), entry.ip)
         for entry in found[:SHOWN]
     ]
-    heads = ("When (UTC)", "Event", "Reason", "Address")
-    return [Panel("Failed attempts", heads, rows, "The log has no failed attempts.", cut=len(found) > SHOWN)]
+    columns = ("When (UTC)", "Event", "Reason", "Address")
+    return [
+        Panel("Failed attempts", columns, rows, "The log has no failed attempts.", cut=len(found) > SHOWN)
+    ]

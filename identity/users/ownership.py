@@ -116,10 +116,10 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
     for data in user_data.get_declarations():
         if data.end is not None:
             data.end(user)
-    kept = set(proven)
-    removed = [kind for kind in ADDRESSES if kind not in kept and getattr(user, kind)]
+    proven_kinds = set(proven)
+    removed = [kind for kind in ADDRESSES if kind not in proven_kinds and getattr(user, kind)]
     fields: dict[str, Any] = {"password": "", "epoch": F("epoch") + 1}
-    for kind in kept:
+    for kind in proven_kinds:
         fields |= {f"{kind}_proven": True} | ({f"{kind}_verified": True} if verified else {})
     for kind in removed:
         fields |= _clear_identifier(user, kind)
@@ -129,7 +129,7 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
         Event.USER_OWNER_CHANGE,
         user_id=user.pk,
         id=user.pk,
-        proven=sorted(kept),
+        proven=sorted(proven_kinds),
         removed=sorted(removed),
     )
 
@@ -141,11 +141,11 @@ def release(kinds: Iterable[Kind], *, to: User) -> bool:
     who loses an identifier gets a notice at the other address if that is proven. A user who has proven the
     identifier keeps it, and storing ``to`` then violates the unique constraint.
     """
-    wanted = {kind: getattr(to, f"{kind}_key") for kind in kinds if getattr(to, kind)}
+    claimed_keys = {kind: getattr(to, f"{kind}_key") for kind in kinds if getattr(to, kind)}
     lost = [
         (kind, holder)
-        for holder in _lock_holders(wanted, besides=to.pk)
-        for kind, key in wanted.items()
+        for holder in _lock_holders(claimed_keys, except_user=to.pk)
+        for kind, key in claimed_keys.items()
         if getattr(holder, f"{kind}_key") == key and not holder.has_proven(kind)
     ]
     for kind, holder in lost:
@@ -166,11 +166,13 @@ def release_to_many(users: list[User]) -> None:
                 _transfer(kind, holder, claimant)
 
 
-def _lock_holders(wanted: dict[Kind, str], *, besides: UUID) -> list[User]:
-    """Lock and return the other users who have one of these keys, in the order of their ids."""
-    if not wanted:
+def _lock_holders(claimed_keys: dict[Kind, str], *, except_user: UUID) -> list[User]:
+    """Lock and return the users who have one of these keys, in the order of their ids."""
+    if not claimed_keys:
         return []
-    holders = User.objects.select_for_update(no_key=True).filter(_has_any(wanted)).exclude(pk=besides)
+    holders = (
+        User.objects.select_for_update(no_key=True).filter(_has_any(claimed_keys)).exclude(pk=except_user)
+    )
     return list(holders.order_by("pk"))
 
 
@@ -179,14 +181,14 @@ def lock_with_holders(claimed: User) -> None:
 
     The common order prevents deadlocks between users who claim each other's addresses.
     """
-    wanted = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESSES if getattr(claimed, kind)}
-    if wanted:
-        rows = User.objects.select_for_update(no_key=True).filter(Q(pk=claimed.pk) | _has_any(wanted))
+    claimed_keys = {kind: getattr(claimed, f"{kind}_key") for kind in ADDRESSES if getattr(claimed, kind)}
+    if claimed_keys:
+        rows = User.objects.select_for_update(no_key=True).filter(Q(pk=claimed.pk) | _has_any(claimed_keys))
         list(rows.order_by("pk").values_list("pk"))
 
 
-def _has_any(wanted: dict[Kind, str]) -> Q:
-    return Q(*((f"{kind}_key", key) for kind, key in wanted.items()), _connector=Q.OR)
+def _has_any(claimed_keys: dict[Kind, str]) -> Q:
+    return Q(*((f"{kind}_key", key) for kind, key in claimed_keys.items()), _connector=Q.OR)
 
 
 def _transfer(kind: Kind, holder: User, to: User) -> None:
