@@ -89,7 +89,7 @@ class Cluster:
         return self.proxy.address
 
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.address, verify=self.trust)
+        return httpx.Client(base_url=self.address, verify=self.trust, timeout=60)
 
     def start(self, node: str, code: Path = settings.BASE_DIR) -> None:
         """Serve at an address, with the code of a folder, and with what that code made there."""
