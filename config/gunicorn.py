@@ -64,7 +64,7 @@ def when_ready(server: object) -> None:
 
 
 def child_exit(server: object, worker: Any) -> None:
-    """Remove the metrics of a worker that ended, as far as they apply to live workers only."""
+    """Remove those metrics of an ended worker that apply only to live workers."""
     if settings.METRICS_TOKEN:
         from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415 - as below
 

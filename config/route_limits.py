@@ -185,12 +185,13 @@ ROUTES: Final[dict[str, Limited]] = {
 
 _HEADING: Final = """# Limits by route
 
-This page lists the limits of every route that needs no management token. [Limits and headers](limits.md)
-has the numbers, and the responses when a limit is reached. `config/route_limits.py` generates this page;
-tests compare it with the served routes, and reach each of these limits over HTTP.
+This page lists the limits of every route that needs no management token.
+[Limits and headers](limits.md) has the numbers, and the responses when a limit is reached.
+`config/route_limits.py` generates this page; tests compare it with the served routes, and reach
+each of these limits over HTTP.
 
-In addition, the size of every request is limited, and every request that hashes a password waits for a
-hashing slot or gets 503.
+In addition, the size of every request is limited, and every request that hashes a password waits
+for a hashing slot or gets 503.
 
 | Route | By address | By identifier or account | By client, application or tenant | Note |
 |---|---|---|---|---|

@@ -22,7 +22,7 @@ def _create(provider: Provider, order: Order) -> Done:
     config = forms.submitted_config(None, provider, dict(order.fields))
     fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
     connector = services.create(**checked(ConnectorSerializer, fields))
-    if uri := callbacks.redirect_uri_of(connector):
+    if uri := callbacks.get_redirect_uri(connector):
         return Done(f"The connector is created. Register {uri} with the provider, then test it.", connector)
     return Done("The connector is created. Test it, and enable it when it works.", connector)
 
@@ -125,7 +125,7 @@ class ConnectorAdmin(Pages):
     @admin.display(description="Redirect URI to register")
     def redirect_uri(self, connector: Connector) -> str:
         """The address to which a social provider redirects browsers."""
-        return callbacks.redirect_uri_of(connector) or "-"
+        return callbacks.get_redirect_uri(connector) or "-"
 
     @admin.display(description="Configuration")
     def configuration(self, connector: Connector) -> str:

@@ -10,7 +10,7 @@ PATH = "/social/callback"
 SHARED_UNTIL = "1.0.0"
 
 
-def redirect_uri_of(connector: Connector) -> str:
+def get_redirect_uri(connector: Connector) -> str:
     """Return the redirect URI of a social connector; an empty string for connectors of other types."""
     return redirect_uri(connector.pk, type=connector.type, has_own_callback=connector.has_own_callback)
 

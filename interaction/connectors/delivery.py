@@ -33,11 +33,11 @@ def channels() -> set[str]:
 def channels_by_tenant() -> defaultdict[str, set[str]]:
     """Return the channels of each visible tenant by tenant id, with one query."""
     enabled = Connector.objects.filter(type__in=_CHANNELS, enabled=True)
-    found: defaultdict[str, set[str]] = defaultdict(_development_channels)
+    by_tenant: defaultdict[str, set[str]] = defaultdict(_development_channels)
     for tenant_id, type_, name in enabled.values_list("tenant_id", "type", "connector_id"):
         if isinstance(registry.find(name), Sender):
-            found[tenant_id].add(_CHANNELS[type_])
-    return found
+            by_tenant[tenant_id].add(_CHANNELS[type_])
+    return by_tenant
 
 
 def _development_channels() -> set[str]:
@@ -51,8 +51,8 @@ def can_deliver(channel: str) -> bool:
 
 def can_deliver_text(channel: str) -> bool:
     """Return whether the messages of a channel can have any text. Some providers send only codes."""
-    found = _find_sender(channel)
-    return found is not None and not getattr(found[0], "only_codes", False)
+    sender = _find_sender(channel)
+    return sender is not None and not getattr(sender[0], "only_codes", False)
 
 
 def deliver(message: Message) -> None:

@@ -32,7 +32,7 @@ def delivery_address(address: str) -> str:
     if domain.isascii():
         return address
     # IDNA 2008 has no upper-case letters. ``casefold`` would turn ß into ss, which is another domain.
-    found = encode(unicodedata.normalize("NFC", domain.lower()))
-    if found is None:
+    encoded = encode(unicodedata.normalize("NFC", domain.lower()))
+    if encoded is None:
         raise ProviderError("the recipient's domain is not a valid internationalized domain name (IDNA 2008)")
-    return f"{local}@{found}"
+    return f"{local}@{encoded}"

@@ -77,14 +77,14 @@ def initial(connector: Connector) -> dict[str, Any]:
 
 
 def submitted_config(
-    connector: Connector | None, provider: Provider | None, typed: dict[str, Any]
+    connector: Connector | None, provider: Provider | None, submitted: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the submitted configuration without empty fields, and with a mask for each secret to keep."""
     if provider is None:
-        return dict(typed["config"])
+        return dict(submitted["config"])
     config = masking.mask(provider, connector.config()) if connector else {}
     for field in provider.fields:
-        value = typed[field.name]
+        value = submitted[field.name]
         if value in {None, ""}:
             if not field.secret:
                 config.pop(field.name, None)

@@ -83,11 +83,11 @@ def _is_destination(provider: Provider | None) -> _Matches:
 
 
 def _destinations(provider: Provider | None, config: dict[str, Any]) -> dict[_Path, Any]:
-    found = dict(_matching(config, (), _is_destination(provider)))
+    destinations = dict(_matching(config, (), _is_destination(provider)))
     for field in provider.fields if provider else ():
-        if field.destination and found.get((field.name,)) == field.default:
-            del found[field.name,]
-    return found
+        if field.destination and destinations.get((field.name,)) == field.default:
+            del destinations[field.name,]
+    return destinations
 
 
 def _normalized(key: str | int) -> str:

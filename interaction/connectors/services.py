@@ -61,7 +61,7 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     Raises:
         Invalid: a connector with its own callback cannot use the shared callback.
         configs.ConfigRefused: the configuration breaks rules of the provider.
-        records.Stale: it was changed since the caller read it.
+        records.Stale: the connector was changed since the caller read it.
 
     """
     # Locked, because masks refer to the stored secrets, which must not change meanwhile.
@@ -85,7 +85,7 @@ def remove(connector: Connector, *, expected: frozenset[int] | None) -> None:
     """Delete a connector.
 
     Raises:
-        records.Stale: it was changed since the caller read it.
+        records.Stale: the connector was changed since the caller read it.
 
     """
     records.remove(
@@ -134,7 +134,7 @@ def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Co
     if isinstance(provider, CaptchaProvider):
         provider.test_secret(config)
         return f"{provider.name} accepts this secret_key"
-    provider.test(config, callbacks.redirect_uri_of(connector))
+    provider.test(config, callbacks.get_redirect_uri(connector))
     return f"{provider.name} accepts this configuration"
 
 

@@ -42,7 +42,7 @@ def _look(order: Order) -> _Fields:
 
 
 def _sign_in_methods(order: Order) -> _Fields:
-    return {"sign_in": {"methods": forms.methods(order.row, order.fields)}}
+    return {"sign_in": {"methods": forms.build_methods(order.row, order.fields)}}
 
 
 def _registration(order: Order) -> _Fields:
@@ -67,7 +67,7 @@ def _choose_message(order: Order) -> Onward:
 
 
 def _message(key: forms.MessageKey, order: Order) -> _Fields:
-    return {"message_templates": forms.templates(order.row, key, order.fields)}
+    return {"message_templates": forms.build_templates(order.row, key, order.fields)}
 
 
 def _message_preview(key: forms.MessageKey) -> Draft:
@@ -121,7 +121,7 @@ class SignInExperienceAdmin(Pages):
         *(
             Operation(
                 f"message-{key.name}", f"Edit the message: {key}",
-                f"Leave the text empty to send the built-in text. {forms.placeholders(key)}",
+                f"Leave the text empty to send the built-in text. {forms.describe_placeholders(key)}",
                 partial(_save, partial(_message, key)), form=forms.message_form(key),
                 initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
             )

@@ -18,10 +18,10 @@ def stylesheet(primary: str, dark_primary: str) -> str:
 def _variables(colour: str) -> str:
     if not _HEX.fullmatch(colour):
         return ""
-    return f"--brand:{colour};--on-brand:{text_on(colour)}"
+    return f"--brand:{colour};--on-brand:{get_text_colour(colour)}"
 
 
-def text_on(colour: str) -> str:
+def get_text_colour(colour: str) -> str:
     """Return black or white, whichever has more contrast on a colour (WCAG 2.2, 1.4.3)."""
     luminance = _luminance(colour)
     return "#000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#fff"

@@ -109,15 +109,15 @@ def accounts_initial(row: SignInExperience) -> dict[str, Any]:
     return {**row.account, **row.social_sign_in, "sms_countries": " ".join(row.sms_countries)}
 
 
-def methods(row: SignInExperience, typed: Mapping[str, Any]) -> list[dict[str, Any]]:
+def build_methods(row: SignInExperience, submitted: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the submitted sign-in methods in the format of the API and in the stored order."""
     stored = [method["identifier"] for method in row.sign_in["methods"]]
     kinds = stored + [kind.value for kind in Kind if kind.value not in stored]
     return [
         {
             "identifier": kind,
-            "password": typed[f"{kind}_password"],
-            "verification_code": typed.get(f"{kind}_code", False),
+            "password": submitted[f"{kind}_password"],
+            "verification_code": submitted.get(f"{kind}_code", False),
         }
         for kind in kinds
     ]
@@ -203,7 +203,7 @@ def message_form(key: MessageKey) -> type[forms.Form]:
     return EmailForm if key.channel == "email" else SmsForm
 
 
-def placeholders(key: MessageKey) -> str:
+def describe_placeholders(key: MessageKey) -> str:
     """Return a help text about the placeholders of a message."""
     if key.purpose in CODES:
         return "{code} is replaced by the code, {name} by the tenant's name."
@@ -221,7 +221,9 @@ def find_template(key: MessageKey, row: SignInExperience) -> dict[str, str]:
     return {"subject": "", "text": "", "html": ""}
 
 
-def templates(row: SignInExperience, key: MessageKey, typed: Mapping[str, str]) -> list[dict[str, str]]:
+def build_templates(
+    row: SignInExperience, key: MessageKey, submitted: Mapping[str, str]
+) -> list[dict[str, str]]:
     """Return all templates, with the submitted one. A template whose texts are all empty is left out."""
     others = [
         template
@@ -229,5 +231,5 @@ def templates(row: SignInExperience, key: MessageKey, typed: Mapping[str, str]) 
         if any(template[name] != value for name, value in key.identity.items())
     ]
     # Browsers send line breaks as CRLF.
-    own = {name: value.replace("\r\n", "\n") for name, value in typed.items()}
+    own = {name: value.replace("\r\n", "\n") for name, value in submitted.items()}
     return [*others, {**key.identity, **own}] if any(own.values()) else others

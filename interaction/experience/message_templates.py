@@ -73,12 +73,12 @@ def find(
     templates: list[dict[str, Any]], *, purpose: str, channel: str, language: str
 ) -> dict[str, Any] | None:
     """Return the template for a message in a language; else the one for all languages, if there is one."""
-    found = {
+    by_language = {
         template["language"]: template
         for template in templates
         if (template["purpose"], template["channel"]) == (purpose, channel)
     }
-    return found.get(language) or found.get(_EVERY_LANGUAGE)
+    return by_language.get(language) or by_language.get(_EVERY_LANGUAGE)
 
 
 def _check(template: dict[str, Any], field: str, known: set[str]) -> None:

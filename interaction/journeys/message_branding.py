@@ -28,6 +28,6 @@ def get_brand(experience: SignInExperience) -> Brand:
     return Brand(
         name=experience.tenant.name,
         colour=colour,
-        on_colour=colours.text_on(colour) if colour else "",
+        on_colour=colours.get_text_colour(colour) if colour else "",
         logo_url=experience.branding["logo_url"],
     )

@@ -31,12 +31,12 @@ _SYSTEMS: Final = (
 
 def describe(user_agent: str) -> str:
     """Return the browser and the system, for example ``Firefox on Windows``."""
-    browser = _first(user_agent, _BROWSERS)
-    system = _first(user_agent, _SYSTEMS)
+    browser = _find_name(user_agent, _BROWSERS)
+    system = _find_name(user_agent, _SYSTEMS)
     if browser and system:
         return gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
     return browser or system or gettext("Unknown browser")
 
 
-def _first(user_agent: str, names: tuple[tuple[str, str], ...]) -> str:
+def _find_name(user_agent: str, names: tuple[tuple[str, str], ...]) -> str:
     return next((name for mark, name in names if mark in user_agent), "")

@@ -25,7 +25,7 @@ def page(request: HttpRequest) -> dict[str, object]:
     return {
         "brand": SimpleLazyObject(partial(_brand, request)),
         "brand_query": _brand_query(request),
-        "lang": languages.tag_of(language),
+        "lang": languages.get_tag(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
     }

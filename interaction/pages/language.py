@@ -23,7 +23,7 @@ _ENGLISH: Final = (
 _SECONDS: Final = 365 * 24 * 3600
 
 
-def tag_of(language: str) -> str:
+def get_tag(language: str) -> str:
     """Return the BCP 47 tag of a Django language code, for example zh-Hans for zh-hans."""
     primary, _, script = language.partition("-")
     return f"{primary}-{script.title()}" if script else primary

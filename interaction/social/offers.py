@@ -50,7 +50,7 @@ class Offer:
     @property
     def redirect_uri(self) -> str:
         """The address to which the provider redirects browsers."""
-        return callbacks.redirect_uri_of(self.connector)
+        return callbacks.get_redirect_uri(self.connector)
 
     @property
     def name(self) -> str:

@@ -16,21 +16,21 @@ _logger: Final = logging.getLogger(__name__)
 
 def findings() -> list[CheckMessage]:
     """Return the findings, most severe first. A check that fails is a finding too."""
-    found: list[CheckMessage] = []
+    results: list[CheckMessage] = []
     failed: list[CheckMessage] = []
     for check in registry.get_checks(include_deployment_checks=True):
         if TAG not in check.tags:
             continue
         name = getattr(check, "__name__", "").replace("_", " ")
         try:
-            found += check(app_configs=None, databases=["default"])
+            results += check(app_configs=None, databases=["default"])
         except DatabaseFailure as failure:
             failed.append(_failed_check(name, failure))
         except Exception as failure:  # noqa: BLE001 - one failing check must not stop the others
-            found.append(_failed_check(name, failure))
-    if not _NO_DATABASE & {finding.id for finding in found}:
-        found += failed
-    return sorted(found, key=lambda finding: (-finding.level, str(finding.id)))
+            results.append(_failed_check(name, failure))
+    if not _NO_DATABASE & {finding.id for finding in results}:
+        results += failed
+    return sorted(results, key=lambda finding: (-finding.level, str(finding.id)))
 
 
 def _failed_check(name: str, failure: Exception) -> CheckMessage:

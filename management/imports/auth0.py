@@ -24,13 +24,13 @@ def passwords(path: Path) -> dict[str, str]:
         Unreadable: a record has no id or hash.
 
     """
-    found: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for raw in read(path):
         password = raw.value.get("passwordHash") or raw.value.get("password_hash")
         if raw.refusal or not isinstance(password, str) or not _id(raw.value):
             raise Unreadable(f"{path.name}: record {raw.place.row} has no id or no passwordHash")
-        found[_id(raw.value)] = password
-    return found
+        hashes[_id(raw.value)] = password
+    return hashes
 
 
 def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:

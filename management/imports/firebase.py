@@ -40,8 +40,8 @@ def read(path: Path) -> Iterator[Record]:
     """Return the records of an export."""
     if files.first_character(path) != "{":
         return files.csv_rows(path, _COLUMNS)
-    found = files.document(path)
-    return files.items(path, found.get("users"))
+    export = files.document(path)
+    return files.items(path, export.get("users"))
 
 
 def parameters(path: Path) -> Parameters:
@@ -51,15 +51,15 @@ def parameters(path: Path) -> Parameters:
         Unreadable: a parameter is missing or invalid, or the algorithm is not SCRYPT.
 
     """
-    found = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
+    entries = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
     try:
-        if found.get("algorithm", "SCRYPT") != "SCRYPT":
+        if entries.get("algorithm", "SCRYPT") != "SCRYPT":
             raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, as in Firebase's exports")
         return Parameters(
-            signer_key=_bytes(found["base64_signer_key"]),
-            separator=_bytes(found.get("base64_salt_separator", "")),
-            rounds=int(found["rounds"]),
-            cost=int(found["mem_cost"]),
+            signer_key=_bytes(entries["base64_signer_key"]),
+            separator=_bytes(entries.get("base64_salt_separator", "")),
+            rounds=int(entries["rounds"]),
+            cost=int(entries["mem_cost"]),
         )
     except (KeyError, ValueError):
         raise Unreadable(

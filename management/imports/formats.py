@@ -28,10 +28,10 @@ def guess_format(path: Path) -> str:
         Unreadable: the name implies no format.
 
     """
-    found = _BY_ENDING.get(path.suffix.lower())
-    if found is None:
+    format_name = _BY_ENDING.get(path.suffix.lower())
+    if format_name is None:
         raise Unreadable(f"{path.name}: the name implies no format, so use --format")
-    return found
+    return format_name
 
 
 def get_format(

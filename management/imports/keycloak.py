@@ -17,8 +17,8 @@ _ARGON2_VERSIONS: Final = {"1.3": "19", "1.0": "16"}
 
 def read(path: Path) -> Iterator[Record]:
     """Return the records of all realms of an export."""
-    found = files.document(path)
-    realms = found if isinstance(found, list) else [found]
+    export = files.document(path)
+    realms = export if isinstance(export, list) else [export]
     for realm in realms:
         yield from files.items(path, realm.get("users", []) if isinstance(realm, dict) else None)
 
@@ -65,8 +65,8 @@ def _unwrap(value: Any) -> Any:
 
 
 def _password(credentials: Any) -> dict[str, Any]:
-    found = credentials if isinstance(credentials, list) else []
-    return next((item for item in found if isinstance(item, dict) and item.get("type") == "password"), {})
+    items = credentials if isinstance(credentials, list) else []
+    return next((item for item in items if isinstance(item, dict) and item.get("type") == "password"), {})
 
 
 def _encode(credential: dict[str, Any]) -> str:

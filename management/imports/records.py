@@ -19,7 +19,7 @@ class LeftOut(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ForeignUser:
-    """A user of another system, with its id there and with our fields."""
+    """A user of another system: the id in that system, and the values for our fields."""
 
     id: str
     fields: dict[str, Any]

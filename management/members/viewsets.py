@@ -143,8 +143,8 @@ class MemberViewSet(MemberGroup):
 
     def _list_query(self) -> BoundListQuery:
         def rows() -> QuerySet[Membership, Row]:
-            found: QuerySet[Membership, Row] = self.get_queryset().values(*_COLUMNS)
-            return found
+            query: QuerySet[Membership, Row] = self.get_queryset().values(*_COLUMNS)
+            return query
 
         return BoundListQuery(_MEMBERS, rows, self.get_queryset, organization_id=self._id())
 
@@ -159,8 +159,8 @@ class MemberViewSet(MemberGroup):
         if "is_admin" in filters:
             members = members.filter(is_admin=filters["is_admin"])
         self.members = members
-        found: QuerySet[Membership, Row] = members.values(*_COLUMNS)
-        return found
+        rows: QuerySet[Membership, Row] = members.values(*_COLUMNS)
+        return rows
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int:
         """Return the number of members: the stored number, or a count of those that match the filters."""

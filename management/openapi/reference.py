@@ -84,15 +84,15 @@ def credentials() -> list[tuple[str, SafeString]]:
 
 def chapters(described: Schema) -> list[Chapter]:
     """Return the operations of the document, by tag."""
-    found = {
+    by_tag = {
         tag["name"]: Chapter(_anchor(tag["name"]), tag["name"], inline(tag["description"]), [])
         for tag in described["tags"]
     }
     reader = _Reader(described)
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
-            found[operation["tags"][0]].operations.append(reader.read(path, method, operation))
-    return list(found.values())
+            by_tag[operation["tags"][0]].operations.append(reader.read(path, method, operation))
+    return list(by_tag.values())
 
 
 def _anchor(name: str) -> str:

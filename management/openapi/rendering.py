@@ -97,14 +97,14 @@ class SchemaReader:
         return schema
 
     def _fields(self, schema: Schema, prefix: str) -> Iterator[Field]:
-        found = self._resolved(schema)
-        if found.get("type") == "array":
-            yield from self._fields(found["items"], f"{prefix}[]" if prefix else "")
+        resolved = self._resolved(schema)
+        if resolved.get("type") == "array":
+            yield from self._fields(resolved["items"], f"{prefix}[]" if prefix else "")
             return
-        for name, part in found.get("properties", {}).items():
+        for name, part in resolved.get("properties", {}).items():
             path = f"{prefix}.{name}" if prefix else name
             target = self._resolved(part)
-            required = name in found.get("required", [])
+            required = name in resolved.get("required", [])
             description = part.get("description") or ""
             yield Field(path, _kind(target), required, inline(description))
             if path.count(".") < _MAX_DEPTH:

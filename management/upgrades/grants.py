@@ -35,10 +35,10 @@ def _check(connection: BaseDatabaseWrapper, role: str) -> None:
             "SELECT rolsuper, pg_has_role(rolname, current_user, 'MEMBER') FROM pg_roles WHERE rolname = %s",
             [role],
         )
-        found = cursor.fetchone()
-    if found is None:
+        row = cursor.fetchone()
+    if row is None:
         raise CommandError(f"DATABASE_SERVING_ROLE: the database has no role {role} (docs/deployment.md)")
-    if any(found):
+    if any(row):
         raise CommandError(
             f"DATABASE_SERVING_ROLE: {role} is a superuser, or has the rights of the role that migrates: "
             "use a separate role for serving (docs/deployment.md)"

@@ -133,15 +133,15 @@ def _on_sqlite(connection: BaseDatabaseWrapper, found: Pending) -> list[str]:
 def _tables(names: list[Name]) -> set[str]:
     """Return the tables that migrations change, except those whose model no longer exists."""
     disk = MigrationLoader(None).disk_migrations
-    found = set()
+    tables = set()
     for name in names:
         for operation in disk[name].operations:
             model: Any = getattr(operation, "model_name", None) or getattr(operation, "name", None)
             try:
-                found.add(apps.get_model(name[0], str(model))._meta.db_table)
+                tables.add(apps.get_model(name[0], str(model))._meta.db_table)
             except LookupError:
                 continue
-    return found
+    return tables
 
 
 def _join(names: list[Name]) -> str:

@@ -55,10 +55,10 @@ def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.sock
         ProviderError: the host has no address, or does not respond.
 
     """
-    found = resolve(host, port, loopback_only=loopback_only)
+    resolved = resolve(host, port, loopback_only=loopback_only)
     # The retry uses the other address family if there is one: this network may not route IPv6.
-    other = next((address for address in found if address.family != found[0].family), found[0])
-    for address in (found[0], other):
+    other = next((address for address in resolved if address.family != resolved[0].family), resolved[0])
+    for address in (resolved[0], other):
         connection = socket.socket(address.family, socket.SOCK_STREAM)
         connection.settimeout(TIMEOUT_SECONDS)
         try:
@@ -80,10 +80,10 @@ def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Addres
     """
     host = host.rstrip(".")
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise ProviderError(f"{host} has no address") from None
-    addresses = [Address(family, sockaddr) for family, _, _, _, sockaddr in found]
+    addresses = [Address(family, sockaddr) for family, _, _, _, sockaddr in results]
     if not addresses:
         raise ProviderError(f"{host} has no address")
     if loopback_only and not all(address.ip.is_loopback for address in addresses):

@@ -24,15 +24,15 @@ def from_openid(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
     claims = dict(tokens.claims)
     if endpoints.userinfo and not {"email", "name"} <= claims.keys():
         response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
-        found = response.json() if response.ok else {}
+        userinfo = response.json() if response.ok else {}
         # OpenID Connect Core 5.3.2: if the sub differs, the userinfo response MUST NOT be used.
-        if found and found.get("sub") != claims["sub"]:
+        if userinfo and userinfo.get("sub") != claims["sub"]:
             raise ProviderError("the provider's userinfo belongs to another user")
         # email and email_verified are taken from the same source.
-        unused = found if "email" in claims else claims
+        unused = userinfo if "email" in claims else claims
         for name in ("email", "email_verified"):
             unused.pop(name, None)
-        claims = found | claims
+        claims = userinfo | claims
     return build_profile(
         provider=claims["iss"],
         subject=claims["sub"],
@@ -75,10 +75,10 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
 
 def get_member(document: Mapping[str, Any], name: str) -> object:
     """Return a member of a document; None if it is missing. A dot in the name separates nested members."""
-    found: Any = document if name else None
+    member: Any = document if name else None
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    return found
+        member = member.get(part) if isinstance(member, dict) else None
+    return member
 
 
 def _line(value: object) -> str:

@@ -100,9 +100,9 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
     query = {"interaction": interaction} if interaction else {}
     return [
         {
-            "tag": language.tag_of(code),
+            "tag": language.get_tag(code),
             "name": name,
-            "href": f"{request.path}?{urlencode(query | {languages.PARAMETER: language.tag_of(code)})}",
+            "href": f"{request.path}?{urlencode(query | {languages.PARAMETER: language.get_tag(code)})}",
         }
         for code, name in settings.LANGUAGES
     ]

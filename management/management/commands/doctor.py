@@ -37,14 +37,14 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Print the findings, and exit with 1 if one is at or above the failure level."""
-        found = [_as_dict(finding) for finding in examination.findings()]
+        findings = [_as_dict(finding) for finding in examination.findings()]
         bad = {"warning", "error"} if options["fail_level"] == "warning" else {"error"}
-        is_healthy = not any(finding["level"] in bad for finding in found)
+        is_healthy = not any(finding["level"] in bad for finding in findings)
         if options["json"]:
-            self.stdout.write(json.dumps({"healthy": is_healthy, "findings": found}))
+            self.stdout.write(json.dumps({"healthy": is_healthy, "findings": findings}))
         else:
-            self.stdout.write("\n".join(map(_as_text, found)))
-            self.stdout.write(_summary(found))
+            self.stdout.write("\n".join(map(_as_text, findings)))
+            self.stdout.write(_summary(findings))
         if not is_healthy:
             sys.exit(1)
 

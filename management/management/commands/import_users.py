@@ -160,10 +160,10 @@ def _report(path: Path | None, say: Callable[[str], None]) -> Iterator[Report]:
 
 def _tenant(slug: str) -> ActiveTenant:
     with tenancy.using(tenancy.EVERYWHERE):
-        found = Tenant.objects.filter(slug=slug).first()
-    if found is None:
+        tenant = Tenant.objects.filter(slug=slug).first()
+    if tenant is None:
         raise CommandError(f"there is no tenant {slug}")
-    return found.to_active()
+    return tenant.to_active()
 
 
 def _file(text: str) -> Path:

@@ -40,17 +40,17 @@ class Command(BaseCommand):
 
 
 def _lines(findings: Findings) -> list[str]:
-    found = findings.pending
+    pending = findings.pending
     lines = [f"Refused: {refusal}" for refusal in findings.refusals]
     lines += [f"Note: {warning}" for warning in findings.warnings]
     lines += [
         f"Serving: {node.name}, release {node.release}, seen {node.seconds} seconds ago"
         for node in findings.nodes
     ]
-    if found is not None:
-        lines += [f"Now:     {app}.{name}" for app, name in found.expand]
-        lines += [f"{'Now' if found.fresh else '--yes'}:   {app}.{name}" for app, name in found.contract]
-        lines += [f"After:   {app}.{name}" for app, name in found.behind]
-        if not (found.expand or found.contract or found.behind or findings.refusals):
+    if pending is not None:
+        lines += [f"Now:     {app}.{name}" for app, name in pending.expand]
+        lines += [f"{'Now' if pending.fresh else '--yes'}:   {app}.{name}" for app, name in pending.contract]
+        lines += [f"After:   {app}.{name}" for app, name in pending.behind]
+        if not (pending.expand or pending.contract or pending.behind or findings.refusals):
             lines.append("Nothing to do: the database matches this release.")
     return lines

@@ -57,12 +57,12 @@ class Command(BaseCommand):
 
 
 def _tenants(slugs: list[str], *, everyone: bool) -> list[Tenant]:
-    found = list(Tenant.objects.order_by("created_at", "pk"))
+    tenants = list(Tenant.objects.order_by("created_at", "pk"))
     if everyone:
-        return found
-    if unknown := set(slugs) - {tenant.slug for tenant in found}:
+        return tenants
+    if unknown := set(slugs) - {tenant.slug for tenant in tenants}:
         raise CommandError(f"there is no tenant {', '.join(sorted(unknown))}")
-    return [tenant for tenant in found if tenant.slug in slugs]
+    return [tenant for tenant in tenants if tenant.slug in slugs]
 
 
 def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:

@@ -137,12 +137,12 @@ def _create_users(amounts: Amounts, encoded: str, *, dry_run: bool) -> int:
 def _get_user_ids(amounts: Amounts) -> dict[int, UUID]:
     """Return the ids of the existing users by their numbers."""
     ours = User.objects.filter(custom_data__imported__from=SOURCE)
-    found = {}
+    ids = {}
     for pk, foreign_id in ours.values_list("pk", KT("custom_data__imported__id")).iterator():
         seed, _, number = foreign_id.partition(":")
         if int(seed) == amounts.seed and int(number) < amounts.users:
-            found[int(number)] = pk
-    return found
+            ids[int(number)] = pk
+    return ids
 
 
 def _get_organization_numbers(seed: int) -> set[int]:

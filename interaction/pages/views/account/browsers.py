@@ -23,13 +23,13 @@ def browsers(request: HttpRequest, session: Session) -> HttpResponse:
             sessions.end_by_id(session.user, request.POST.get("end", ""))
         return shared.redirect_done("pages:account-browsers", "ended")
     others = Session.objects.live().filter(user=session.user_id).exclude(pk=session.pk)
-    shown = others.order_by("-last_used_at", "-pk")[:_MAX_SHOWN]
+    latest = others.order_by("-last_used_at", "-pk")[:_MAX_SHOWN]
     return shared.render_page(
         request,
         session,
         "browsers",
         here=_describe(session),
-        others=[_describe(other) for other in shown],
+        others=[_describe(other) for other in latest],
         hidden=max(0, others.count() - _MAX_SHOWN),
     )
 

@@ -94,13 +94,13 @@ def attempt(form: AccountForm, action: Callable[[], T]) -> T | None:
         return action()
     except ServiceError as error:
         form.refusal = error
-        field = _field_of(error)
+        field = _get_field(error)
         for message in error_messages.get_messages(error):
             form.add_error(field if field in form.fields else None, message)
         return None
 
 
-def _field_of(error: ServiceError) -> str:
+def _get_field(error: ServiceError) -> str:
     return _FIELDS.get(error.reason) or str(getattr(error, "field", ""))
 
 
