@@ -109,9 +109,8 @@ def run(code: Path, url: str, *command: str, status: int = 0) -> str:
 
 def fill(code: Path, url: str) -> None:
     """Make the schema of some code, and put years of use into it."""
-    shutil.copytree(
-        settings.BASE_DIR / "bench", code / "bench", ignore=shutil.ignore_patterns("peer", "__pycache__")
-    )
+    unused = shutil.ignore_patterns("peer", "results", "__pycache__")
+    shutil.copytree(settings.BASE_DIR / "bench", code / "bench", ignore=unused, dirs_exist_ok=True)
     size = ["--users", str(USERS), "--entries", str(ENTRIES)]
     run(code, url, "-m", "bench", "fill", "--database-url", url, *size, "--password", cast.PASSWORD)
     run(code, url, "manage.py", "collectstatic", "--no-input", "--verbosity=0")
