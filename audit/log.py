@@ -100,18 +100,6 @@ class Attempt:
         """Write the success entry, in the transaction of the change that it records."""
         self._write(result="success")
 
-    def new_success_entry(self, **facts: str) -> Entry:
-        """Return the unsaved success entry, to insert it as part of a larger statement.
-
-        Call ``mark_written`` after that statement has run.
-        """
-        return self._entry(**facts, result="success")
-
-    def mark_written(self, written: Entry) -> None:
-        """Note that the success entry was written."""
-        count(written)
-        self.is_recorded = True
-
     def record_failure(self, error: str) -> None:
         """Write the failure entry. Must not run in a transaction that is rolled back."""
         self._write(result="failed", error=error)

@@ -119,17 +119,11 @@ def hit_values(hit: Hit) -> dict[str, object]:
 
 def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
     """Undo hits, and clear the counters of ``cleared_kind``."""
-    statement, values = undo_statement(hits, cleared_kind=cleared_kind)
-    with transaction.atomic(savepoint=False):
-        statement(**values)
-
-
-def undo_statement(hits: Sequence[Hit], *, cleared_kind: str = "") -> tuple[Update, dict[str, str]]:
-    """Return the statement of ``undo`` and its values, to execute with other statements."""
     values = {"cleared_kind": cleared_kind}
     for number, hit in enumerate(hits):
         values |= {f"kind{number}": hit.rule.kind, f"key_hash{number}": hit.key_hash}
-    return _undo_statement(len(hits)), values
+    with transaction.atomic(savepoint=False):
+        _undo_statement(len(hits))(**values)
 
 
 @lru_cache(maxsize=16)

@@ -8,9 +8,9 @@ from typing import Final
 from django.db.models import Model
 
 from audit import context
-from database.statements import FollowUp, Insert
+from database.statements import Insert
 from identity.core.errors import ServiceError
-from identity.limits import in_database, stores
+from identity.limits import stores
 from identity.limits.rules import Hit, Limit, Lock, Window
 
 _IPV6_NETWORK: Final = 64  # bits: the smallest network that providers assign to a customer
@@ -84,7 +84,6 @@ class LoginAttempt:
         self._store = result.store
         self._refusal = result.refusal
         self._is_counted = result.refusal is None
-        self._has_statements = False
 
     def check(self, locked: Callable[[int], Exception]) -> None:
         """Refuse the attempt if it is locked or a limit is reached.
@@ -101,16 +100,7 @@ class LoginAttempt:
 
         Call it in the transaction of the changes that follow, so that all are rolled back together.
         """
-        if self._has_statements:
-            self._is_counted = False
         self._undo(cleared_kind=self._cleared_kind)
-
-    def success_statements(self) -> list[FollowUp]:
-        """Return the updates of ``succeed``, to execute with others. ``succeed`` must still be called."""
-        if not self._is_counted or self._store is not in_database:
-            return []
-        self._has_statements = True
-        return [in_database.undo_statement(self._hits, cleared_kind=self._cleared_kind)]
 
     def cancel(self) -> None:
         """Undo this attempt in all counters."""

@@ -20,7 +20,7 @@ from identity.core.tenant_statements import Select, text
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
-INSERT: Final = Insert(Session)
+_insert: Final = Insert(Session)
 _live: Final = Select(
     lambda: Session.objects.live().filter(token_hash=text("token_hash")).select_related("user")[:1]
 )
@@ -55,18 +55,18 @@ def start(
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
         replacing = None
-    session, token = new(user, amr=amr, auth_time=auth_time)
+    session, token = _new(user, amr=amr, auth_time=auth_time)
     if replacing is not None:
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):
             session.pk = replacing.pk
             return session, token
-    INSERT(session)
+    _insert(session)
     return session, token
 
 
-def new(user: User, *, amr: list[str], auth_time: datetime | None = None) -> tuple[Session, str]:
+def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Session, str]:
     """Return an unsaved session and the secret for the browser's cookie."""
     token = secrets.token_urlsafe(32)
     now = timezone.now()

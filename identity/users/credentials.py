@@ -7,7 +7,6 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from audit.events import Event
-from database.statements import FollowUp, execute_atomically
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.tenant_statements import Select, Update, number, text, uuid
@@ -94,22 +93,17 @@ def authenticate(*, identifier: str, password: str) -> User:
     return user
 
 
-def record_sign_in(user: User, *follow_ups: FollowUp) -> None:
+def record_sign_in(user: User) -> None:
     """Count a sign-in, unless the account was suspended or got a new password meanwhile.
 
-    ``follow_ups`` are the other changes of the sign-in, of which the last is an insert. They are executed
-    atomically with it. Without them the caller has a transaction, in which the row stays locked.
+    The caller makes the other changes of the sign-in in its transaction, in which the row stays locked.
 
     Raises:
         Suspended: the account was suspended meanwhile.
         InvalidCredentials: the password was changed meanwhile.
 
     """
-    values = {"pk": user.pk, "epoch": user.epoch}
-    is_counted = (
-        execute_atomically(_count_sign_in, values, *follow_ups) if follow_ups else _count_sign_in(**values)
-    )
-    if is_counted:
+    if _count_sign_in(pk=user.pk, epoch=user.epoch):
         return
     if User.objects.filter(pk=user.pk, is_suspended=True).exists():
         raise Suspended

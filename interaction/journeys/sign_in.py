@@ -199,42 +199,15 @@ def start_session(  # noqa: PLR0913 - what signing in touches
 
     """
     entry.user_id = user.pk
-    if current is None and proven is None:
-        new_session = sessions.new(user, amr=amr, auth_time=auth_time)
-        token = _start_in_new_browser(user, new_session, entry, pending, attempt)
-    else:
-        with transaction.atomic():
-            credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
-            if attempt:
-                attempt.succeed()
-            if proven is not None:
-                ownership.accept_proof(user, *proven)
-            session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
-            if pending:
-                requests.record_sign_in(pending.row, session)
-            entry.facts["session_id"] = str(session.pk)
-            entry.record_success()
+    with transaction.atomic():
+        credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
+        if attempt:
+            attempt.succeed()
+        if proven is not None:
+            ownership.accept_proof(user, *proven)
+        session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
+        if pending:
+            requests.record_sign_in(pending.row, session)
+        entry.facts["session_id"] = str(session.pk)
+        entry.record_success()
     return SignInResult(pending.resume_url if pending else reverse("pages:account"), token, user)
-
-
-def _start_in_new_browser(
-    user: User,
-    new_session: tuple[Session, str],
-    entry: Attempt,
-    pending: Pending | None,
-    attempt: LoginAttempt | None,
-) -> str:
-    """Start a session in a browser without one, in a single statement: most sign-ins are like this."""
-    session, token = new_session
-    written = entry.new_success_entry(session_id=str(session.pk))
-    credentials.record_sign_in(
-        user,
-        (sessions.INSERT, session),
-        *([requests.sign_in_statement(pending.row, session)] if pending else []),
-        *(attempt.success_statements() if attempt else []),
-        (log.INSERT, written),
-    )
-    entry.mark_written(written)
-    if attempt:
-        attempt.succeed()
-    return token

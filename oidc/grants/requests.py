@@ -68,13 +68,7 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
 
 def record_sign_in(request: AuthorizationRequest, session: Session) -> None:
     """Record that the user signed in for this request. A consent of another user is withdrawn."""
-    statement, values = sign_in_statement(request, session)
-    statement(**values)
-
-
-def sign_in_statement(request: AuthorizationRequest, session: Session) -> tuple[Update, dict[str, UUID]]:
-    """Return the statement of ``record_sign_in`` and its values, to be part of an atomic change."""
-    return _signed_in, {"pk": request.pk, "session_id": session.pk}
+    _signed_in(pk=request.pk, session_id=session.pk)
 
 
 def record_account(request: AuthorizationRequest, session: Session) -> bool:
