@@ -6,8 +6,7 @@ compiled statement only needs the values of its parameters.
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
@@ -135,26 +134,19 @@ class Insert(Statement[Prepared]):
 class _SingleStatement(Prepared):
     """An atomic change as one statement with CTEs, for PostgreSQL."""
 
-    def __init__(self, change: Prepared, follow_ups: list[Prepared]) -> None:
-        *others, last = [_if_changed(follow_up.sql) for follow_up in follow_ups]
-        ctes = "".join(f", follow_up_{number} AS ({sql})" for number, sql in enumerate(others))
-        sql = f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}"
-        super().__init__(sql, (), change.database)
-        self.parts: Final = [change, *follow_ups]
+    def __init__(self, change: Prepared, inserts: list[Prepared]) -> None:
+        *others, last = [f"{as_select(insert.sql)} FROM changed" for insert in inserts]
+        ctes = "".join(f", inserted_{number} AS ({sql})" for number, sql in enumerate(others))
+        super().__init__(f"WITH changed AS ({change.sql} RETURNING 1){ctes} {last}", (), change.database)
+        self.parts: Final = [change, *inserts]
 
     def run(self, *values: Values) -> bool:
+        """Run the statement, and return whether a row was changed."""
         pairs = zip(self.parts, values, strict=True)
         params = [param for part, part_values in pairs for param in part.bind(part_values)]
         with self.database.cursor() as cursor:
             cursor.execute(self.sql, params)
             return bool(cursor.rowcount)
-
-
-def _if_changed(statement: str) -> str:
-    """Return a statement that does nothing if the change has changed no row."""
-    if statement.startswith("UPDATE"):
-        return f"{statement} AND EXISTS (SELECT 1 FROM changed)"  # noqa: S608 - Django's own SQL
-    return f"{as_select(statement)} FROM changed"
 
 
 def as_select(insert: str) -> str:
@@ -164,68 +156,43 @@ def as_select(insert: str) -> str:
 
 
 class AtomicChange(Statement[_SingleStatement]):
-    """A change of one row and the updates and inserts that follow from it, executed atomically.
+    """A change of one row, and inserts that are made only if it changed the row, executed atomically.
 
-    On PostgreSQL they are one statement, which needs no transaction. On SQLite they run in a transaction. The
-    last statement must be an insert, and no two statements may change the same row.
+    On PostgreSQL it is one statement and needs no transaction; on SQLite it is a transaction.
     """
 
-    def __init__(self, change: Statement[Any], *follow_ups: Statement[Any]) -> None:
+    def __init__(self, change: Statement[Any], *inserts: Insert) -> None:
         super().__init__()
         self._change: Final = change
-        self._follow_ups: Final = follow_ups
+        self._inserts: Final = inserts
 
     def prepare(self, database: BaseDatabaseWrapper) -> _SingleStatement:
         """Compile the statement."""
-        with transaction.atomic():  # Django compiles FOR UPDATE only in a transaction
-            change, *follow_ups = (
-                statement.prepare(database) for statement in (self._change, *self._follow_ups)
-            )
-        return _SingleStatement(change, follow_ups)
+        inserts = [insert.prepare(database) for insert in self._inserts]
+        return _SingleStatement(self._change.prepare(database), inserts)
 
-    def __call__(self, values: Values, *follow_ups: models.Model | Values) -> bool:
-        """Execute the change with its values, and each follow-up with its row to insert or its values.
-
-        Return false if the change has changed no row. Then the follow-ups are not executed.
+    def __call__(self, values: Values, *rows: models.Model) -> bool:
+        """Execute the change with its values, and insert the rows. Return false if nothing was changed.
 
         Raises:
             django.db.IntegrityError: a row violates a constraint; nothing was changed.
 
         """
-        given = [vars(item) if isinstance(item, models.Model) else item for item in follow_ups]
-        if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
-            has_changed = self.prepared().run(values, *given)
-        else:
-            has_changed = self._one_by_one(values, given)
-        for row in follow_ups if has_changed else ():
-            if isinstance(row, models.Model):
-                row._state.adding = False  # noqa: SLF001 - as save does
-        return has_changed
-
-    def _one_by_one(self, values: Values, values_of_follow_ups: list[Values]) -> bool:
-        with transaction.atomic():
-            if not _changes(self._change.prepared(), values):
-                return False
-            for statement, more in zip(self._follow_ups, values_of_follow_ups, strict=True):
-                _changes(statement.prepared(), more)
+        if connections[DEFAULT_DB_ALIAS].vendor != "postgresql":
+            return self._run_in_transaction(values, rows)
+        if not self.prepared().run(values, *map(vars, rows)):
+            return False
+        for row in rows:
+            row._state.adding = False  # noqa: SLF001 - as save does
         return True
 
-
-def _changes(prepared: Prepared, values: Values) -> bool:
-    """Execute a statement and return whether it changed a row."""
-    with prepared.database.cursor() as cursor:
-        prepared.execute(cursor, values)
-        return bool(cursor.rowcount)
-
-
-# An insert with its row, or an update with its values.
-FollowUp = tuple[Statement[Any], models.Model | Values]
-
-
-def execute_atomically(first: Statement[Any], values: Values, *follow_ups: FollowUp) -> bool:
-    """Execute a change and its follow-ups atomically: see ``AtomicChange``."""
-    change = _atomic_change(first, *(statement for statement, _ in follow_ups))
-    return change(values, *(item for _, item in follow_ups))
-
-
-_atomic_change: Final = lru_cache(maxsize=64)(AtomicChange)
+    def _run_in_transaction(self, values: Values, rows: Sequence[models.Model]) -> bool:
+        with transaction.atomic():
+            change = self._change.prepared()
+            with change.database.cursor() as cursor:
+                change.execute(cursor, values)
+                if not cursor.rowcount:
+                    return False
+            for insert, row in zip(self._inserts, rows, strict=True):
+                insert(row)
+        return True

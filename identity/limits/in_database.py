@@ -10,15 +10,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Case, F, QuerySet, Value, When
 
 from database import ids
 from database.clock import DatabaseNow
 from database.id_lists import among_selected
-from database.statements import Prepared, Statement
 from identity.core import tenancy
-from identity.core.tenant_statements import Update, text, uuid
+from identity.core.tenant_statements import Update, text
 from identity.limits.models import Counter
 from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Lock, Refusal, Window
 
@@ -86,35 +84,6 @@ def is_any_reached(hits: Sequence[Hit]) -> bool:
     }
     rows = _rows(hits).filter(ends_at__gt=DatabaseNow()).values_list("kind", "key_hash", "count")
     return any(count >= max_hits.get((kind, key_hash), _UNLIMITED) for kind, key_hash, count in rows)
-
-
-class HitStatement(Statement[Prepared]):
-    """The hit on one limit, to execute with other statements. It changes no row if the limit is reached."""
-
-    def __init__(self, limit: Limit) -> None:
-        super().__init__()
-        self._limit: Final = limit
-
-    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement."""
-        parameters = [uuid("id"), text("tenant_id"), text("kind"), text("key_hash")]
-        return Prepared(_hit_sql((self._limit,), database.vendor), parameters, database)
-
-
-@lru_cache(maxsize=64)
-def hit_statement(limit: Limit) -> HitStatement:
-    """Return the statement that counts a hit on a limit."""
-    return HitStatement(limit)
-
-
-def hit_values(hit: Hit) -> dict[str, object]:
-    """Return the parameters of ``hit_statement`` for a hit."""
-    return {
-        "id": ids.new(),
-        "tenant_id": tenancy.active_id(),
-        "kind": hit.rule.kind,
-        "key_hash": hit.key_hash,
-    }
 
 
 def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:

@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from django.db.models import Model
-
 from audit import context
-from database.statements import Insert
 from identity.core.errors import ServiceError
 from identity.limits import stores
 from identity.limits.rules import Hit, Limit, Lock, Window
@@ -50,18 +47,6 @@ def hit_by_address(limit: Limit) -> None:
 
     """
     hit((limit, client_network()))
-
-
-def hit_and_insert(limit: Limit, key: str, insert: Insert, row: Model) -> None:
-    """Count a hit and insert a row, or do neither.
-
-    Raises:
-        TooMany: the limit is reached.
-
-    """
-    refused = stores.count_and_insert(Hit(limit, key), insert, row)
-    if refused:
-        raise TooMany(refused.resets_in)
 
 
 def increment(limit: Limit, key: str) -> Window:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from django.conf import settings
-from django.db.models import Model
 from prometheus_client import Counter
 
 from database.redis import Unavailable
-from database.statements import Insert, execute_atomically
 from identity.limits import in_database, in_redis
-from identity.limits.rules import Hit, Limit, Refusal, Window
+from identity.limits.rules import Hit, Refusal, Window
 
 _COUNTED: Final = Counter("gatehouse_limits_counted", "What was counted for limits, by store.", ["store"])
 _REFUSED: Final = Counter("gatehouse_limits_refused", "Requests that a limit or a lock refused.", ["limit"])
@@ -48,22 +46,6 @@ def count_hits(hits: Sequence[Hit]) -> Result:
     result = _run(lambda store: Result(store, store.count_hits(hits)))
     count_refusal(result.refusal)
     return result
-
-
-def count_and_insert(hit: Hit, insert: Insert, row: Model) -> Refusal | None:
-    """Count a hit and insert a row, or do neither. With counters in PostgreSQL it is one statement."""
-    if settings.CACHE_URL:
-        result = count_hits([hit])
-        if result.refusal is None:
-            insert(row)
-        return result.refusal
-    _COUNTED.labels("database").inc()
-    assert isinstance(hit.rule, Limit)  # noqa: S101 - locks are counted with ``count_hits``
-    if execute_atomically(in_database.hit_statement(hit.rule), in_database.hit_values(hit), (insert, row)):
-        return None
-    refusal = in_database.get_refusal([hit])
-    count_refusal(refusal)
-    return refusal
 
 
 def increment(hit: Hit) -> Window:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -52,7 +53,9 @@ def store(*, request_id: UUID, browser: str, is_new: bool, application: Applicat
     """
     request = AuthorizationRequest(pk=request_id, browser=browser, application=application, query=query)
     limit = rules.PARKED_WITHOUT_COOKIE if is_new else rules.PARKED
-    limits.hit_and_insert(limit, limits.client_network(), _insert, request)
+    with transaction.atomic():
+        limits.hit_by_address(limit)
+        _insert(request)
     if not is_new and (stale := _excess.all(browser=browser)):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
