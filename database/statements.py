@@ -8,7 +8,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
-from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -56,19 +55,11 @@ class Prepared:
 
 
 def _source_of(param: Parameter, database: BaseDatabaseWrapper) -> Source:
-    field: Any = param.output_field
-    name = param.name
-    while field.remote_field:
-        field = field.target_field
-    # Values of these types need no conversion.
-    unconverted: set[type] = {str} if type(field) in {models.CharField, models.TextField} else set()
-    if type(field) is models.UUIDField and database.features.has_native_uuid_field:
-        unconverted = {UUID}
-    convert = param.output_field.get_db_prep_save
+    name, convert = param.name, param.output_field.get_db_prep_save
 
     def source(values: Values) -> Any:
         value = values[name]
-        return value if value is None or type(value) in unconverted else convert(value, database)
+        return value if value is None else convert(value, database)
 
     return source
 

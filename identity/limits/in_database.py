@@ -113,7 +113,7 @@ def _count_allowed(hits: Sequence[Hit]) -> int:
     tenant = tenancy.active_id()
     values = [value for hit in hits for value in (_new_id(), tenant, hit.rule.kind, hit.key_hash)]
     with connection.cursor() as cursor:
-        cursor.execute(_hit_sql(tuple(hit.rule for hit in hits), connection.vendor), values)
+        cursor.execute(_hit_sql([hit.rule for hit in hits], connection.vendor), values)
         return int(cursor.rowcount)
 
 
@@ -121,8 +121,7 @@ def _new_id() -> Any:
     return Counter._meta.pk.get_db_prep_value(ids.new(), connection)
 
 
-@lru_cache(maxsize=64)
-def _hit_sql(rules: tuple[Limit | Lock, ...], vendor: str) -> str:
+def _hit_sql(rules: Sequence[Limit | Lock], vendor: str) -> str:
     now, later = _NOW[vendor], _LATER[vendor]
     lock_seconds = _lock_seconds([rule for rule in rules if isinstance(rule, Lock)])
     rows = [_ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now) for rule in rules]
