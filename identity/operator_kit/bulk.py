@@ -1,70 +1,54 @@
-"""Doing an operation to many rows of a list at once, after a page that says to how many."""
+"""Running an operation for many rows of a list, after a page that names them."""
 
-from collections.abc import Callable
+from collections import Counter
 from typing import Any, Final
 
 from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
 
 from identity.core.errors import ServiceError
-from identity.operator_kit.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Submission
+from identity.operator_kit.runner import OperationRunner
 
-MOST: Final = 500  # each is a transaction of its own, and the page has to end
-_NAMED: Final = 20
-
-Action = tuple[Callable[[Any, HttpRequest, QuerySet[Any]], HttpResponse | None], str, str]
-
-
-def action(operation: Operation) -> Action:
-    """Return an operation as an action of Django's lists."""
-
-    def asked(pages: Any, request: HttpRequest, chosen: QuerySet[Any]) -> HttpResponse | None:
-        rows = list(chosen.order_by("pk")[: MOST + 1])
-        if len(rows) > MOST:
-            messages.warning(request, f"At most {MOST} at once: narrow the list down first.")
-            return None
-        rows = [row for row in rows if operation.possible(row)]
-        if not rows:
-            messages.warning(request, f"“{operation.label}” is possible for none of them.")
-            return None
-        if "confirmed" in request.POST:
-            _do(request, operation, rows)
-            return None
-        return _confirmation(pages, request, operation, rows)
-
-    return asked, operation.name, operation.label
+MAX_ROWS: Final = 500  # each row takes a transaction of its own, and all of them one request
+_MAX_NAMES: Final = 20
 
 
-def _confirmation(pages: Any, request: HttpRequest, operation: Operation, rows: list[Any]) -> HttpResponse:
-    context = {
-        **pages.admin_site.each_context(request),
-        "title": operation.label,
-        "heading": pages.heading,
-        "opts": pages.opts,
-        "operation": operation,
+def respond(
+    runner: OperationRunner, operation: Operation, _: Any, request: HttpRequest, selected: QuerySet[Any]
+) -> HttpResponse | None:
+    """Show a page that asks for confirmation, or run the operation; none leads back to the list."""
+    rows = list(selected.order_by("pk")[: MAX_ROWS + 1])
+    if len(rows) > MAX_ROWS:
+        messages.warning(request, f"At most {MAX_ROWS} at once: narrow the list down first.")
+        return None
+    rows = [row for row in rows if operation.is_possible(row)]
+    if not rows:
+        messages.warning(request, f"“{operation.label}” is possible for none of them.")
+        return None
+    if "confirmed" in request.POST:
+        _run(request, operation, rows)
+        return None
+    context: dict[str, Any] = {
         "ids": [row.pk for row in rows],
-        "named": [pages.name_of(row) for row in rows[:_NAMED]],
-        "more": max(0, len(rows) - _NAMED),
+        "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
+        "unnamed": max(0, len(rows) - _MAX_NAMES),
         "checkbox": ACTION_CHECKBOX_NAME,
     }
-    response = TemplateResponse(request, "admin/bulk.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return runner.render(request, "admin/bulk.html", operation, **context)
 
 
-def _do(request: HttpRequest, operation: Operation, rows: list[Any]) -> None:
-    """Do it row by row, each as if it were alone; say how many there were, and what was refused."""
-    refused: dict[str, int] = {}
+def _run(request: HttpRequest, operation: Operation, rows: list[Any]) -> None:
+    """Run an operation row by row, then report how many rows it changed, and what was refused."""
+    refusals: Counter[str] = Counter()
     for row in rows:
         try:
-            operation.run(Order(row, {}, None, request.user))
+            operation.run(Submission(row, {}, None, request.user))
         except ServiceError as refusal:
-            refused[refusal.message] = refused.get(refusal.message, 0) + 1
-    done = len(rows) - sum(refused.values())
-    if done:
+            refusals[refusal.message] += 1
+    if done := len(rows) - refusals.total():
         messages.success(request, f"{operation.label}: done to {done} of {len(rows)}.")
-    for why, number in refused.items():
-        messages.warning(request, f"{number} refused: {why}")
+    for reason, number in refusals.items():
+        messages.warning(request, f"{number} refused: {reason}")

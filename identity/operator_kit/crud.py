@@ -1,4 +1,4 @@
-"""Operations on rows that need no service of their own: the same writes as those of ``CrudViewSet``."""
+"""Operations on rows that need no service of their own. They write as ``CrudViewSet`` does."""
 
 from typing import Any
 
@@ -8,38 +8,38 @@ from audit.events import Event
 from identity.core import assignments, records
 from identity.core.assignments import Assignment
 from identity.core.models import EditableModel
-from identity.operator_kit.operations import Done, Order, checked
+from identity.operator_kit.operations import ShowRow, Submission, validate
+
+_Serializer = type[BaseSerializer[Any]]
 
 
-def create(model: type[EditableModel], serializer: type[BaseSerializer[Any]], order: Order) -> Done:
-    """Create a row."""
-    row = model(**checked(serializer, order.fields))
-    records.create(row, event=Event(f"{model.__name__}.Create"), name=order.fields.get("name", ""))
-    return Done(f"{row} is created.", row)
+def create(model: type[EditableModel], serializer: _Serializer, submission: Submission) -> ShowRow:
+    row = model(**validate(serializer, submission.fields))
+    records.create(row, event=Event(f"{model.__name__}.Create"), name=submission.fields.get("name", ""))
+    return ShowRow(f"{row} is created.", row)
 
 
-def change(serializer: type[BaseSerializer[Any]], order: Order) -> str:
-    """Change a row."""
-    fields = checked(serializer, order.fields, order.row)
-    event = Event(f"{type(order.row).__name__}.Update")
-    records.change(order.row, fields, event=event, expected=order.expected)
-    return f"{order.row} is changed."
+def change(serializer: _Serializer, submission: Submission) -> str:
+    row = submission.row
+    fields = validate(serializer, submission.fields, row)
+    records.change(row, fields, event=Event(f"{type(row).__name__}.Update"), expected=submission.expected)
+    return f"{row} is changed."
 
 
-def remove(order: Order) -> str:
-    """Delete a row."""
-    event = Event(f"{type(order.row).__name__}.Delete")
-    records.remove(order.row, event=event, expected=order.expected)
-    return f"{order.row} is deleted."
+def remove(submission: Submission) -> str:
+    row = submission.row
+    records.remove(row, event=Event(f"{type(row).__name__}.Delete"), expected=submission.expected)
+    return f"{row} is deleted."
 
 
-def assign(assignment: Assignment, order: Order, field: str) -> str:
-    """Make what was ticked the whole set of links of a row."""
-    if not assignments.replace(assignment, order.row.pk, order.fields[field], expected=order.expected):
+def assign(assignment: Assignment, field: str, submission: Submission) -> str:
+    """Replace the links of a row by those that were ticked in a field."""
+    ids = submission.fields[field]
+    if not assignments.replace(assignment, submission.row.pk, ids, expected=submission.expected):
         raise records.Gone
     return "The choice is saved."
 
 
-def assigned(assignment: Assignment, row: Any) -> list[str]:
-    """Return the ids of what a row is linked with."""
-    return [str(pk) for pk in assignment.items_of(row.pk).values_list("pk", flat=True)]
+def get_assigned(assignment: Assignment, field: str, row: Any) -> dict[str, list[str]]:
+    """Return the ids of a row's links, as the initial value of a field."""
+    return {field: [str(pk) for pk in assignment.items_of(row.pk).values_list("pk", flat=True)]}

@@ -1,43 +1,42 @@
-"""Saying in a form what was refused, each rule at the field that breaks it."""
+"""Refusals of services and serializers as errors of a form, at the fields that they are about."""
 
 from typing import Any
 
+from django.forms import Form
 from rest_framework.exceptions import ValidationError
 
 from identity.core.errors import ServiceError
 
 
-def tell(form: Any, refusal: ServiceError | ValidationError) -> int:
-    """Write into a form what a service or the API's serializers refused, and return its status."""
-    if isinstance(refusal, ServiceError):
-        _write_refusal(form, refusal)
-        return refusal.status
-    _write_problems(form, _flat(refusal.detail))
-    return refusal.status_code
-
-
-def _write_refusal(form: Any, refusal: ServiceError) -> None:
+def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
+    """Add the errors of a refusal to a form, and return the refusal's HTTP status."""
+    if isinstance(refusal, ValidationError):
+        _add_problems(form, _flatten(refusal.detail))
+        return refusal.status_code
+    field = getattr(refusal, "field", None)
     if problems := getattr(refusal, "problems", None):
-        _write_problems(form, list(problems.items()))
-    elif getattr(refusal, "field", None) in form.fields:
-        form.add_error(refusal.field, refusal.rule)  # type: ignore[attr-defined]
+        _add_problems(form, list(problems.items()))
+    elif field in form.fields:
+        form.add_error(field, getattr(refusal, "rule", refusal.message))
     else:
-        form.add_error(None, f"{refusal.message} ({refusal.result})" if refusal.result else refusal.message)
+        result = f" ({refusal.result})" if refusal.result else ""
+        form.add_error(None, refusal.message + result)
+    return refusal.status
 
 
-def _write_problems(form: Any, problems: list[tuple[str, str]]) -> None:
-    """Say which rules were broken, each at its field."""
+def _add_problems(form: Form, problems: list[tuple[str, str]]) -> None:
+    """Add each problem to the field at the end of its path, or to the form if it has no such field."""
     for path, text in problems:
         name = path.split(".")[-1]
-        known = name in form.fields
-        form.add_error(name if known else None, text if known or not path else f"{path}: {text}")
+        is_field = name in form.fields
+        form.add_error(name if is_field else None, text if is_field or not path else f"{path}: {text}")
 
 
-def _flat(detail: Any, name: str = "") -> list[tuple[str, str]]:
-    """Return the rules that were broken, each by the name of its field."""
+def _flatten(detail: Any, path: str = "") -> list[tuple[str, str]]:
+    """Return the problems in the detail of a validation error, each with the path of its field."""
     if isinstance(detail, dict):
-        below = [_flat(value, f"{name}.{key}" if name else str(key)) for key, value in detail.items()]
-        return [problem for problems in below for problem in problems]
+        nested = [_flatten(value, f"{path}.{key}" if path else str(key)) for key, value in detail.items()]
+        return [problem for problems in nested for problem in problems]
     if isinstance(detail, list):
-        return [problem for item in detail for problem in _flat(item, name)]
-    return [(name, str(detail))]
+        return [problem for item in detail for problem in _flatten(item, path)]
+    return [(path, str(detail))]

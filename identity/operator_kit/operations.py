@@ -1,16 +1,16 @@
-"""What operators may do to a row: each a form of its own, a confirmation and one call of a service."""
+"""Operations: what operators can do to a row. Each has a form and calls a service."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from rest_framework.serializers import BaseSerializer
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What was asked for, by whom, of which row, and the versions of it that were seen."""
+class Submission:
+    """The valid input of an operation, the versions of the row that its form shows, and the administrator."""
 
     row: Any
     fields: Mapping[str, Any]
@@ -19,120 +19,91 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """What is shown this once: a secret by its label."""
+class ShowSecrets:
+    """The result of an operation that created secrets, by their labels. They are shown once."""
 
-    text: str
+    message: str
     secrets: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What to say, and of which row the page comes next, where it is another one."""
+class ShowRow:
+    """The result of an operation that leads to the page of another row."""
 
-    text: str
+    message: str
     row: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
-    """Where a choice leads: another operation of the same row, or of none."""
+class ShowForm:
+    """The result of an operation that leads to the form of another operation on the same row."""
 
     operation: str
 
 
+# A text is a message for the page of the row, or for the list if the row was deleted.
+Result = str | ShowSecrets | ShowRow | ShowForm
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What would come of a form, unsaved: ``of`` makes it, ``kind`` is what it is drawn as."""
+    """How to build an unsaved object from a form. The previews of its class can be rendered from it."""
 
-    kind: type
-    of: Callable[[Order], Any]
-
-
-Outcome = str | Once | Done | Onward
+    type: type
+    build: Callable[[Submission], Any]
 
 
 def _always(_: Any) -> bool:
     return True
 
 
-def _nothing(_: Any) -> dict[str, Any]:
+def _no_values(_: Any) -> dict[str, Any]:
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that is done to a row, or with ``row_needed`` false to the tenant.
+    """Something that operators do to a row, or to the tenant if ``needs_row`` is false.
 
-    ``says`` tells before it is done what it will do, ``possible`` whether it makes sense for
-    a row, ``initial`` what a form shows at first; ``run`` calls the service and returns what
-    to say afterwards. ``grave`` ones cannot be undone. ``form_for`` stands in for ``form`` where
-    the row decides what is asked, ``draft`` is what would come of a form, to be drawn before it is
-    sent, ``hidden`` ones are reached from others, ``needs`` is a permission that is asked for
-    besides that of changing such rows, and what is ``in_bulk`` may be done to many
-    rows of a list at once: it asks for nothing.
+    ``description`` says on the form's page what will happen. ``run`` calls the service. ``form_for``
+    replaces ``form`` if the form depends on the row. ``permission`` is needed in addition to that of changing
+    such rows. ``hidden`` operations are reached only by ``ShowForm``. Operations ``in_bulk`` can be run
+    for many rows of a list; they have no fields.
     """
 
     name: str
     label: str
-    says: str
-    run: Callable[[Order], Outcome]
+    description: str
+    run: Callable[[Submission], Result]
     form: type[forms.Form] = forms.Form
-    initial: Callable[[Any], dict[str, Any]] = _nothing
-    possible: Callable[[Any], bool] = _always
-    row_needed: bool = True
-    grave: bool = False
+    initial: Callable[[Any], dict[str, Any]] = _no_values
+    is_possible: Callable[[Any], bool] = _always
+    needs_row: bool = True
+    is_destructive: bool = False
     form_for: Callable[[Any], type[forms.Form]] | None = None
     draft: Draft | None = None
     hidden: bool = False
-    needs: str = ""
+    permission: str = ""
     in_bulk: bool = False
 
     @property
     def button(self) -> str:
-        """What the button says that does it."""
-        return self.label if self.initial is _nothing else "Save"
+        """The text of the button that runs the operation."""
+        return self.label if self.initial is _no_values else "Save"
 
-    def form_of(self, row: Any) -> type[forms.Form]:
-        """Return the form that is filled in for a row."""
+    def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)
 
 
-SHOWN: Final = 25  # rows of a panel
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A short table beside a row: what hangs on it. A cell may be a ``Cell`` with a link."""
-
-    title: str
-    heads: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-    empty: str = "None."
-    more: str = ""
-    cut: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A text that leads somewhere."""
-
-    text: str
-    href: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def checked(
-    serializer: type[BaseSerializer[Any]], sent: Mapping[str, Any], row: Any = None
+def validate(
+    serializer_class: type[BaseSerializer[Any]], fields: Mapping[str, Any], row: Any = None
 ) -> dict[str, Any]:
-    """Return fields as the API's own serializer takes them.
+    """Return the fields as the API's serializer validates them.
 
     Raises:
-        rest_framework.serializers.ValidationError: one of them breaks a rule.
+        rest_framework.exceptions.ValidationError: a field breaks a rule.
 
     """
-    given = serializer(row, data=dict(sent), partial=row is not None)
-    given.is_valid(raise_exception=True)
-    return dict(given.validated_data)
+    serializer = serializer_class(row, data=dict(fields), partial=row is not None)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)

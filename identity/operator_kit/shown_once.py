@@ -1,6 +1,6 @@
-"""What a page of the operators' site shows one time: kept, encrypted, in the session until then.
+"""Content that one page of the console shows once. It is stored encrypted in the session until then.
 
-A form that made a secret is answered with a redirect, so that reloading the page makes no second one.
+A form that creates a secret redirects to the page that shows it, so that reloading creates no second one.
 """
 
 from typing import Any, Final
@@ -10,29 +10,27 @@ from django.http import HttpRequest
 
 from identity.encryption import keyring
 
-_KEY: Final = "shown_once"
+_SESSION_KEY: Final = "shown_once"
 _PURPOSE: Final = "what operators are shown once"
-_MOST: Final = 5  # pages of one session that wait to be shown
+_MAX_PAGES: Final = 5
 
 
-def keep(request: HttpRequest, page: str, content: Any) -> None:
-    """Keep content for the next time that this session opens a page."""
-    waiting = dict(list(request.session.get(_KEY, {}).items())[-_MOST + 1 :])
-    waiting[page] = keyring.encrypt(
-        orjson.dumps(content), purpose=_PURPOSE, bound_to=_bound_to(request, page)
-    )
-    request.session[_KEY] = waiting
+def store(request: HttpRequest, page: str, content: Any) -> None:
+    """Store content for the next time that this session opens a page."""
+    stored = dict(list(request.session.get(_SESSION_KEY, {}).items())[-_MAX_PAGES + 1 :])
+    stored[page] = keyring.encrypt(orjson.dumps(content), purpose=_PURPOSE, bound_to=_bound_to(request, page))
+    request.session[_SESSION_KEY] = stored
 
 
-def take(request: HttpRequest, page: str) -> Any:
-    """Return what waits for a page, which is gone with this; nothing where nothing waits."""
-    waiting = request.session.get(_KEY, {})
-    if page not in waiting:
+def pop(request: HttpRequest, page: str) -> Any:
+    """Delete the content for a page and return it; none if there is none, or its key was removed."""
+    stored = request.session.get(_SESSION_KEY, {})
+    if page not in stored:
         return None
-    sealed = waiting.pop(page)
-    request.session[_KEY] = waiting
+    encrypted = stored.pop(page)
+    request.session[_SESSION_KEY] = stored
     try:
-        return orjson.loads(keyring.decrypt(sealed, purpose=_PURPOSE, bound_to=_bound_to(request, page)))
+        return orjson.loads(keyring.decrypt(encrypted, purpose=_PURPOSE, bound_to=_bound_to(request, page)))
     except keyring.UnknownKey:
         return None
 

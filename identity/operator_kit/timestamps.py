@@ -1,4 +1,4 @@
-"""Moments as operators read them: the same everywhere, to be compared and sorted by eye."""
+"""Timestamps in one format, in UTC, so that operators can compare and sort them by eye."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -10,20 +10,20 @@ from django.db import models
 Column = str | Callable[[Any], str]
 
 
-def text(moment: datetime | None) -> str:
-    """Return a moment in UTC, to the second."""
-    return "-" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+def format_utc(timestamp: datetime | None) -> str:
+    """Return a timestamp in UTC, to the second; a dash for none."""
+    return "-" if timestamp is None else f"{timestamp.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def readable(model: type[models.Model], names: Iterable[Any]) -> tuple[Column, ...]:
-    """Return columns of a list or page, those that hold moments in our spelling."""
-    dated = {field.name: field for field in model._meta.fields if isinstance(field, models.DateTimeField)}
-    return tuple(_column(dated[name]) if name in dated else name for name in names)
+def format_columns(model: type[models.Model], names: Iterable[Any]) -> tuple[Column, ...]:
+    """Return the columns of a list or page, with a function for each that is a timestamp."""
+    fields = {field.name: field for field in model._meta.fields if isinstance(field, models.DateTimeField)}
+    return tuple(_column(fields[name]) if name in fields else name for name in names)
 
 
 def _column(field: Any) -> Callable[[Any], str]:
     @display(description=f"{field.verbose_name.removesuffix(' at').capitalize()} (UTC)", ordering=field.name)
-    def shown(row: Any) -> str:
-        return text(getattr(row, field.name))
+    def timestamp(row: Any) -> str:
+        return format_utc(getattr(row, field.name))
 
-    return shown
+    return timestamp

@@ -1,5 +1,6 @@
 """Organizations, their members and templates on the operators' site."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -8,9 +9,11 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from identity.operator_kit import crud
-from identity.operator_kit.operations import SHOWN, Operation, Panel
-from identity.operator_kit.pages import Pages, beside, link
-from identity.operator_kit.timestamps import text
+from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.operations import Operation
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.timestamps import format_utc
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import (
     MemberCount,
@@ -35,11 +38,11 @@ class OrganizationAdmin(Pages):
     section = "Organizations"
     list_display = ("name", "description", "members", "created_at")
     search_fields = ("name", "description")
-    shown = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
+    fields = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
     operations = (
         Operation(
             "change", "Edit", "What applications and people are shown of it.",
-            lambda order: crud.change(OrganizationSerializer, order), form=forms.OrganizationForm,
+            partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
             initial=admin_actions.initial_values(forms.OrganizationForm),
         ),
         Operation(
@@ -48,12 +51,12 @@ class OrganizationAdmin(Pages):
         ),
         Operation(
             "delete", "Delete", "Its memberships go with it. The people stay.",
-            admin_actions.remove, grave=True,
+            admin_actions.remove, is_destructive=True,
         ),
         Operation(
             "create", "New organization", "It has no members at first.",
-            lambda order: crud.create(Organization, OrganizationSerializer, order),
-            form=forms.OrganizationForm, row_needed=False,
+            partial(crud.create, Organization, OrganizationSerializer),
+            form=forms.OrganizationForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -69,21 +72,21 @@ class OrganizationAdmin(Pages):
         """Return the number of members."""
         return int(organization.member_count)
 
-    def panels(self, request: Any, row: Organization) -> list[Panel]:
-        """Show the newest members."""
-        found = Membership.objects.filter(organization=row).select_related("user")
-        members = list(found.prefetch_related("role_links__role").order_by("-created_at", "-pk")[: SHOWN + 1])
-        rows = [
-            (
+    def get_panels(self, request: Any, row: Organization) -> list[Panel]:
+        """Return the panel of the newest members, and those of other apps."""
+        members = Membership.objects.filter(organization=row).order_by("-created_at", "-pk")
+        panel = build_panel(
+            "Members",
+            ("User", "Roles", "Administrator", "Joined"),
+            members.select_related("user").prefetch_related("role_links__role"),
+            lambda member: (
                 link(member, str(member.user)),
                 ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
                 "Yes" if member.is_admin else "No",
-                text(member.created_at),
-            )
-            for member in members[:SHOWN]
-        ]
-        heads = ("User", "Roles", "Administrator", "Joined")
-        return [Panel("Members", heads, rows, cut=len(members) > SHOWN), *super().panels(request, row)]
+                format_utc(member.created_at),
+            ),
+        )
+        return [panel, *super().get_panels(request, row)]
 
 
 @admin.register(OrganizationRole)
@@ -95,45 +98,46 @@ class OrganizationRoleAdmin(Pages):
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
     search_fields = ("name", "description")
-    shown = ("id", "name", "type", "description", "created_at", "updated_at")
+    fields = ("id", "name", "type", "description", "created_at", "updated_at")
     operations = (
         Operation(
             "change", "Edit", "Tokens of organizations name roles: applications may look for this name.",
-            lambda order: crud.change(OrganizationRoleSerializer, order), form=forms.NameForm,
+            partial(crud.change, OrganizationRoleSerializer), form=forms.NameForm,
             initial=admin_actions.initial_values(forms.NameForm),
         ),
         Operation(
             "permissions", "Choose permissions", "What is not ticked is taken away.",
-            lambda order: crud.assign(services.PERMISSIONS, order, "permission_ids"),
+            partial(crud.assign, services.PERMISSIONS, "permission_ids"),
             form=forms.PermissionsForm,
-            initial=lambda role: {"permission_ids": crud.assigned(services.PERMISSIONS, role)},
+            initial=partial(crud.get_assigned, services.PERMISSIONS, "permission_ids"),
         ),
         Operation(
             "scopes", "Choose scopes", "What is not ticked is taken away.",
-            lambda order: crud.assign(services.RESOURCE_SCOPES, order, "scope_ids"), form=ScopesForm,
-            initial=lambda role: {"scope_ids": crud.assigned(services.RESOURCE_SCOPES, role)},
+            partial(crud.assign, services.RESOURCE_SCOPES, "scope_ids"), form=ScopesForm,
+            initial=partial(crud.get_assigned, services.RESOURCE_SCOPES, "scope_ids"),
         ),
-        Operation("delete", "Delete", "Whoever had it has it no more.", crud.remove, grave=True),
+        Operation("delete", "Delete", "Whoever had it has it no more.", crud.remove, is_destructive=True),
         Operation(
             "create", "New organization role", "A template: members of any organization can have it.",
-            lambda order: crud.create(OrganizationRole, OrganizationRoleSerializer, order),
-            form=forms.NewRoleForm, row_needed=False,
+            partial(crud.create, OrganizationRole, OrganizationRoleSerializer),
+            form=forms.NewRoleForm, needs_row=False,
         ),
     )  # fmt: skip
 
-    def panels(self, request: Any, row: OrganizationRole) -> list[Panel]:
-        """Show the permissions and scopes of the role."""
-        permissions = [
-            (held.name, held.description) for held in services.PERMISSIONS.items_of(row.pk)[:SHOWN]
-        ]
-        scopes = services.RESOURCE_SCOPES.items_of(row.pk).select_related("resource")[:SHOWN]
+    def get_panels(self, request: Any, row: OrganizationRole) -> list[Panel]:
+        """Return the panels of the role's permissions and scopes, and those of other apps."""
         return [
-            Panel("Permissions", ("Permission", "Description"), permissions),
-            Panel(
-                "Scopes", ("Scope", "API resource"), [(scope.name, link(scope.resource)) for scope in scopes]
+            build_panel(
+                "Permissions", ("Permission", "Description"), services.PERMISSIONS.items_of(row.pk),
+                lambda permission: (permission.name, permission.description),
             ),
-            *super().panels(request, row),
-        ]
+            build_panel(
+                "Scopes", ("Scope", "API resource"),
+                services.RESOURCE_SCOPES.items_of(row.pk).select_related("resource"),
+                lambda scope: (scope.name, link(scope.resource)),
+            ),
+            *super().get_panels(request, row),
+        ]  # fmt: skip
 
 
 @admin.register(OrganizationPermission)
@@ -144,18 +148,18 @@ class OrganizationPermissionAdmin(Pages):
     title = "Organization permissions"
     list_display = ("name", "description", "created_at")
     search_fields = ("name", "description")
-    shown = ("id", "name", "description", "created_at", "updated_at")
+    fields = ("id", "name", "description", "created_at", "updated_at")
     operations = (
         Operation(
             "change", "Edit", "In tokens its name is a scope.",
-            lambda order: crud.change(OrganizationPermissionSerializer, order), form=forms.NameForm,
+            partial(crud.change, OrganizationPermissionSerializer), form=forms.NameForm,
             initial=admin_actions.initial_values(forms.NameForm),
         ),
-        Operation("delete", "Delete", "Roles lose it.", crud.remove, grave=True),
+        Operation("delete", "Delete", "Roles lose it.", crud.remove, is_destructive=True),
         Operation(
             "create", "New organization permission", "Nobody has it until a role does.",
-            lambda order: crud.create(OrganizationPermission, OrganizationPermissionSerializer, order),
-            form=forms.NameForm, row_needed=False,
+            partial(crud.create, OrganizationPermission, OrganizationPermissionSerializer),
+            form=forms.NameForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -170,12 +174,12 @@ class MembershipAdmin(Pages):
     list_filter = ("is_admin",)
     list_select_related = ("user", "organization")
     search_fields = ("user__search_text", "organization__name")
-    shown = ("id", "person", "of", "roles", "is_admin", "created_at")
+    fields = ("id", "person", "of", "roles", "is_admin", "created_at")
     operations = (
         Operation(
             "roles", "Choose roles", "In this organization, and in no other.", admin_actions.set_roles,
             form=forms.MemberRolesForm,
-            initial=lambda member: {"organization_role_ids": crud.assigned(services.MEMBER_ROLES, member)},
+            initial=partial(crud.get_assigned, services.MEMBER_ROLES, "organization_role_ids"),
         ),
         Operation(
             "change", "Edit", "Administrators of an organization manage its members, in applications.",
@@ -184,7 +188,7 @@ class MembershipAdmin(Pages):
         ),
         Operation(
             "remove", "Take out", "With the roles held there. The person stays.",
-            admin_actions.remove_member, grave=True,
+            admin_actions.remove_member, is_destructive=True,
         ),
     )  # fmt: skip
 
@@ -192,7 +196,7 @@ class MembershipAdmin(Pages):
         """Return members with their users and organizations."""
         return super().get_queryset(request).select_related("user", "organization")
 
-    def name_of(self, row: Any) -> str:
+    def get_row_name(self, row: Any) -> str:
         return f"{row.user} in {row.organization}"
 
     @admin.display(description="User")
@@ -213,14 +217,20 @@ def _linked(row: Any) -> str:
     return format_html('<a href="{}">{}</a>', cell.href, cell.text)
 
 
-@beside(User)
-def _of_user(user: User) -> list[Panel]:
-    found = Membership.objects.filter(user=user).select_related("organization")
-    members = list(found.order_by("-created_at", "-pk")[: SHOWN + 1])
-    rows = [
-        (link(member.organization), "Yes" if member.is_admin else "No", text(member.created_at))
-        for member in members[:SHOWN]
-    ]
+def _build_user_panels(user: User) -> list[Panel]:
+    members = Membership.objects.filter(user=user).order_by("-created_at", "-pk")
     return [
-        Panel("Organizations", ("Organization", "Administrator", "Joined"), rows, cut=len(members) > SHOWN)
+        build_panel(
+            "Organizations",
+            ("Organization", "Administrator", "Joined"),
+            members.select_related("organization"),
+            lambda member: (
+                link(member.organization),
+                "Yes" if member.is_admin else "No",
+                format_utc(member.created_at),
+            ),
+        )
     ]
+
+
+register_panels(User, _build_user_panels)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from database import ids
 from identity.core.errors import Invalid
-from identity.operator_kit.operations import Done, Order, checked
+from identity.operator_kit.operations import ShowRow, Submission, validate
 from identity.organizations import services
 from identity.organizations.serializers import MemberSerializer
 from identity.users.models import User
@@ -17,17 +17,17 @@ def initial_values(form: Any) -> Any:
     return lambda row: {name: getattr(row, name) for name in form.base_fields}
 
 
-def remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The organization is deleted."
 
 
-def add_members(order: Order) -> str:
-    lines = [line.strip() for line in order.fields["user_ids"].splitlines() if line.strip()]
+def add_members(submission: Submission) -> str:
+    lines = [line.strip() for line in submission.fields["user_ids"].splitlines() if line.strip()]
     if len(lines) > _MAX_NEW_MEMBERS:
         raise Invalid("user_ids", f"at most {_MAX_NEW_MEMBERS} at once")
     user_ids = set(map(_find_user_id, lines))
-    services.add_members(order.row.pk, sorted(user_ids))
+    services.add_members(submission.row.pk, sorted(user_ids))
     return f"Members added: {len(user_ids)}."
 
 
@@ -45,17 +45,18 @@ def _find_user_id(text: str) -> str:
     return str(found)
 
 
-def change_member(order: Order) -> str:
-    fields = checked(MemberSerializer, order.fields)
-    services.change_member(order.row, is_admin=fields["is_admin"], expected=order.expected)
+def change_member(submission: Submission) -> str:
+    fields = validate(MemberSerializer, submission.fields)
+    services.change_member(submission.row, is_admin=fields["is_admin"], expected=submission.expected)
     return "The member is changed."
 
 
-def remove_member(order: Order) -> Done:
-    services.remove_member(order.row, expected=order.expected)
-    return Done("The member is removed.", order.row.organization)
+def remove_member(submission: Submission) -> ShowRow:
+    services.remove_member(submission.row, expected=submission.expected)
+    return ShowRow("The member is removed.", submission.row.organization)
 
 
-def set_roles(order: Order) -> str:
-    services.set_member_roles(order.row, order.fields["organization_role_ids"], expected=order.expected)
+def set_roles(submission: Submission) -> str:
+    role_ids = submission.fields["organization_role_ids"]
+    services.set_member_roles(submission.row, role_ids, expected=submission.expected)
     return "The roles of the member are changed."

@@ -5,8 +5,9 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
-from identity.operator_kit.operations import SHOWN, Done, Operation, Order, Panel, checked
-from identity.operator_kit.pages import Pages, link
+from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ResourceSerializer, ScopeSerializer
@@ -43,28 +44,29 @@ class ScopeForm(forms.Form):
     description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
 
 
-def _create(order: Order) -> Done:
-    resource = services.create(**checked(ResourceSerializer, order.fields))
-    return Done("The API resource is created.", resource)
+def _create(submission: Submission) -> ShowRow:
+    resource = services.create(**validate(ResourceSerializer, submission.fields))
+    return ShowRow("The API resource is created.", resource)
 
 
-def _change(order: Order) -> str:
-    services.change(order.row, checked(ResourceSerializer, order.fields, order.row), expected=order.expected)
+def _change(submission: Submission) -> str:
+    fields = validate(ResourceSerializer, submission.fields, submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
     return "The API resource is changed."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The API resource is deleted."
 
 
-def _add_scope(order: Order) -> str:
-    scope = services.add_scope(order.row.pk, **checked(ScopeSerializer, order.fields))
+def _add_scope(submission: Submission) -> str:
+    scope = services.add_scope(submission.row.pk, **validate(ScopeSerializer, submission.fields))
     return f"The scope {scope.name} is added."
 
 
-def _remove_scope(order: Order) -> str:
-    services.remove_scope(order.row, expected=order.expected)
+def _remove_scope(submission: Submission) -> str:
+    services.remove_scope(submission.row, expected=submission.expected)
     return "The scope is deleted."
 
 
@@ -81,7 +83,7 @@ class ResourceAdmin(Pages):
     list_display = ("name", "indicator", "access_token_ttl", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "indicator")
-    shown = (
+    fields = (
         "id", "name", "indicator", "access_token_ttl", "is_default", "is_protected", "created_at",
         "updated_at",
     )  # fmt: skip
@@ -95,22 +97,21 @@ class ResourceAdmin(Pages):
         Operation("add-scope", "Add a scope", "Nobody has it until a role does.", _add_scope, form=ScopeForm),
         Operation(
             "delete", "Delete", "Its scopes go with it, and roles lose what they held of it.", _remove,
-            possible=_is_unprotected, grave=True,
+            is_possible=_is_unprotected, is_destructive=True,
         ),
         Operation(
             "create", "New API resource", "Applications get tokens for it as soon as a role has its scopes.",
-            _create, form=NewResourceForm, row_needed=False,
+            _create, form=NewResourceForm, needs_row=False,
         ),
     )  # fmt: skip
 
-    def panels(self, request: Any, row: Resource) -> list[Panel]:
-        """Show the scopes."""
-        scopes = list(Scope.objects.filter(resource=row).order_by("name")[: SHOWN + 1])
-        rows = [(link(scope, scope.name), scope.description) for scope in scopes[:SHOWN]]
-        return [
-            Panel("Scopes", ("Scope", "Description"), rows, cut=len(scopes) > SHOWN),
-            *super().panels(request, row),
-        ]
+    def get_panels(self, request: Any, row: Resource) -> list[Panel]:
+        """Return the panel of the scopes, and those of other apps."""
+        panel = build_panel(
+            "Scopes", ("Scope", "Description"), Scope.objects.filter(resource=row).order_by("name"),
+            lambda scope: (link(scope, scope.name), scope.description),
+        )  # fmt: skip
+        return [panel, *super().get_panels(request, row)]
 
 
 @admin.register(Scope)
@@ -121,11 +122,11 @@ class ScopeAdmin(Pages):
     list_display = ("name", "resource", "description", "created_at")
     list_select_related = ("resource",)
     search_fields = ("name", "description", "resource__name")
-    shown = ("id", "name", "of", "description", "is_protected", "created_at")
+    fields = ("id", "name", "of", "description", "is_protected", "created_at")
     operations = (
         Operation(
             "delete", "Delete", "Roles lose it, and tokens that are asked for from now on.", _remove_scope,
-            possible=_is_unprotected, grave=True,
+            is_possible=_is_unprotected, is_destructive=True,
         ),
     )  # fmt: skip
 

@@ -1,14 +1,16 @@
 """System roles on the operators' site."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 
 from identity.operator_kit import crud
-from identity.operator_kit.offering import upon
-from identity.operator_kit.operations import SHOWN, Operation, Order, Panel, checked
-from identity.operator_kit.pages import Pages, beside, link
+from identity.operator_kit.extensions import register_operations, register_panels
+from identity.operator_kit.operations import Operation, Submission, validate
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
 from identity.resources.forms import ScopesForm
 from identity.resources.models import Scope
 from identity.roles import services
@@ -45,13 +47,14 @@ class RolesForm(forms.Form):
     )
 
 
-def _change(order: Order) -> str:
-    services.change(order.row, checked(RoleSerializer, order.fields, order.row), expected=order.expected)
+def _change(submission: Submission) -> str:
+    fields = validate(RoleSerializer, submission.fields, submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
     return "The role is changed."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The role is deleted."
 
 
@@ -64,7 +67,7 @@ class RoleAdmin(Pages):
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
     search_fields = ("name", "description")
-    shown = ("id", "name", "type", "description", "is_protected", "created_at", "updated_at")
+    fields = ("id", "name", "type", "description", "is_protected", "created_at", "updated_at")
 
     operations = (
         Operation(
@@ -74,51 +77,52 @@ class RoleAdmin(Pages):
         Operation(
             "scopes", "Choose scopes",
             "What is not ticked is taken away. Tokens that are out keep what they have until they expire.",
-            lambda order: crud.assign(services.SCOPES, order, "scope_ids"), form=ScopesForm,
-            initial=lambda role: {"scope_ids": crud.assigned(services.SCOPES, role)},
+            partial(crud.assign, services.SCOPES, "scope_ids"), form=ScopesForm,
+            initial=partial(crud.get_assigned, services.SCOPES, "scope_ids"),
         ),
         Operation(
             "delete", "Delete", "Whoever had it has it no more.", _remove,
-            possible=lambda role: not role.is_protected, grave=True,
+            is_possible=lambda role: not role.is_protected, is_destructive=True,
         ),
         Operation(
             "create", "New role", "It holds nothing at first.",
-            lambda order: crud.create(Role, RoleSerializer, order), form=NewRoleForm, row_needed=False,
+            partial(crud.create, Role, RoleSerializer), form=NewRoleForm, needs_row=False,
         ),
     )  # fmt: skip
 
-    def panels(self, request: Any, row: Role) -> list[Panel]:
-        """Show the scopes and users of the role."""
+    def get_panels(self, request: Any, row: Role) -> list[Panel]:
+        """Return the panels of the role's scopes and users, and those of other apps."""
         held = RoleScope.objects.filter(role=row).values("scope_id")
-        scopes = list(
-            Scope.objects.filter(pk__in=held).select_related("resource").order_by("name")[: SHOWN + 1]
-        )
-        shown = [
-            Panel(
-                "Scopes", ("Scope", "API resource"),
-                [(scope.name, link(scope.resource)) for scope in scopes[:SHOWN]], cut=len(scopes) > SHOWN,
+        scopes = Scope.objects.filter(pk__in=held).select_related("resource").order_by("name")
+        panels = [
+            build_panel(
+                "Scopes", ("Scope", "API resource"), scopes, lambda scope: (scope.name, link(scope.resource))
             )
-        ]  # fmt: skip
+        ]
         if row.type == Role.Type.USER:
-            people = list(services.USERS.items_of(row.pk)[: SHOWN + 1])
-            rows = [(link(user), user.email) for user in people[:SHOWN]]
-            shown.append(Panel("Users", ("User", "Email"), rows, cut=len(people) > SHOWN))
-        return [*shown, *super().panels(request, row)]
+            users = services.USERS.items_of(row.pk)
+            panels.append(
+                build_panel("Users", ("User", "Email"), users, lambda user: (link(user), user.email))
+            )
+        return [*panels, *super().get_panels(request, row)]
 
 
-@beside(User)
-def _of_user(user: User) -> list[Panel]:
-    roles = list(services.USER_ROLES.items_of(user.pk)[: SHOWN + 1])
-    rows = [(link(role, role.name), role.description) for role in roles[:SHOWN]]
-    return [Panel("Roles", ("Role", "Description"), rows, cut=len(roles) > SHOWN)]
+def _build_user_panels(user: User) -> list[Panel]:
+    roles = services.USER_ROLES.items_of(user.pk)
+    return [
+        build_panel(
+            "Roles", ("Role", "Description"), roles, lambda role: (link(role, role.name), role.description)
+        )
+    ]
 
 
-upon(
+register_panels(User, _build_user_panels)
+register_operations(
     User,
     Operation(
         "roles", "Choose roles", "What is not ticked is taken away. Tokens that are out keep what they have.",
-        lambda order: crud.assign(services.USER_ROLES, order, "role_ids"), form=RolesForm,
-        initial=lambda user: {"role_ids": crud.assigned(services.USER_ROLES, user)},
-        needs="roles.change_role",
+        partial(crud.assign, services.USER_ROLES, "role_ids"), form=RolesForm,
+        initial=partial(crud.get_assigned, services.USER_ROLES, "role_ids"),
+        permission="roles.change_role",
     ),
 )  # fmt: skip

@@ -5,13 +5,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils import timezone
 
-from identity.operator_kit.offering import upon
-from identity.operator_kit.operations import SHOWN, Operation, Order, Panel
-from identity.operator_kit.pages import Pages, beside, link
-from identity.operator_kit.timestamps import text
+from identity.operator_kit import routes
+from identity.operator_kit.extensions import register_operations, register_panels
+from identity.operator_kit.operations import Operation, Submission
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.timestamps import format_utc
 from identity.sessions import services
 from identity.sessions.models import Session
 from identity.users import identifiers
@@ -34,13 +35,13 @@ class LiveFilter(admin.SimpleListFilter):
         return queryset.exclude(pk__in=live) if self.value() == "over" else queryset
 
 
-def _end(order: Order) -> str:
-    services.end(order.row)
+def _end(submission: Submission) -> str:
+    services.end(submission.row)
     return "The session has ended."
 
 
-def _end_all(order: Order) -> str:
-    return f"{services.end_all(order.row)} sessions have ended."
+def _end_all(submission: Submission) -> str:
+    return f"{services.end_all(submission.row)} sessions have ended."
 
 
 @admin.register(Session)
@@ -55,7 +56,7 @@ class SessionAdmin(Pages):
     search_fields = ("user__search_text",)
     search_help_text = "Part of a username, name, email or phone, or the sid of a token"
     ordering = ("-expires_at", "-pk")
-    shown = (
+    fields = (
         "id", "user", "state", "signed_in", "methods", "last_used_at", "expires_at", "ended_at", "ip",
         "user_agent",
     )  # fmt: skip
@@ -63,7 +64,7 @@ class SessionAdmin(Pages):
         Operation(
             "end", "End session",
             "The browser is signed out, and access tokens of this session stop working.",
-            _end, possible=lambda session: session.ended_at is None, grave=True, in_bulk=True,
+            _end, is_possible=lambda session: session.ended_at is None, is_destructive=True, in_bulk=True,
         ),
     )  # fmt: skip
 
@@ -71,14 +72,14 @@ class SessionAdmin(Pages):
         """Return sessions with their users."""
         return super().get_queryset(request).select_related("user")
 
-    def name_of(self, row: Any) -> str:
+    def get_row_name(self, row: Any) -> str:
         return f"Session of {row.user}"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         """Search by user, or by the id of a session."""
-        if pk := self.parsed(search_term.strip()):
+        if pk := self.parse_id(search_term.strip()):
             return queryset.filter(pk=pk), False
         if search_term:
             queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
@@ -104,7 +105,7 @@ class SessionAdmin(Pages):
 
 def _signed_in(session: Session) -> str:
     """Return when the user authenticated. Other providers do not always report it."""
-    return text(session.known_auth_time) if session.known_auth_time else "Unknown"
+    return format_utc(session.known_auth_time) if session.known_auth_time else "Unknown"
 
 
 def _state(session: Session) -> str:
@@ -115,28 +116,31 @@ def _state(session: Session) -> str:
     return "Expired" if session.expires_at <= timezone.now() else "Live"
 
 
-@beside(User)
-def _of_user(user: User) -> list[Panel]:
-    live = list(Session.objects.live().filter(user=user).order_by("-last_used_at")[: SHOWN + 1])
-    rows = [
-        (link(session, _signed_in(session)), text(session.last_used_at), session.ip, session.user_agent[:60])
-        for session in live
-    ]
-    more = f"{reverse('admin:identity_sessions_session_changelist')}?q={user.identifier}"
+def _build_user_panels(user: User) -> list[Panel]:
     return [
-        Panel(
-            "Live sessions", ("Signed in", "Last used", "Address", "Browser"), rows[:SHOWN],
-            "Signed in nowhere.", more if len(live) > SHOWN else "",
+        build_panel(
+            "Live sessions",
+            ("Signed in", "Last used", "Address", "Browser"),
+            Session.objects.live().filter(user=user).order_by("-last_used_at"),
+            lambda session: (
+                link(session, _signed_in(session)),
+                format_utc(session.last_used_at),
+                session.ip,
+                session.user_agent[:60],
+            ),
+            empty="Signed in nowhere.",
+            more_url=f"{routes.list_url(Session)}?q={user.identifier}",
         )
-    ]  # fmt: skip
+    ]
 
 
-upon(
+register_panels(User, _build_user_panels)
+register_operations(
     User,
     Operation(
         "end-sessions", "End sessions",
         "Every browser of this person is signed out. Applications with offline access keep theirs: "
         "setting a password or suspending ends that too.",
-        _end_all, grave=True, in_bulk=True,
+        _end_all, is_destructive=True, in_bulk=True,
     ),
 )  # fmt: skip

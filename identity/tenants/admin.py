@@ -6,7 +6,7 @@ from django.contrib import admin
 from audit import retention
 from identity.core import tenancy
 from identity.core.errors import Invalid
-from identity.operator_kit.operations import Operation, Order, checked
+from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.tenants import services
 from identity.tenants.models import Tenant
@@ -40,21 +40,21 @@ class SlugForm(forms.Form):
     slug = forms.CharField(label="Type the slug of the tenant", max_length=63)
 
 
-def _create(order: Order) -> str:
-    tenant = services.provision(**checked(TenantSerializer, order.fields))
+def _create(submission: Submission) -> str:
+    tenant = services.provision(**validate(TenantSerializer, submission.fields))
     return f"The tenant {tenant.slug} is created."
 
 
-def _change(order: Order) -> str:
-    fields = checked(TenantSerializer, order.fields, order.row)
-    services.change(order.row, fields, expected=order.expected)
+def _change(submission: Submission) -> str:
+    fields = validate(TenantSerializer, submission.fields, submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
     return "The tenant is changed."
 
 
-def _remove(order: Order) -> str:
-    if order.fields["slug"] != order.row.slug:
+def _remove(submission: Submission) -> str:
+    if submission.fields["slug"] != submission.row.slug:
         raise Invalid("slug", "is not the slug of this tenant")
-    services.remove(order.row, expected=order.expected)
+    services.remove(submission.row, expected=submission.expected)
     return "The tenant is deleted."
 
 
@@ -66,7 +66,7 @@ class TenantAdmin(Pages):
     at_root = True
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
-    shown = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
+    fields = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
     operations = (
         Operation(
             "change", "Edit", "The slug, and with it every address, stays.", _change, form=SettingsForm,
@@ -77,15 +77,16 @@ class TenantAdmin(Pages):
         Operation(
             "delete", "Delete",
             "Deletes the tenant with users, applications, keys and all else. Only its audit log stays.",
-            _remove, form=SlugForm, possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID, grave=True,
+            _remove, form=SlugForm, is_destructive=True,
+            is_possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID,
         ),
         Operation(
             "create", "New tenant", "It gets a signing key, a sign-in experience and an issuer of its own.",
-            _create, form=NewTenantForm, row_needed=False,
+            _create, form=NewTenantForm, needs_row=False,
         ),
     )  # fmt: skip
 
-    def parsed(self, text: str) -> str | None:
+    def parse_id(self, text: str) -> str | None:
         """Accept any text that can be stored, because ``default`` is an id too."""
         return None if "\0" in text else text
 

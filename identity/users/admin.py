@@ -7,9 +7,10 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from identity.operator_kit.operations import Operation, Order, checked
+from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.users import credentials, failed_sign_ins, identifiers, services  # noqa: F401 - a panel
+from identity.operator_kit.panels import Panel
+from identity.users import credentials, failed_sign_ins, identifiers, services
 from identity.users.models import User
 from identity.users.serializers import UserSerializer
 
@@ -39,37 +40,38 @@ class NewUserForm(PersonForm, PasswordForm):
     field_order = ("username", "name", "email", "phone", "password")
 
 
-def _suspend(order: Order) -> str:
-    services.suspend(order.row, expected=order.expected)
+def _suspend(submission: Submission) -> str:
+    services.suspend(submission.row, expected=submission.expected)
     return "The user is suspended; all sessions and refresh tokens have ended."
 
 
-def _unsuspend(order: Order) -> str:
-    services.suspend(order.row, suspended=False, expected=order.expected)
+def _unsuspend(submission: Submission) -> str:
+    services.suspend(submission.row, suspended=False, expected=submission.expected)
     return "The user may sign in again."
 
 
-def _set_password(order: Order) -> str:
-    credentials.set_password(order.row, order.fields["password"], expected=order.expected)
+def _set_password(submission: Submission) -> str:
+    credentials.set_password(submission.row, submission.fields["password"], expected=submission.expected)
     return "The new password is set; all sessions and refresh tokens have ended."
 
 
-def _change(order: Order) -> str:
-    changed = {name: value for name, value in order.fields.items() if value != getattr(order.row, name)}
-    fields = checked(UserSerializer, changed, order.row)
+def _change(submission: Submission) -> str:
+    user = submission.row
+    changes = {name: value for name, value in submission.fields.items() if value != getattr(user, name)}
+    fields = validate(UserSerializer, changes, user)
     if fields:
-        services.change(order.row, fields, expected=order.expected)
+        services.change(user, fields, expected=submission.expected)
     return "The user is changed." if fields else "Nothing was changed."
 
 
-def _create(order: Order) -> str:
-    fields = {name: value for name, value in order.fields.items() if value}
-    services.create(**checked(UserSerializer, fields), is_vouched_for=order.by.vouches_for_addresses)
-    return f"The user {order.fields['username']} is created."
+def _create(submission: Submission) -> str:
+    fields = {name: value for name, value in submission.fields.items() if value}
+    services.create(**validate(UserSerializer, fields), is_vouched_for=submission.by.vouches_for_addresses)
+    return f"The user {submission.fields['username']} is created."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The user is deleted."
 
 
@@ -82,7 +84,7 @@ class UserAdmin(Pages):
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)
     search_help_text = "Part of a username, name, email or phone, or a whole id"
-    shown = (
+    fields = (
         "id", "username", "name", "email", "email_verified", "phone", "phone_verified", "state",
         "has_password", "last_sign_in_at", "login_count", "self_registered", "custom_data", "created_at",
         "updated_at",
@@ -92,11 +94,11 @@ class UserAdmin(Pages):
         Operation(
             "suspend", "Suspend",
             "Ends every session and refresh token at once. Nobody signs in to the account until you undo it.",
-            _suspend, possible=lambda user: not user.is_suspended, grave=True, in_bulk=True,
+            _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True, in_bulk=True,
         ),
         Operation(
             "unsuspend", "Let in again", "The person may sign in again.",
-            _unsuspend, possible=lambda user: user.is_suspended, in_bulk=True,
+            _unsuspend, is_possible=lambda user: user.is_suspended, in_bulk=True,
         ),
         Operation(
             "password", "Set a password", "Ends every session and refresh token at once.",
@@ -109,11 +111,11 @@ class UserAdmin(Pages):
         Operation(
             "delete", "Delete",
             "Deletes the account with all that is the person's. Only the audit log stays.",
-            _remove, grave=True, in_bulk=True,
+            _remove, is_destructive=True, in_bulk=True,
         ),
         Operation(
             "create", "New user", "Email and phone stay unverified until the person proves them.",
-            _create, form=NewUserForm, row_needed=False,
+            _create, form=NewUserForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -124,7 +126,7 @@ class UserAdmin(Pages):
         if not search_term:
             return queryset, False
         found = Q(search_text__contains=identifiers.fold(search_term))
-        if pk := self.parsed(search_term.strip()):
+        if pk := self.parse_id(search_term.strip()):
             found |= Q(pk=pk)
         return queryset.filter(found), False
 
@@ -140,3 +142,7 @@ class UserAdmin(Pages):
     @admin.display(description="Has a password", boolean=True)
     def has_password(self, user: User) -> bool:
         return bool(user.password)
+
+    def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
+        """Return the panels, with the latest failed sign-ins first."""
+        return [failed_sign_ins.build_user_panel(row), *super().get_panels(request, row)]

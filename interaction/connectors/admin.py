@@ -5,7 +5,7 @@ from functools import partial
 
 from django.contrib import admin
 
-from identity.operator_kit.operations import Done, Onward, Operation, Order, checked
+from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from interaction.connectors import callbacks, forms, masking, services
 from interaction.connectors.models import Connector
@@ -14,49 +14,52 @@ from interaction.connectors.providers.base import Provider
 from interaction.connectors.serializers import ConnectorSerializer
 
 
-def _choose(order: Order) -> Onward:
-    return Onward(f"create-{order.fields['connector_id']}")
+def _choose(submission: Submission) -> ShowForm:
+    return ShowForm(f"create-{submission.fields['connector_id']}")
 
 
-def _create(provider: Provider, order: Order) -> Done:
-    config = forms.submitted_config(None, provider, dict(order.fields))
+def _create(provider: Provider, submission: Submission) -> ShowRow:
+    config = forms.submitted_config(None, provider, dict(submission.fields))
     fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
-    connector = services.create(**checked(ConnectorSerializer, fields))
-    if uri := callbacks.get_redirect_uri(connector):
-        return Done(f"The connector is created. Register {uri} with the provider, then test it.", connector)
-    return Done("The connector is created. Test it, and enable it when it works.", connector)
+    connector = services.create(**validate(ConnectorSerializer, fields))
+    uri = callbacks.get_redirect_uri(connector)
+    next_step = f"Register {uri} with the provider, then test it." if uri else "Test it, then enable it."
+    return ShowRow(f"The connector is created. {next_step}", connector)
 
 
-def _change(order: Order) -> str:
-    config = forms.submitted_config(order.row, registry.find(order.row.connector_id), dict(order.fields))
-    fields = checked(ConnectorSerializer, {"config": config}, order.row)
-    services.change(order.row, fields, expected=order.expected)
+def _change(submission: Submission) -> str:
+    connector = submission.row
+    provider = registry.find(connector.connector_id)
+    config = forms.submitted_config(connector, provider, dict(submission.fields))
+    fields = validate(ConnectorSerializer, {"config": config}, connector)
+    services.change(connector, fields, expected=submission.expected)
     return "The configuration is changed. Test it."
 
 
-def _enable(order: Order) -> str:
-    services.change(order.row, {"enabled": True}, expected=order.expected)
+def _enable(submission: Submission) -> str:
+    services.change(submission.row, {"enabled": True}, expected=submission.expected)
     return "The connector is enabled."
 
 
-def _disable(order: Order) -> str:
-    services.change(order.row, {"enabled": False}, expected=order.expected)
+def _disable(submission: Submission) -> str:
+    services.change(submission.row, {"enabled": False}, expected=submission.expected)
     return "The connector is disabled."
 
 
-def _use_own_callback(order: Order) -> str:
-    services.change(order.row, {"has_own_callback": True}, expected=order.expected)
+def _use_own_callback(submission: Submission) -> str:
+    services.change(submission.row, {"has_own_callback": True}, expected=submission.expected)
     return "The connector uses its own callback. Test signing in with it."
 
 
-def _test(order: Order) -> str:
-    own_address = order.by.email if order.row.type == Connector.Type.EMAIL else order.by.phone
-    result = services.test(order.row, to=order.fields["to"] or own_address)
+def _test(submission: Submission) -> str:
+    connector, administrator = submission.row, submission.by
+    own_address = administrator.email if connector.type == Connector.Type.EMAIL else administrator.phone
+    result = services.test(connector, to=submission.fields["to"] or own_address)
     return f"It works: {result}."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The connector is deleted."
 
 
@@ -68,7 +71,7 @@ class ConnectorAdmin(Pages):
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
-    shown = (
+    fields = (
         "id", "connector_id", "provider", "type", "enabled", "redirect_uri", "configuration", "created_at",
         "updated_at",
     )  # fmt: skip
@@ -81,18 +84,18 @@ class ConnectorAdmin(Pages):
         Operation(
             "enable", "Enable",
             "Messages go through the newest enabled connector of their type. Social connectors get a button.",
-            _enable, possible=lambda connector: not connector.enabled,
+            _enable, is_possible=lambda connector: not connector.enabled,
         ),
         Operation(
             "disable", "Disable", "Nothing goes through it until it is enabled again.",
-            _disable, possible=lambda connector: connector.enabled, grave=True,
+            _disable, is_possible=lambda connector: connector.enabled, is_destructive=True,
         ),
         Operation(
             "own-callback", "Use its own callback",
             "First register a further redirect URI with the provider: the one that ends with this "
             "connector's ID. Then only this provider sends its answers there.",
             _use_own_callback,
-            possible=lambda connector: (
+            is_possible=lambda connector: (
                 connector.type == Connector.Type.SOCIAL and not connector.has_own_callback
             ),
         ),
@@ -101,16 +104,16 @@ class ConnectorAdmin(Pages):
             "A test message is sent, or the provider is asked whether it accepts this configuration.",
             _test, form=forms.TestForm,
         ),
-        Operation("delete", "Delete", "Its configuration cannot be restored.", _remove, grave=True),
+        Operation("delete", "Delete", "Its configuration cannot be restored.", _remove, is_destructive=True),
         Operation(
             "create", "New connector", "First choose the provider, then configure it.", _choose,
-            form=forms.ProviderForm, row_needed=False,
+            form=forms.ProviderForm, needs_row=False,
         ),
         *(
             Operation(
                 f"create-{provider.connector_id}", f"New connector: {provider.name}",
                 "It starts disabled, so that you can test it first.", partial(_create, provider),
-                form=forms.config_form(provider, is_new=True), row_needed=False, hidden=True,
+                form=forms.config_form(provider, is_new=True), needs_row=False, hidden=True,
             )
             for provider in registry.PROVIDERS
         ),

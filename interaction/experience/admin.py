@@ -10,8 +10,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from identity.core import tenancy
-from identity.operator_kit.operations import Draft, Onward, Operation, Order, Panel, checked
+from identity.operator_kit import lists
+from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel
 from interaction.experience import drafts, forms, services
 from interaction.experience.models import SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
@@ -21,58 +23,58 @@ _SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automat
 _Fields = dict[str, Any]
 
 
-def _save(read: Any, order: Order) -> str:
-    fields = checked(ExperienceSerializer, read(order), order.row)
-    services.change(fields, expected=order.expected)
+def _save(read: Any, submission: Submission) -> str:
+    fields = validate(ExperienceSerializer, read(submission), submission.row)
+    services.change(fields, expected=submission.expected)
     return "The sign-in experience is changed."
 
 
 def _preview(read: Any) -> Draft:
     """Return the preview of the pages with the fields that ``read`` takes from a form."""
-    return Draft(SignInExperience, lambda order: _build_draft(read, order))
+    return Draft(SignInExperience, lambda submission: _build_draft(read, submission))
 
 
-def _build_draft(read: Any, order: Order) -> SignInExperience:
-    return services.build_draft(order.row, checked(ExperienceSerializer, read(order), order.row))
+def _build_draft(read: Any, submission: Submission) -> SignInExperience:
+    fields = validate(ExperienceSerializer, read(submission), submission.row)
+    return services.build_draft(submission.row, fields)
 
 
-def _look(order: Order) -> _Fields:
-    branding = {name: value for name, value in order.fields.items() if name not in _LINKS}
-    return {"branding": branding, **{name: order.fields[name] for name in _LINKS}}
+def _look(submission: Submission) -> _Fields:
+    branding = {name: value for name, value in submission.fields.items() if name not in _LINKS}
+    return {"branding": branding, **{name: submission.fields[name] for name in _LINKS}}
 
 
-def _sign_in_methods(order: Order) -> _Fields:
-    return {"sign_in": {"methods": forms.build_methods(order.row, order.fields)}}
+def _sign_in_methods(submission: Submission) -> _Fields:
+    return {"sign_in": {"methods": forms.build_methods(submission.row, submission.fields)}}
 
 
-def _registration(order: Order) -> _Fields:
-    return {"sign_up": dict(order.fields)}
+def _registration(submission: Submission) -> _Fields:
+    return {"sign_up": dict(submission.fields)}
 
 
-def _passwords(order: Order) -> _Fields:
-    return {"password_policy": dict(order.fields)}
+def _passwords(submission: Submission) -> _Fields:
+    return {"password_policy": dict(submission.fields)}
 
 
-def _accounts(order: Order) -> _Fields:
-    social = {name: order.fields[name] for name in _SOCIAL}
-    account = {name: value for name, value in order.fields.items() if name not in _SOCIAL}
+def _accounts(submission: Submission) -> _Fields:
+    social = {name: submission.fields[name] for name in _SOCIAL}
+    account = {name: value for name, value in submission.fields.items() if name not in _SOCIAL}
     account["sms_countries"] = account["sms_countries"].replace(",", " ").upper().split()
     return {"account": account, "social_sign_in": social}
 
 
-def _choose_message(order: Order) -> Onward:
-    return Onward(
-        "-".join(("message", *order.fields["message"].split("-"), order.fields["language"] or "any"))
-    )
+def _choose_message(submission: Submission) -> ShowForm:
+    message, language = submission.fields["message"], submission.fields["language"] or "any"
+    return ShowForm(f"message-{message}-{language}")
 
 
-def _message(key: forms.MessageKey, order: Order) -> _Fields:
-    return {"message_templates": forms.build_templates(order.row, key, order.fields)}
+def _message(key: forms.MessageKey, submission: Submission) -> _Fields:
+    return {"message_templates": forms.build_templates(submission.row, key, submission.fields)}
 
 
 def _message_preview(key: forms.MessageKey) -> Draft:
     kind = drafts.Email if key.channel == "email" else drafts.TextMessage
-    return Draft(kind, lambda order: kind(key, _build_draft(partial(_message, key), order)))
+    return Draft(kind, lambda submission: kind(key, _build_draft(partial(_message, key), submission)))
 
 
 @admin.register(SignInExperience)
@@ -81,7 +83,7 @@ class SignInExperienceAdmin(Pages):
 
     section = "Signing in"
     title = "Sign-in experience"
-    shown = (
+    fields = (
         "page", "look", "terms_of_use_url", "privacy_policy_url", "ways", "registration", "passwords",
         "accounts", "social", "updated_at",
     )  # fmt: skip
@@ -129,13 +131,13 @@ class SignInExperienceAdmin(Pages):
         ),
     )  # fmt: skip
 
-    def name_of(self, row: Any) -> str:
+    def get_row_name(self, row: Any) -> str:
         """Return a fixed title: a tenant has one sign-in experience."""
         return self.title
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Redirect to the tenant's only sign-in experience."""
-        self.check_query(request)
+        lists.check_list_query(self, request)
         experience = services.current()
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[experience.pk]))
 
@@ -182,7 +184,7 @@ class SignInExperienceAdmin(Pages):
         """The settings of social sign-in."""
         return _lines(row.social_sign_in)
 
-    def panels(self, request: HttpRequest, row: Any) -> list[Panel]:
+    def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return the panel of the tenant's own message templates."""
         templates = [(key, forms.find_template(key, row)) for key in forms.MESSAGES]
         rows = [
@@ -191,7 +193,7 @@ class SignInExperienceAdmin(Pages):
             if template["text"]
         ]
         empty = "All messages have the built-in texts, in the user's language."
-        return [Panel("Own messages", ("Message", "Subject", "Text"), rows, empty)]
+        return [Panel("Own messages", ("Message", "Subject", "Text"), rows, empty=empty)]
 
 
 def _lines(settings: dict[str, Any]) -> str:

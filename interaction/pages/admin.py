@@ -16,7 +16,7 @@ from django.utils import translation
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit.previewing import drawing
+from identity.operator_kit.extensions import Preview, register_previews
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from interaction.connectors.messages import Message
@@ -46,8 +46,7 @@ class NoCodes(ServiceError):
     message = "no page asks for a code: no sign-in method needs one, or no connector can send it"
 
 
-@drawing(SignInExperience, "sign-in", "Sign-in page")
-def _sign_in(draft: SignInExperience) -> HttpResponse:
+def _render_sign_in(draft: SignInExperience) -> HttpResponse:
     page = _render_for_new_browser(draft, "pages:sign-in", sign_in.sign_in)
     # If codes are the only method, the sign-in page redirects to the page for codes.
     return (
@@ -57,13 +56,11 @@ def _sign_in(draft: SignInExperience) -> HttpResponse:
     )
 
 
-@drawing(SignInExperience, "registration", "Registration page")
-def _registration(draft: SignInExperience) -> HttpResponse:
+def _render_registration(draft: SignInExperience) -> HttpResponse:
     return _render_for_new_browser(draft, "pages:register", register.register)
 
 
-@drawing(SignInExperience, "code", "Code entry")
-def _code(draft: SignInExperience) -> HttpResponse:
+def _render_code(draft: SignInExperience) -> HttpResponse:
     offered = codes.get_offered_kinds(draft)
     for purpose, page in _STEPS.items():
         if kinds := offered[purpose]:
@@ -80,11 +77,10 @@ def _refuse(_: EnteredCode) -> HttpResponse:
     raise NoCodes  # a preview accepts no code
 
 
-@drawing(drafts.Email, "html", "As an email program shows it")
-def _html(draft: drafts.Email) -> HttpResponse:
+def _render_html(draft: drafts.Email) -> HttpResponse:
     message = _build_message(draft)
     if not message.html:
-        return _plain(draft)
+        return _render_text(draft)
     text = _move_styles(message.html)
     response = HttpResponse(text)
     response.style_sheets = _SHEET.findall(text)  # type: ignore[attr-defined]
@@ -105,9 +101,7 @@ def _move_styles(message: str) -> str:
     return _DOCTYPE.sub(lambda doctype: f"{doctype[0]}<style>{sheet}</style>", text, count=1)
 
 
-@drawing(drafts.Email, "text", "Subject and plain text")
-@drawing(drafts.TextMessage, "text", "Text message")
-def _plain(draft: drafts.TextMessage) -> HttpResponse:
+def _render_text(draft: drafts.TextMessage) -> HttpResponse:
     return render(HttpRequest(), "admin/message.html", {"message": _build_message(draft)})
 
 
@@ -148,3 +142,17 @@ def _build_message(draft: drafts.TextMessage) -> Message:
         if key.purpose in message_templates.CODES:
             return codes.build_sample(purpose=Purpose(key.purpose), kind=kind, experience=experience)
         return notices.build_sample(notice=Notice(key.purpose), channel=key.channel, experience=experience)
+
+
+register_previews(
+    SignInExperience,
+    Preview("sign-in", "Sign-in page", _render_sign_in),
+    Preview("registration", "Registration page", _render_registration),
+    Preview("code", "Code entry", _render_code),
+)
+register_previews(
+    drafts.Email,
+    Preview("html", "As an email program shows it", _render_html),
+    Preview("text", "Subject and plain text", _render_text),
+)
+register_previews(drafts.TextMessage, Preview("text", "Text message", _render_text))

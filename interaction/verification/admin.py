@@ -6,19 +6,19 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.operator_kit.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 
 
-def _retry(order: Order) -> str:
-    outgoing.retry(order.row)
+def _retry(submission: Submission) -> str:
+    outgoing.retry(submission.row)
     return "The message will be sent now."
 
 
-def _drop(order: Order) -> str:
-    outgoing.drop(order.row)
+def _drop(submission: Submission) -> str:
+    outgoing.drop(submission.row)
     return "The message is erased."
 
 
@@ -30,7 +30,7 @@ class OutgoingMessageAdmin(Pages):
     title = "Outgoing messages"
     list_display = ("id", "tries", "due_at", "created_at")
     ordering = ("due_at", "pk")
-    shown = ("id", "tries", "due_at", "created_at")
+    fields = ("id", "tries", "due_at", "created_at")
     operations = (
         Operation(
             "retry", "Send now", "The message is tried at once, with all its tries.", _retry, in_bulk=True
@@ -40,7 +40,7 @@ class OutgoingMessageAdmin(Pages):
             "Erase",
             "The message is not sent. The user can ask for another.",
             _drop,
-            grave=True,
+            is_destructive=True,
             in_bulk=True,
         ),
     )

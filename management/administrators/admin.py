@@ -7,8 +7,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.operator_kit.operations import SHOWN, Operation, Order, Panel, checked
-from identity.operator_kit.pages import Pages, link
+from identity.operator_kit.operations import Operation, Submission, validate
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
 from management.administrators import proof, second_step, services
 from management.administrators.models import Administrator, Role
 from management.administrators.serializers import AdministratorWriteSerializer
@@ -82,42 +83,44 @@ class NewAdministratorForm(RightsForm, PasswordForm, ProofForm):
     field_order = ("username", "password", *ChangeForm.field_order)
 
 
-def _rights(order: Order) -> dict[str, Any]:
-    fields = {name: value for name, value in order.fields.items() if name not in ProofForm.base_fields}
-    return {**fields, "tenants": order.fields["tenants"].split()}
+def _rights(submission: Submission) -> dict[str, Any]:
+    fields = {name: value for name, value in submission.fields.items() if name not in ProofForm.base_fields}
+    return {**fields, "tenants": submission.fields["tenants"].split()}
 
 
-def _proof(order: Order) -> dict[str, Any]:
-    return {name: order.fields[name] for name in ProofForm.base_fields}
+def _proof(submission: Submission) -> dict[str, Any]:
+    return {name: submission.fields[name] for name in ProofForm.base_fields}
 
 
-def _create(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, _rights(order))
-    made = services.create(**fields, **_proof(order), by=order.by)
+def _create(submission: Submission) -> str:
+    fields = validate(AdministratorWriteSerializer, _rights(submission))
+    made = services.create(**fields, **_proof(submission), by=submission.by)
     return f"The administrator {made.username} is created."
 
 
-def _change(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, _rights(order), order.row)
-    services.change(order.row, {**fields, **_proof(order)}, expected=order.expected, by=order.by)
+def _change(submission: Submission) -> str:
+    fields = validate(AdministratorWriteSerializer, _rights(submission), submission.row) | _proof(submission)
+    services.change(submission.row, fields, expected=submission.expected, by=submission.by)
     return "The administrator is changed."
 
 
-def _set_password(order: Order) -> str:
-    fields = checked(AdministratorWriteSerializer, {"password": order.fields["password"]}, order.row)
-    services.change(order.row, {**order.fields, **fields}, expected=order.expected, by=order.by)
+def _set_password(submission: Submission) -> str:
+    password = {"password": submission.fields["password"]}
+    fields = _proof(submission) | validate(AdministratorWriteSerializer, password, submission.row)
+    services.change(submission.row, fields, expected=submission.expected, by=submission.by)
     return "The new password is set; sessions and tokens have ended."
 
 
-def _reset(order: Order) -> str:
-    if order.row.pk != order.by.pk:  # the own second step is refused in any case
-        proof.check(order.by, password=order.fields["current_password"], code=order.fields["current_code"])
-    second_step.reset(order.row, by=order.by)
+def _reset(submission: Submission) -> str:
+    if submission.row.pk != submission.by.pk:  # the own second step is refused in any case
+        fields = submission.fields
+        proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
+    second_step.reset(submission.row, by=submission.by)
     return "The second step is removed; sessions and tokens have ended."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The administrator is deleted."
 
 
@@ -138,7 +141,7 @@ class AdministratorAdmin(Pages):
     )  # fmt: skip
     list_filter = ("role", "is_superuser")
     search_fields = ("username", "email")
-    shown = (
+    fields = (
         "id",
         "username",
         "email",
@@ -163,16 +166,16 @@ class AdministratorAdmin(Pages):
             "second-step", "Remove the second step",
             "For somebody who lost it: be sure who asks. The password alone signs in then, until they set it "
             "up again. Ends the sessions and tokens of the administrator.",
-            _reset, form=ProofForm, possible=lambda administrator: bool(administrator.second_step_since),
-            grave=True,
+            _reset, form=ProofForm, is_possible=lambda administrator: bool(administrator.second_step_since),
+            is_destructive=True,
         ),
         Operation(
             "delete", "Delete", "The sessions and tokens of the administrator are refused at once.",
-            _remove, grave=True,
+            _remove, is_destructive=True,
         ),
         Operation(
             "create", "New administrator", "Somebody who manages tenants, here and by the API.",
-            _create, form=NewAdministratorForm, row_needed=False,
+            _create, form=NewAdministratorForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -180,13 +183,15 @@ class AdministratorAdmin(Pages):
         """Return administrators without their password hashes and encrypted secrets."""
         return super().get_queryset(request).defer("password", "sealed_totp_secret")
 
-    def parsed(self, text: str) -> int | None:
+    def parse_id(self, text: str) -> int | None:
         """Return the id of a path, or none if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
-    def panels(self, request: Any, row: Administrator) -> list[Panel]:
+    def get_panels(self, request: Any, row: Administrator) -> list[Panel]:
         """Return the panel of the administrator's tenants."""
-        tenants = list(row.tenants.order_by("name")[: SHOWN + 1])
-        rows = [(link(tenant), tenant.slug) for tenant in tenants[:SHOWN]]
         empty = "All of them." if row.is_superuser else "None."
-        return [Panel("Tenants", ("Tenant", "Slug"), rows, empty, cut=len(tenants) > SHOWN)]
+        tenants = row.tenants.order_by("name")
+        panel = build_panel(
+            "Tenants", ("Tenant", "Slug"), tenants, lambda tenant: (link(tenant), tenant.slug), empty=empty
+        )
+        return [panel]

@@ -149,7 +149,7 @@ class AuditLog(Pages):
     list_filter = (ResultFilter, WhenFilter, UserFilter, IdentifierFilter, ApplicationFilter, KeyFilter)
     sortable_by = ()
     change_list_template = "admin/entries.html"
-    shown = (
+    fields = (
         "id", "moment", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
         "reference", "payload_text",
     )  # fmt: skip
@@ -174,7 +174,7 @@ class AuditLog(Pages):
         export = reverse("admin:audit_entry_export") + (f"?{query}" if query else "")
         return super().changelist_view(request, {"export": export, **(extra_context or {})})
 
-    def name_of(self, row: Any) -> str:
+    def get_row_name(self, row: Any) -> str:
         """Return the title of an entry: its event."""
         return str(row.key)
 
@@ -190,7 +190,7 @@ class AuditLog(Pages):
     @admin.display(description="When (UTC)")
     def moment(self, entry: Entry) -> str:
         """When it happened."""
-        return timestamps.text(entry.created_at)
+        return timestamps.format_utc(entry.created_at)
 
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:

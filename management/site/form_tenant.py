@@ -26,7 +26,7 @@ def refusal(request: HttpRequest) -> HttpResponse:
     other = chosen_tenant.managed_by(request.user).filter(pk=drawn_for).first()  # type: ignore[arg-type]
     context = {"title": "This form belongs to another tenant", "other": other, "back": request.path}
     if request.path.partition("/preview/")[1]:
-        response = render(request, "admin/not_drawn_for.html", context, status=409)
+        response = render(request, "admin/preview_of_other_tenant.html", context, status=409)
         response.framed = True  # type: ignore[attr-defined]
         return response
     return render(request, "admin/other_tenant.html", {**site.each_context(request), **context}, status=409)

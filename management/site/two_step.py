@@ -41,7 +41,7 @@ _RENEW: Final = Operation(
 )
 _REMOVE: Final = Operation(
     "remove", "Remove the second step", "Your password alone signs in then. Other sessions and tokens end.",
-    lambda _: "", form=ProofForm, grave=True,
+    lambda _: "", form=ProofForm, is_destructive=True,
 )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show the second step, or set it up."""
     administrator = _own(request)
-    if codes := shown_once.take(request, _CODES):
+    if codes := shown_once.pop(request, _CODES):
         return _page(request, administrator, codes=codes)
     if administrator.second_step_since:
         return _page(request, administrator, left=administrator.recovery_codes.count())
@@ -129,7 +129,7 @@ def _proven(
 
 def _with_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
     """Redirect to the page that shows the new recovery codes once."""
-    shown_once.keep(request, _CODES, codes)
+    shown_once.store(request, _CODES, codes)
     return HttpResponseRedirect(reverse("admin:two-step"))
 
 

@@ -1,14 +1,17 @@
 """Applications, for operators. A secret is shown once, when it is created."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 
 from identity.operator_kit import crud
-from identity.operator_kit.operations import SHOWN, Once, Operation, Order, Panel, checked
-from identity.operator_kit.pages import Pages, beside, link
-from identity.operator_kit.timestamps import text
+from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.operations import Operation, ShowSecrets, Submission, validate
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.timestamps import format_utc
 from identity.organizations.models import Organization
 from identity.roles.models import Role
 from oidc.applications import bindings, services
@@ -64,38 +67,36 @@ class RolesForm(forms.Form):
     )
 
 
-def _api_fields(order: Order) -> dict[str, Any]:
+def _api_fields(submission: Submission) -> dict[str, Any]:
     """Return the fields of a form in the form that the API's serializer takes."""
-    fields = dict(order.fields)
+    fields = dict(submission.fields)
     metadata = {name: fields.pop(name).split() for name in _URIS}
-    application_type = fields.get("type") or order.row.type
+    application_type = fields.get("type") or submission.row.type
     # An unticked box must not turn PKCE off for types that always use it.
     require_pkce = fields.pop("require_pkce") or application_type in PUBLIC_TYPES
     return fields | {"oidc_client_metadata": metadata | {"require_pkce": require_pkce}}
 
 
-def _create(order: Order) -> Once:
-    application, secret = services.register(**checked(ApplicationSerializer, _api_fields(order)))
-    return Once(
-        f"{application.name} is registered.", {"Client id": application.client_id, "Client secret": secret}
-    )
+def _create(submission: Submission) -> ShowSecrets:
+    application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
+    secrets = {"Client id": application.client_id, "Client secret": secret}
+    return ShowSecrets(f"{application.name} is registered.", secrets)
 
 
-def _change(order: Order) -> str:
-    fields = checked(ApplicationSerializer, _api_fields(order), order.row)
-    services.change(order.row, fields, expected=order.expected)
+def _change(submission: Submission) -> str:
+    fields = validate(ApplicationSerializer, _api_fields(submission), submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
     return "The application is changed."
 
 
-def _rotate(order: Order) -> Once:
-    secret = services.rotate_secret(order.row)
-    return Once(
-        "The old secret has stopped working.", {"Client id": order.row.client_id, "Client secret": secret}
-    )
+def _rotate(submission: Submission) -> ShowSecrets:
+    secret = services.rotate_secret(submission.row)
+    secrets = {"Client id": submission.row.client_id, "Client secret": secret}
+    return ShowSecrets("The old secret has stopped working.", secrets)
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row, expected=order.expected)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
     return "The application is deleted."
 
 
@@ -114,7 +115,7 @@ class ApplicationAdmin(Pages):
     list_filter = ("type", "is_third_party")
     search_fields = ("name", "description", "client_id")
     log_filter = "application_id"
-    shown = (
+    fields = (
         "id", "name", "type", "client_id", "description", "is_third_party", "pkce", "redirects",
         "redirects_after", "grants", "created_at", "updated_at",
     )  # fmt: skip
@@ -126,22 +127,22 @@ class ApplicationAdmin(Pages):
         Operation(
             "roles", "Choose roles",
             "Decides its scopes. Roles that are not ticked are removed, from the next request on.",
-            lambda order: crud.assign(bindings.ROLES, order, "role_ids"), form=RolesForm,
-            initial=lambda row: {"role_ids": crud.assigned(bindings.ROLES, row)},
-            possible=lambda row: row.type == Application.Type.MACHINE,
+            partial(crud.assign, bindings.ROLES, "role_ids"), form=RolesForm,
+            initial=partial(crud.get_assigned, bindings.ROLES, "role_ids"),
+            is_possible=lambda row: row.type == Application.Type.MACHINE,
         ),
         Operation(
             "secret", "New secret",
             "The old secret stops working at once: no tokens until the application has the new one.",
-            _rotate, grave=True,
+            _rotate, is_destructive=True,
         ),
         Operation(
             "delete", "Delete", "Its id, its secret and all its tokens stop working at once.", _remove,
-            grave=True,
+            is_destructive=True,
         ),
         Operation(
             "create", "New application", "Its secret is shown once, on the page after this one.", _create,
-            form=NewApplicationForm, row_needed=False,
+            form=NewApplicationForm, needs_row=False,
         ),
     )  # fmt: skip
 
@@ -165,41 +166,44 @@ class ApplicationAdmin(Pages):
         """Return the grant types."""
         return ", ".join(application.grant_types)
 
-    def panels(self, request: Any, row: Application) -> list[Panel]:
+    def get_panels(self, request: Any, row: Application) -> list[Panel]:
         """Return the panels; a machine application has its roles and organizations too."""
         if row.type != Application.Type.MACHINE:
-            return super().panels(request, row)
-        roles = [
-            (link(role, role.name), role.description) for role in bindings.ROLES.items_of(row.pk)[:SHOWN]
-        ]
-        bound = OrganizationApplication.objects.filter(application=row).select_related("organization")
-        rows = [
-            (link(binding.organization), text(binding.created_at))
-            for binding in bound.order_by("-created_at")[:SHOWN]
-        ]
+            return super().get_panels(request, row)
+        bound = OrganizationApplication.objects.filter(application=row).order_by("-created_at")
         return [
-            Panel("Roles", ("Role", "Description"), roles),
-            Panel("Organizations", ("Organization", "Bound"), rows),
-            *super().panels(request, row),
-        ]
+            build_panel(
+                "Roles", ("Role", "Description"), bindings.ROLES.items_of(row.pk),
+                lambda role: (link(role, role.name), role.description),
+            ),
+            build_panel(
+                "Organizations", ("Organization", "Bound"), bound.select_related("organization"),
+                lambda binding: (link(binding.organization), format_utc(binding.created_at)),
+            ),
+            *super().get_panels(request, row),
+        ]  # fmt: skip
 
 
-@beside(Organization)
-def _organization_panels(organization: Organization) -> list[Panel]:
-    bound = OrganizationApplication.objects.filter(organization=organization).select_related("application")
-    rows = [
-        (link(binding.application), text(binding.created_at))
-        for binding in bound.order_by("-created_at")[:SHOWN]
-    ]
-    return [Panel("Applications", ("Application", "Bound"), rows)]
+def _build_organization_panels(organization: Organization) -> list[Panel]:
+    bound = OrganizationApplication.objects.filter(organization=organization).order_by("-created_at")
+    return [
+        build_panel(
+            "Applications", ("Application", "Bound"), bound.select_related("application"),
+            lambda binding: (link(binding.application), format_utc(binding.created_at)),
+        )
+    ]  # fmt: skip
 
 
-@beside(Role)
-def _role_panels(role: Role) -> list[Panel]:
+def _build_role_panels(role: Role) -> list[Panel]:
     if role.type != Role.Type.MACHINE:
         return []
-    rows = [
-        (link(application), application.client_id)
-        for application in bindings.OF_ROLE.items_of(role.pk)[:SHOWN]
-    ]
-    return [Panel("Applications", ("Application", "Client id"), rows)]
+    return [
+        build_panel(
+            "Applications", ("Application", "Client id"), bindings.OF_ROLE.items_of(role.pk),
+            lambda application: (link(application), application.client_id),
+        )
+    ]  # fmt: skip
+
+
+register_panels(Organization, _build_organization_panels)
+register_panels(Role, _build_role_panels)

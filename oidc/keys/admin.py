@@ -6,22 +6,22 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from identity.operator_kit.operations import Operation, Order
+from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
 
-def _prepare(order: Order) -> str:
+def _prepare(submission: Submission) -> str:
     return f"Key {services.prepare().pk} is published, and waits for the next rotation."
 
 
-def _rotate(order: Order) -> str:
+def _rotate(submission: Submission) -> str:
     return f"Key {services.rotate().pk} signs from now on."
 
 
-def _remove(order: Order) -> str:
-    services.remove(order.row)
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row)
     return "The key is deleted."
 
 
@@ -33,7 +33,7 @@ class SigningKeyAdmin(Pages):
     title = "Signing keys"
     list_display = ("id", "status", "created_at", "activated_at", "retired_at")
     ordering = ("status", "-created_at", "-pk")  # active, next, previous: also the alphabetical order
-    shown = (
+    fields = (
         "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "unexpired_tokens",
         "safe_to_delete",
     )  # fmt: skip
@@ -41,16 +41,16 @@ class SigningKeyAdmin(Pages):
         Operation(
             "prepare", "Prepare the next key",
             "Publishes it in the key set, so that applications know it before a rotation makes it active.",
-            _prepare, row_needed=False,
+            _prepare, needs_row=False,
         ),
         Operation(
             "rotate", "Rotate",
             "The next key becomes active, or a new one if there is none. Tokens of the old one stay valid.",
-            _rotate, row_needed=False, grave=True,
+            _rotate, needs_row=False, is_destructive=True,
         ),
         Operation(
             "delete", "Delete", "Tokens that this key signed are refused at once, everywhere.",
-            _remove, possible=lambda key: key.status != SigningKey.Status.ACTIVE, grave=True,
+            _remove, is_possible=lambda key: key.status != SigningKey.Status.ACTIVE, is_destructive=True,
         ),
     )  # fmt: skip
 

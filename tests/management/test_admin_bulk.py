@@ -94,7 +94,7 @@ def test_what_is_no_id_is_refused(acme, operator, row):
 
 def test_there_is_an_end_to_how_many(acme, operator, monkeypatch):
     people = [acme.user() for _ in range(3)]
-    monkeypatch.setattr(bulk, "MOST", 2)
+    monkeypatch.setattr(bulk, "MAX_ROWS", 2)
     local = operators.Operator(operator.who, Client())
     local.sign_in()
     local.choose(acme)

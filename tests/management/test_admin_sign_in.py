@@ -154,8 +154,8 @@ class TestRoles:
             page = operator.get(address_of(kind), follow_redirects=True)
             assert page.status_code == 200
             assert "/do/" not in page.text
-            for operation in getattr(kind, "all_operations", list)():
-                parts = (first_of(kind, acme).pk,) if operation.row_needed else ()
+            for operation in kind.catalogue.all():
+                parts = (first_of(kind, acme).pk,) if operation.needs_row else ()
                 assert operator.get(address_of(kind, *parts, "do", operation.name)).status_code == 403
         assert "New user" not in shown
         assert caller.get("/users").status_code == 200

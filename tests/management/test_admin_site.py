@@ -110,8 +110,8 @@ class TestPages:
             row = first_of(kind, acme)
             open_now = [
                 operation.name
-                for operation in getattr(kind, "all_operations", list)()
-                if operation.row_needed and operation.possible(row)
+                for operation in kind.catalogue.all()
+                if operation.needs_row and operation.is_possible(row)
             ]
             paths = [address_of(kind), address_of(kind, row.pk, "change")]
             paths += [f"{address_of(kind)}?q=person"] if kind.search_fields else []

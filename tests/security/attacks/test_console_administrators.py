@@ -265,9 +265,9 @@ class TestDuties:
         opened = {
             (kind.opts.model_name, one.name)
             for kind in pages()
-            for one in getattr(kind, "all_operations", list)()
+            for one in kind.catalogue.all()
             if support.get(
-                address_of(kind, *((first_of(kind, acme).pk,) if one.row_needed else ()), "do", one.name)
+                address_of(kind, *((first_of(kind, acme).pk,) if one.needs_row else ()), "do", one.name)
             ).status_code
             != 403
         }

@@ -41,12 +41,12 @@ def everything() -> dict[str, Any]:
 def forms_of(kind: Any, row: Any) -> list[str]:
     """The addresses of everything that is done to a kind of row, or drawn of it."""
     found = []
-    for operation in getattr(kind, "all_operations", list)():
-        at = (row.pk,) if operation.row_needed else ()
+    for operation in kind.catalogue.all():
+        at = (row.pk,) if operation.needs_row else ()
         path = address_of(kind, *at, "do", operation.name)
         found.append(path)
         if operation.draft:
-            found += [href for _, href in kind.previews(operation, row)]
+            found += [href for _, href in kind.previewer.get_links(operation, row)]
     return found
 
 
@@ -90,9 +90,7 @@ def test_attack_AP05_no_form_drawn_in_one_tenant_is_done_in_another(acme: Any, r
 def test_attack_AP05_nor_are_those_that_were_ticked_in_one_done_in_another(acme: Any, rival: Any) -> None:
     furnish(acme)
     operator = operators.at(acme)
-    bulk = [
-        (kind, one.name) for kind in pages() for one in getattr(kind, "all_operations", list)() if one.in_bulk
-    ]
+    bulk = [(kind, one.name) for kind in pages() for one in kind.catalogue.all() if one.in_bulk]
     assert bulk
     lists = {kind: hidden_in(operator.get(address_of(kind))) for kind, _ in bulk}
     ticked = {kind: first_of(kind, acme).pk for kind, _ in bulk}

@@ -45,12 +45,12 @@ def test_attack_no_form_that_the_role_was_not_given_does_anything(acme: Any, rol
 
     for kind in pages():
         row = first_of(kind, acme)
-        for operation in getattr(kind, "all_operations", list)():
+        for operation in kind.catalogue.all():
             if operation.name in given.get(kind.opts.model_name, ()):
                 continue
-            at = (row.pk,) if operation.row_needed else ()
+            at = (row.pk,) if operation.needs_row else ()
             path = address_of(kind, *at, "do", operation.name)
-            drawings = [href for _, href in kind.previews(operation, row)]
+            drawings = [href for _, href in kind.previewer.get_links(operation, row)]
             for address in (path, *drawings):
                 assert mine.http.post(address, data=proof | _TYPED).status_code == 403, address
                 tried += 1

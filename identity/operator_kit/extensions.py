@@ -1,0 +1,59 @@
+"""What apps add to the console's pages of the apps below them.
+
+An app imports no app above it, so the page of a user cannot name the user's sessions, roles or organizations.
+Instead the app above registers them here, in its ``admin`` module, which Django imports when it starts:
+
+- ``register_panels(User, ...)``: panels on the page of a user;
+- ``register_operations(User, ...)``: operations on a user;
+- ``register_previews(SignInExperience, ...)``: pages that can be rendered from an unsaved experience.
+
+The pages read this registry at each request, so the order of the imports does not matter to them.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.http import HttpResponse
+
+from identity.operator_kit.operations import Operation
+from identity.operator_kit.panels import Panel
+
+BuildPanels = Callable[[Any], list[Panel]]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A page that can be rendered from a draft."""
+
+    name: str
+    label: str
+    render: Callable[[Any], HttpResponse]
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """What was registered for one class."""
+
+    panels: list[BuildPanels] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    previews: list[Preview] = field(default_factory=list)
+
+
+registry: Final[defaultdict[type, Extensions]] = defaultdict(Extensions)
+
+
+def register_panels(model: type, build: BuildPanels) -> None:
+    """Show the panels that a function builds on the page of each row of a model."""
+    registry[model].panels.append(build)
+
+
+def register_operations(model: type, *operations: Operation) -> None:
+    """Offer operations on the rows of a model."""
+    registry[model].operations.extend(operations)
+
+
+def register_previews(draft: type, *previews: Preview) -> None:
+    """Offer previews of the drafts of a class."""
+    registry[draft].previews.extend(previews)
