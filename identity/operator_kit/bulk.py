@@ -20,18 +20,19 @@ def respond(
     runner: OperationRunner, operation: Operation, _: Any, request: HttpRequest, selected: QuerySet[Any]
 ) -> HttpResponse | None:
     """Show a page that asks for confirmation, or run the operation; none leads back to the list."""
-    rows = list(selected.order_by("pk")[: MAX_ROWS + 1])
-    if len(rows) > MAX_ROWS:
-        messages.warning(request, f"At most {MAX_ROWS} at once: narrow the list down first.")
+    if len(rows := list(selected.order_by("pk")[: MAX_ROWS + 1])) > MAX_ROWS:
+        messages.warning(request, f"At most {MAX_ROWS} rows at once. Narrow the list down.")
         return None
     rows = [row for row in rows if operation.is_possible(row)]
     if not rows:
-        messages.warning(request, f"“{operation.label}” is possible for none of them.")
+        messages.warning(request, f"“{operation.label}” is not possible for any of the selected rows.")
         return None
+    title = operation.label if len(rows) == 1 else f" {len(rows)} ".join(operation.bulk_label)
     if "confirmed" in request.POST:
-        _run(request, operation, rows)
+        _run(request, operation, rows, title)
         return None
     context: dict[str, Any] = {
+        "title": title,
         "ids": [row.pk for row in rows],
         "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
         "unnamed": max(0, len(rows) - _MAX_NAMES),
@@ -40,7 +41,7 @@ def respond(
     return runner.render(request, "admin/bulk.html", operation, **context)
 
 
-def _run(request: HttpRequest, operation: Operation, rows: list[Any]) -> None:
+def _run(request: HttpRequest, operation: Operation, rows: list[Any], title: str) -> None:
     """Run an operation row by row, then report how many rows it changed, and what was refused."""
     refusals: Counter[str] = Counter()
     for row in rows:
@@ -49,6 +50,6 @@ def _run(request: HttpRequest, operation: Operation, rows: list[Any]) -> None:
         except ServiceError as refusal:
             refusals[refusal.message] += 1
     if done := len(rows) - refusals.total():
-        messages.success(request, f"{operation.label}: done to {done} of {len(rows)}.")
+        messages.success(request, f"{title}: {done} of {len(rows)} done.")
     for reason, number in refusals.items():
         messages.warning(request, f"{number} refused: {reason}")

@@ -67,8 +67,8 @@ class Operation:
 
     ``description`` says on the form's page what will happen. ``run`` calls the service. ``form_for``
     replaces ``form`` if the form depends on the row. ``permission`` is needed in addition to that of changing
-    such rows. ``hidden`` operations are reached only by ``ShowForm``. Operations ``in_bulk`` can be run
-    for many rows of a list; they have no fields.
+    such rows. ``hidden`` operations are reached only by ``ShowForm``. With a ``bulk_label``, which has the
+    words before and after a number, an operation without fields can be run for many rows of a list.
     """
 
     name: str
@@ -84,12 +84,12 @@ class Operation:
     draft: Draft | None = None
     hidden: bool = False
     permission: str = ""
-    in_bulk: bool = False
+    bulk_label: tuple[str, ...] = ()
 
     @property
     def button(self) -> str:
         """The text of the button that runs the operation."""
-        return self.label if self.initial is _no_values else "Save"
+        return self.label if self.initial is _no_values else "Save changes"
 
     def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)

@@ -124,14 +124,14 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the operations that the administrator may run in bulk."""
         return {
-            operation.name: (partial(bulk.respond, self.runner, operation), operation.name, operation.label)
-            for operation in self.catalogue.all()
-            if operation.in_bulk and self.catalogue.may_run(request, operation)
+            one.name: (partial(bulk.respond, self.runner, one), one.name, " ".join(one.bulk_label))
+            for one in self.catalogue.all()
+            if one.bulk_label and self.catalogue.may_run(request, one)
         }
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
         actions = self.get_actions(request).values()
-        return [("", "With those that are ticked…"), *((name, label) for _, name, label in actions)]
+        return [("", "With the selected rows…"), *((name, label) for _, name, label in actions)]
 
     def response_action(  # type: ignore[override]  # Django 6 adds a parameter
         self, request: HttpRequest, queryset: QuerySet[Any]

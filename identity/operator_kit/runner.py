@@ -17,14 +17,7 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Stale
 from identity.operator_kit import form_errors, routes, shown_once
-from identity.operator_kit.operations import (
-    Operation,
-    Result,
-    ShowForm,
-    ShowRow,
-    ShowSecrets,
-    Submission,
-)
+from identity.operator_kit.operations import Operation, Result, ShowForm, ShowRow, ShowSecrets, Submission
 from identity.operator_kit.previewer import Previewer
 
 
@@ -65,7 +58,7 @@ class OperationRunner:
     ) -> HttpResponse:
         """Return a page about an operation, which browsers do not store."""
         shared = {**self.site.each_context(request), "heading": self.heading, "opts": self.model._meta}
-        context = {**shared, "title": operation.label, "operation": operation, **context}
+        context = {"title": operation.label, "operation": operation, **shared, **context}
         return TemplateResponse(
             request, template, context, status=status, headers={"Cache-Control": "no-store"}
         )

@@ -41,20 +41,21 @@ class OrganizationAdmin(Pages):
     fields = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit", "What applications and people are shown of it.",
+            "change", "Edit organization", "Applications and users see these settings.",
             partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
             initial=admin_actions.initial_values(forms.OrganizationForm),
         ),
         Operation(
-            "add-members", "Add members", "All of them or, when one cannot be added, none.",
+            "add-members", "Add members", "If one user cannot be added, none is.",
             admin_actions.add_members, form=forms.NewMembersForm,
         ),
         Operation(
-            "delete", "Delete", "Its memberships go with it. The people stay.",
+            "delete", "Delete organization",
+            "Deletes the organization and its memberships. The users remain.",
             admin_actions.remove, is_destructive=True,
         ),
         Operation(
-            "create", "New organization", "It has no members at first.",
+            "create", "Create organization", "A new organization has no members.",
             partial(crud.create, Organization, OrganizationSerializer),
             form=forms.OrganizationForm, needs_row=False,
         ),
@@ -101,24 +102,29 @@ class OrganizationRoleAdmin(Pages):
     fields = ("id", "name", "type", "description", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit", "Tokens of organizations name roles: applications may look for this name.",
+            "change", "Edit organization role",
+            "Organization tokens contain this name, so applications may depend on it.",
             partial(crud.change, OrganizationRoleSerializer), form=forms.NameForm,
             initial=admin_actions.initial_values(forms.NameForm),
         ),
         Operation(
-            "permissions", "Choose permissions", "What is not ticked is taken away.",
+            "permissions", "Choose permissions",
+            "Permissions that are not selected are removed from the role.",
             partial(crud.assign, services.PERMISSIONS, "permission_ids"),
             form=forms.PermissionsForm,
             initial=partial(crud.get_assigned, services.PERMISSIONS, "permission_ids"),
         ),
         Operation(
-            "scopes", "Choose scopes", "What is not ticked is taken away.",
+            "scopes", "Choose scopes", "Scopes that are not selected are removed from the role.",
             partial(crud.assign, services.RESOURCE_SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.RESOURCE_SCOPES, "scope_ids"),
         ),
-        Operation("delete", "Delete", "Whoever had it has it no more.", crud.remove, is_destructive=True),
         Operation(
-            "create", "New organization role", "A template: members of any organization can have it.",
+            "delete", "Delete organization role", "Removes the role from all its members.",
+            crud.remove, is_destructive=True,
+        ),
+        Operation(
+            "create", "Create organization role", "Members of every organization can have this role.",
             partial(crud.create, OrganizationRole, OrganizationRoleSerializer),
             form=forms.NewRoleForm, needs_row=False,
         ),
@@ -151,13 +157,18 @@ class OrganizationPermissionAdmin(Pages):
     fields = ("id", "name", "description", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit", "In tokens its name is a scope.",
+            "change", "Edit organization permission",
+            "Organization tokens contain the name as a scope, so applications may depend on it.",
             partial(crud.change, OrganizationPermissionSerializer), form=forms.NameForm,
             initial=admin_actions.initial_values(forms.NameForm),
         ),
-        Operation("delete", "Delete", "Roles lose it.", crud.remove, is_destructive=True),
         Operation(
-            "create", "New organization permission", "Nobody has it until a role does.",
+            "delete", "Delete organization permission", "Removes the permission from all roles.",
+            crud.remove, is_destructive=True,
+        ),
+        Operation(
+            "create", "Create organization permission",
+            "Members have the permission once one of their roles has it.",
             partial(crud.create, OrganizationPermission, OrganizationPermissionSerializer),
             form=forms.NameForm, needs_row=False,
         ),
@@ -174,20 +185,22 @@ class MembershipAdmin(Pages):
     list_filter = ("is_admin",)
     list_select_related = ("user", "organization")
     search_fields = ("user__search_text", "organization__name")
-    fields = ("id", "person", "of", "roles", "is_admin", "created_at")
+    fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
     operations = (
         Operation(
-            "roles", "Choose roles", "In this organization, and in no other.", admin_actions.set_roles,
+            "roles", "Choose roles", "The roles apply only in this organization.", admin_actions.set_roles,
             form=forms.MemberRolesForm,
             initial=partial(crud.get_assigned, services.MEMBER_ROLES, "organization_role_ids"),
         ),
         Operation(
-            "change", "Edit", "Administrators of an organization manage its members, in applications.",
+            "change", "Edit member",
+            "Administrators of an organization can manage its members in applications.",
             admin_actions.change_member, form=forms.MemberForm,
             initial=admin_actions.initial_values(forms.MemberForm),
         ),
         Operation(
-            "remove", "Take out", "With the roles held there. The person stays.",
+            "remove", "Remove member",
+            "Removes the user, and the user's roles, from the organization. The account remains.",
             admin_actions.remove_member, is_destructive=True,
         ),
     )  # fmt: skip
@@ -200,19 +213,19 @@ class MembershipAdmin(Pages):
         return f"{row.user} in {row.organization}"
 
     @admin.display(description="User")
-    def person(self, member: Membership) -> str:
-        return _linked(member.user)
+    def user_link(self, member: Membership) -> str:
+        return _render_link(member.user)
 
     @admin.display(description="Organization")
-    def of(self, member: Membership) -> str:
-        return _linked(member.organization)
+    def organization_link(self, member: Membership) -> str:
+        return _render_link(member.organization)
 
     @admin.display(description="Roles")
     def roles(self, member: Membership) -> str:
         return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
 
 
-def _linked(row: Any) -> str:
+def _render_link(row: Any) -> str:
     cell = link(row)
     return format_html('<a href="{}">{}</a>', cell.href, cell.text)
 

@@ -41,7 +41,7 @@ def _find_user_id(text: str) -> str:
     pk = ids.parse(text)
     users = User.objects.filter(pk=pk) if pk else User.objects.find_by_identifier(text)
     if (found := users.values_list("pk", flat=True).first()) is None:
-        raise Invalid("user_ids", f"no user has the id, username, email or phone {text[:100]}")
+        raise Invalid("user_ids", f"no user has the ID, username, email or phone {text[:100]}")
     return str(found)
 
 

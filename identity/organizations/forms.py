@@ -46,7 +46,7 @@ class NewMembersForm(forms.Form):
 
     user_ids = forms.CharField(
         label="Users", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text="One username, email, phone or id per line, at most 200.",
+        help_text="One username, email, phone or ID per line, at most 200.",
     )  # fmt: skip
 
 

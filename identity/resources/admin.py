@@ -18,12 +18,12 @@ class SettingsForm(forms.Form):
 
     name = forms.CharField(max_length=256)
     access_token_ttl = forms.IntegerField(
-        label="Lifetime of access tokens", initial=3600, help_text="In seconds, a minute to 30 days."
+        label="Lifetime of access tokens", initial=3600, help_text="In seconds, from one minute to 30 days."
     )
     is_default = forms.BooleanField(
         required=False,
-        label="The default",
-        help_text="Requests that name no resource are for this one. Of a tenant's resources one can be it.",
+        label="Default resource",
+        help_text="For requests that name no resource. A tenant has at most one default resource.",
     )
 
 
@@ -31,7 +31,8 @@ class NewResourceForm(SettingsForm):
     """A new resource."""
 
     indicator = forms.CharField(
-        max_length=2048, help_text="The audience of its tokens, for ever: https://api.example.com"
+        max_length=2048,
+        help_text="The audience of its tokens, such as https://api.example.com. It cannot be changed later.",
     )
 
     field_order = ("name", "indicator")
@@ -40,7 +41,7 @@ class NewResourceForm(SettingsForm):
 class ScopeForm(forms.Form):
     """A new scope."""
 
-    name = forms.CharField(max_length=256, help_text="As applications ask for it: read:invoices")
+    name = forms.CharField(max_length=256, help_text="As applications request it, such as read:invoices.")
     description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
 
 
@@ -90,17 +91,21 @@ class ResourceAdmin(Pages):
 
     operations = (
         Operation(
-            "change", "Edit", "Tokens that are out keep the lifetime that they have.", _change,
+            "change", "Edit API resource", "Issued tokens keep their lifetime.", _change,
             form=SettingsForm,
             initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
         ),
-        Operation("add-scope", "Add a scope", "Nobody has it until a role does.", _add_scope, form=ScopeForm),
         Operation(
-            "delete", "Delete", "Its scopes go with it, and roles lose what they held of it.", _remove,
+            "add-scope", "Add scope", "Users and applications have the scope once one of their roles has it.",
+            _add_scope, form=ScopeForm,
+        ),
+        Operation(
+            "delete", "Delete API resource",
+            "Deletes the API resource and its scopes, which are also removed from all roles.", _remove,
             is_possible=_is_unprotected, is_destructive=True,
         ),
         Operation(
-            "create", "New API resource", "Applications get tokens for it as soon as a role has its scopes.",
+            "create", "Create API resource", "Applications get tokens for it once a role has its scopes.",
             _create, form=NewResourceForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -122,14 +127,15 @@ class ScopeAdmin(Pages):
     list_display = ("name", "resource", "description", "created_at")
     list_select_related = ("resource",)
     search_fields = ("name", "description", "resource__name")
-    fields = ("id", "name", "of", "description", "is_protected", "created_at")
+    fields = ("id", "name", "api_resource", "description", "is_protected", "created_at")
     operations = (
         Operation(
-            "delete", "Delete", "Roles lose it, and tokens that are asked for from now on.", _remove_scope,
+            "delete", "Delete scope",
+            "Removes the scope from all roles, and from tokens issued from now on.", _remove_scope,
             is_possible=_is_unprotected, is_destructive=True,
         ),
     )  # fmt: skip
 
     @admin.display(description="API resource")
-    def of(self, scope: Scope) -> str:
+    def api_resource(self, scope: Scope) -> str:
         return f"{scope.resource.name} ({scope.resource.indicator})"

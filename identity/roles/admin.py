@@ -29,7 +29,9 @@ class NameForm(forms.Form):
 class NewRoleForm(NameForm):
     """A new role."""
 
-    type = forms.ChoiceField(choices=Role.Type.choices, help_text="Whom it can be given to, for ever.")
+    type = forms.ChoiceField(
+        choices=Role.Type.choices, help_text="Who can have the role. It cannot be changed later."
+    )
 
     field_order = ("name", "type", "description")
 
@@ -71,21 +73,21 @@ class RoleAdmin(Pages):
 
     operations = (
         Operation(
-            "change", "Edit", "Tokens name roles: applications may look for this name.", _change,
+            "change", "Edit role", "Tokens contain this name, so applications may depend on it.", _change,
             form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
         ),
         Operation(
             "scopes", "Choose scopes",
-            "What is not ticked is taken away. Tokens that are out keep what they have until they expire.",
+            "Scopes that are not selected are removed from the role. Issued tokens keep theirs.",
             partial(crud.assign, services.SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.SCOPES, "scope_ids"),
         ),
         Operation(
-            "delete", "Delete", "Whoever had it has it no more.", _remove,
+            "delete", "Delete role", "Removes the role from all users and applications.", _remove,
             is_possible=lambda role: not role.is_protected, is_destructive=True,
         ),
         Operation(
-            "create", "New role", "It holds nothing at first.",
+            "create", "Create role", "A new role has no scopes.",
             partial(crud.create, Role, RoleSerializer), form=NewRoleForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -120,7 +122,8 @@ register_panels(User, _build_user_panels)
 register_operations(
     User,
     Operation(
-        "roles", "Choose roles", "What is not ticked is taken away. Tokens that are out keep what they have.",
+        "roles", "Choose roles",
+        "Roles that are not selected are removed from the user. Issued tokens stay as they are.",
         partial(crud.assign, services.USER_ROLES, "role_ids"), form=RolesForm,
         initial=partial(crud.get_assigned, services.USER_ROLES, "role_ids"),
         permission="roles.change_role",

@@ -26,7 +26,7 @@ class LiveFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("live", "Live"), ("over", "Over")]
+        return [("live", "Live"), ("over", "Ended")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         live = Session.objects.live().values("pk")
@@ -64,7 +64,8 @@ class SessionAdmin(Pages):
         Operation(
             "end", "End session",
             "The browser is signed out, and access tokens of this session stop working.",
-            _end, is_possible=lambda session: session.ended_at is None, is_destructive=True, in_bulk=True,
+            _end, is_possible=lambda session: session.ended_at is None, is_destructive=True,
+            bulk_label=("End", "sessions"),
         ),
     )  # fmt: skip
 
@@ -112,7 +113,7 @@ def _state(session: Session) -> str:
     if session.ended_at is not None:
         return "Ended"
     if session.user.is_suspended or session.user.epoch != session.epoch:
-        return "Ended with the account's"
+        return "Ended, with all of the user's"
     return "Expired" if session.expires_at <= timezone.now() else "Live"
 
 
@@ -128,7 +129,7 @@ def _build_user_panels(user: User) -> list[Panel]:
                 session.ip,
                 session.user_agent[:60],
             ),
-            empty="Signed in nowhere.",
+            empty="No live sessions.",
             more_url=f"{routes.list_url(Session)}?q={user.identifier}",
         )
     ]
@@ -139,8 +140,8 @@ register_operations(
     User,
     Operation(
         "end-sessions", "End sessions",
-        "Every browser of this person is signed out. Applications with offline access keep theirs: "
-        "setting a password or suspending ends that too.",
-        _end_all, is_destructive=True, in_bulk=True,
+        "Signs the user out of every browser. Applications with offline access keep it. To end that too, "
+        "set a password or suspend the user.",
+        _end_all, is_destructive=True, bulk_label=("End sessions of", "users"),
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ class SettingsForm(forms.Form):
     audit_retention_days = forms.IntegerField(
         required=False,
         label="Keep the audit log for",
-        help_text="Days; for ever without a number. What is older is deleted by manage.py purge.",
+        help_text="In days. Empty: forever. Older entries are deleted by manage.py purge.",
     )
 
 
@@ -28,7 +28,8 @@ class NewTenantForm(SettingsForm):
     """A new tenant."""
 
     slug = forms.CharField(
-        max_length=63, help_text="Part of its addresses, for ever: lower-case letters, digits and dashes."
+        max_length=63,
+        help_text="Part of all URLs: lowercase letters, digits and dashes. It cannot be changed later.",
     )
 
     field_order = ("slug", "name")
@@ -69,19 +70,21 @@ class TenantAdmin(Pages):
     fields = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit", "The slug, and with it every address, stays.", _change, form=SettingsForm,
+            "change", "Edit tenant",
+            "The slug cannot be changed, because URLs contain it.", _change, form=SettingsForm,
             initial=lambda tenant: {
                 "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
         ),
         Operation(
-            "delete", "Delete",
-            "Deletes the tenant with users, applications, keys and all else. Only its audit log stays.",
+            "delete", "Delete tenant",
+            "Deletes the tenant with its users, applications, keys and other data. The audit log remains.",
             _remove, form=SlugForm, is_destructive=True,
             is_possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID,
         ),
         Operation(
-            "create", "New tenant", "It gets a signing key, a sign-in experience and an issuer of its own.",
+            "create", "Create tenant",
+            "A new tenant has a signing key, a sign-in experience and an issuer of its own.",
             _create, form=NewTenantForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -97,4 +100,4 @@ class TenantAdmin(Pages):
     @admin.display(description="Audit log")
     def log_kept(self, tenant: Tenant) -> str:
         days = retention.get_days(tenant.pk)
-        return f"Kept for {days} days" if days else "Kept for ever"
+        return f"Kept for {days} days" if days else "Kept forever"

@@ -30,8 +30,12 @@ class PersonForm(forms.Form):
     """The name and addresses of a user."""
 
     name = forms.CharField(required=False, max_length=256)
-    email = forms.CharField(required=False, max_length=254, help_text="A new one is unverified at first.")
-    phone = forms.CharField(required=False, max_length=32, help_text="A new one is unverified at first.")
+    email = forms.CharField(
+        required=False, max_length=254, help_text="A new one is unverified until the user verifies it."
+    )
+    phone = forms.CharField(
+        required=False, max_length=32, help_text="A new one is unverified until the user verifies it."
+    )
 
 
 class NewUserForm(PersonForm, PasswordForm):
@@ -47,7 +51,7 @@ def _suspend(submission: Submission) -> str:
 
 def _unsuspend(submission: Submission) -> str:
     services.suspend(submission.row, suspended=False, expected=submission.expected)
-    return "The user may sign in again."
+    return "The user can sign in again."
 
 
 def _set_password(submission: Submission) -> str:
@@ -80,10 +84,10 @@ class UserAdmin(Pages):
     """Users."""
 
     section = "People"
-    list_display = ("who", "email", "phone", "state", "last_sign_in_at", "created_at")
+    list_display = ("display_name", "email", "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)
-    search_help_text = "Part of a username, name, email or phone, or a whole id"
+    search_help_text = "Part of a username, name, email or phone, or a full ID"
     fields = (
         "id", "username", "name", "email", "email_verified", "phone", "phone_verified", "state",
         "has_password", "last_sign_in_at", "login_count", "self_registered", "custom_data", "created_at",
@@ -92,29 +96,30 @@ class UserAdmin(Pages):
     log_filter = "user_id"
     operations = (
         Operation(
-            "suspend", "Suspend",
-            "Ends every session and refresh token at once. Nobody signs in to the account until you undo it.",
-            _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True, in_bulk=True,
+            "suspend", "Suspend user",
+            "Ends every session and refresh token at once. The user cannot sign in until reactivated.",
+            _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True,
+            bulk_label=("Suspend", "users"),
         ),
         Operation(
-            "unsuspend", "Let in again", "The person may sign in again.",
-            _unsuspend, is_possible=lambda user: user.is_suspended, in_bulk=True,
+            "unsuspend", "Reactivate user", "The user can sign in again.",
+            _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=("Reactivate", "users"),
         ),
         Operation(
-            "password", "Set a password", "Ends every session and refresh token at once.",
+            "password", "Set password", "Ends every session and refresh token at once.",
             _set_password, form=PasswordForm,
         ),
         Operation(
-            "change", "Edit", "Names and addresses of the person.", _change, form=PersonForm,
+            "change", "Edit user", "Changes the name, email and phone.", _change, form=PersonForm,
             initial=lambda user: {name: getattr(user, name) for name in PersonForm.base_fields},
         ),
         Operation(
-            "delete", "Delete",
-            "Deletes the account with all that is the person's. Only the audit log stays.",
-            _remove, is_destructive=True, in_bulk=True,
+            "delete", "Delete user",
+            "Deletes the account with all of the user's data. The audit log remains.",
+            _remove, is_destructive=True, bulk_label=("Delete", "users"),
         ),
         Operation(
-            "create", "New user", "Email and phone stay unverified until the person proves them.",
+            "create", "Create user", "Email and phone are unverified until the user verifies them.",
             _create, form=NewUserForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -125,13 +130,13 @@ class UserAdmin(Pages):
         """Search as the API does, which an index supports."""
         if not search_term:
             return queryset, False
-        found = Q(search_text__contains=identifiers.fold(search_term))
+        matches = Q(search_text__contains=identifiers.fold(search_term))
         if pk := self.parse_id(search_term.strip()):
-            found |= Q(pk=pk)
-        return queryset.filter(found), False
+            matches |= Q(pk=pk)
+        return queryset.filter(matches), False
 
     @admin.display(description="User")
-    def who(self, user: User) -> str:
+    def display_name(self, user: User) -> str:
         """Return the name and an identifier."""
         return f"{user.name} ({user.identifier})" if user.name else user.identifier or str(user.pk)
 

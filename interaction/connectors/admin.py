@@ -77,21 +77,21 @@ class ConnectorAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "change", "Edit", "An enabled connector uses the new configuration at once.",
+            "change", "Edit connector", "An enabled connector uses the new configuration at once.",
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
             initial=forms.initial,
         ),
         Operation(
-            "enable", "Enable",
+            "enable", "Enable connector",
             "Messages go through the newest enabled connector of their type. Social connectors get a button.",
             _enable, is_possible=lambda connector: not connector.enabled,
         ),
         Operation(
-            "disable", "Disable", "Nothing goes through it until it is enabled again.",
+            "disable", "Disable connector", "The connector is not used until it is enabled again.",
             _disable, is_possible=lambda connector: connector.enabled, is_destructive=True,
         ),
         Operation(
-            "own-callback", "Use its own callback",
+            "own-callback", "Use own callback",
             "First register a further redirect URI with the provider: the one that ends with this "
             "connector's ID. Then only this provider sends its answers there.",
             _use_own_callback,
@@ -100,18 +100,21 @@ class ConnectorAdmin(Pages):
             ),
         ),
         Operation(
-            "test", "Test",
+            "test", "Test connector",
             "A test message is sent, or the provider is asked whether it accepts this configuration.",
             _test, form=forms.TestForm,
         ),
-        Operation("delete", "Delete", "Its configuration cannot be restored.", _remove, is_destructive=True),
         Operation(
-            "create", "New connector", "First choose the provider, then configure it.", _choose,
+            "delete", "Delete connector", "Its configuration cannot be restored.",
+            _remove, is_destructive=True,
+        ),
+        Operation(
+            "create", "Create connector", "First choose the provider, then configure it.", _choose,
             form=forms.ProviderForm, needs_row=False,
         ),
         *(
             Operation(
-                f"create-{provider.connector_id}", f"New connector: {provider.name}",
+                f"create-{provider.connector_id}", f"Create connector: {provider.name}",
                 "It starts disabled, so that you can test it first.", partial(_create, provider),
                 form=forms.config_form(provider, is_new=True), needs_row=False, hidden=True,
             )

@@ -33,17 +33,14 @@ class OutgoingMessageAdmin(Pages):
     fields = ("id", "tries", "due_at", "created_at")
     operations = (
         Operation(
-            "retry", "Send now", "The message is tried at once, with all its tries.", _retry, in_bulk=True
+            "retry", "Send message now", "The message is sent now, with all its tries again.", _retry,
+            bulk_label=("Send", "messages now"),
         ),
         Operation(
-            "drop",
-            "Erase",
-            "The message is not sent. The user can ask for another.",
-            _drop,
-            is_destructive=True,
-            in_bulk=True,
+            "drop", "Erase message", "The message is not sent. The user can request another.", _drop,
+            is_destructive=True, bulk_label=("Erase", "messages"),
         ),
-    )
+    )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the messages that have a recipient, without their encrypted column."""

@@ -32,7 +32,7 @@ class ProofForm(forms.Form):
     )  # fmt: skip
     current_code = forms.CharField(
         label="Your own code", required=False, max_length=64,
-        help_text="Of your authenticator, where you have set one up.",
+        help_text="The code of your authenticator, if you have set one up.",
         widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
     )  # fmt: skip
 
@@ -58,9 +58,7 @@ class RightsForm(forms.Form):
         choices=[(role.value, role.label) for role in Role],
         help_text="Auditors read. Support also changes users and sessions. Administrators do everything.",
     )
-    tenants = forms.CharField(
-        required=False, help_text="Slugs of the tenants that are managed, with spaces between them."
-    )
+    tenants = forms.CharField(required=False, help_text="Slugs of the managed tenants, separated by spaces.")
 
 
 class ChangeForm(RightsForm, ProofForm):
@@ -83,36 +81,38 @@ class NewAdministratorForm(RightsForm, PasswordForm, ProofForm):
     field_order = ("username", "password", *ChangeForm.field_order)
 
 
-def _rights(submission: Submission) -> dict[str, Any]:
+def _get_rights(submission: Submission) -> dict[str, Any]:
     fields = {name: value for name, value in submission.fields.items() if name not in ProofForm.base_fields}
     return {**fields, "tenants": submission.fields["tenants"].split()}
 
 
-def _proof(submission: Submission) -> dict[str, Any]:
+def _get_proof(submission: Submission) -> dict[str, Any]:
     return {name: submission.fields[name] for name in ProofForm.base_fields}
 
 
 def _create(submission: Submission) -> str:
-    fields = validate(AdministratorWriteSerializer, _rights(submission))
-    made = services.create(**fields, **_proof(submission), by=submission.by)
-    return f"The administrator {made.username} is created."
+    fields = validate(AdministratorWriteSerializer, _get_rights(submission))
+    administrator = services.create(**fields, **_get_proof(submission), by=submission.by)
+    return f"The administrator {administrator.username} is created."
 
 
 def _change(submission: Submission) -> str:
-    fields = validate(AdministratorWriteSerializer, _rights(submission), submission.row) | _proof(submission)
+    fields = validate(AdministratorWriteSerializer, _get_rights(submission), submission.row) | _get_proof(
+        submission
+    )
     services.change(submission.row, fields, expected=submission.expected, by=submission.by)
     return "The administrator is changed."
 
 
 def _set_password(submission: Submission) -> str:
     password = {"password": submission.fields["password"]}
-    fields = _proof(submission) | validate(AdministratorWriteSerializer, password, submission.row)
+    fields = _get_proof(submission) | validate(AdministratorWriteSerializer, password, submission.row)
     services.change(submission.row, fields, expected=submission.expected, by=submission.by)
     return "The new password is set; sessions and tokens have ended."
 
 
 def _reset(submission: Submission) -> str:
-    if submission.row.pk != submission.by.pk:  # the own second step is refused in any case
+    if submission.row.pk != submission.by.pk:  # the service refuses to reset one's own
         fields = submission.fields
         proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
     second_step.reset(submission.row, by=submission.by)
@@ -125,9 +125,9 @@ def _remove(submission: Submission) -> str:
 
 
 def _initial(administrator: Administrator) -> dict[str, Any]:
-    shown = {name: getattr(administrator, name) for name in ("email", "phone", "is_superuser", "role")}
+    fields = {name: getattr(administrator, name) for name in ("email", "phone", "is_superuser", "role")}
     slugs = administrator.tenants.order_by("slug").values_list("slug", flat=True)
-    return {**shown, "tenants": " ".join(slugs)}
+    return {**fields, "tenants": " ".join(slugs)}
 
 
 @admin.register(Administrator)
@@ -142,39 +142,33 @@ class AdministratorAdmin(Pages):
     list_filter = ("role", "is_superuser")
     search_fields = ("username", "email")
     fields = (
-        "id",
-        "username",
-        "email",
-        "phone",
-        "role",
-        "is_superuser",
-        "second_step_since",
-        "last_login",
-        "created_at",
-        "updated_at",
-    )
+        "id", "username", "email", "phone", "role", "is_superuser", "second_step_since", "last_login",
+        "created_at", "updated_at",
+    )  # fmt: skip
     operations = (
         Operation(
-            "change", "Edit", "Another standing ends the browser sessions of the administrator.",
+            "change", "Edit administrator",
+            "A new role, or a change of “Manages every tenant”, ends the administrator's browser sessions.",
             _change, form=ChangeForm, initial=_initial,
         ),
         Operation(
-            "password", "Set a password", "Ends the sessions and tokens of the administrator.",
+            "password", "Set password", "Ends the sessions and tokens of the administrator.",
             _set_password, form=NewPasswordForm,
         ),
         Operation(
             "second-step", "Remove the second step",
-            "For somebody who lost it: be sure who asks. The password alone signs in then, until they set it "
-            "up again. Ends the sessions and tokens of the administrator.",
+            "For an administrator who lost the authenticator. Make sure that you know who is asking: the "
+            "password alone is then enough to sign in. Ends the sessions and tokens of the administrator.",
             _reset, form=ProofForm, is_possible=lambda administrator: bool(administrator.second_step_since),
             is_destructive=True,
         ),
         Operation(
-            "delete", "Delete", "The sessions and tokens of the administrator are refused at once.",
+            "delete", "Delete administrator",
+            "The sessions and tokens of the administrator are refused at once.",
             _remove, is_destructive=True,
         ),
         Operation(
-            "create", "New administrator", "Somebody who manages tenants, here and by the API.",
+            "create", "Create administrator", "Administrators manage tenants in this console and by the API.",
             _create, form=NewAdministratorForm, needs_row=False,
         ),
     )  # fmt: skip

@@ -37,7 +37,9 @@ class SettingsForm(forms.Form):
         widget=forms.Textarea({"rows": 3}),
     )
     is_third_party = forms.BooleanField(
-        required=False, label="Third party", help_text="People are asked before it learns anything."
+        required=False,
+        label="Third party",
+        help_text="Users are asked for consent before the application receives their data.",
     )
     require_pkce = forms.BooleanField(
         required=False,
@@ -55,8 +57,8 @@ class NewApplicationForm(SettingsForm):
 
 
 def _machine_roles() -> list[tuple[str, str]]:
-    found = Role.objects.filter(type=Role.Type.MACHINE).order_by("name").values_list("pk", "name")
-    return [(str(pk), name) for pk, name in found]
+    roles = Role.objects.filter(type=Role.Type.MACHINE).order_by("name").values_list("pk", "name")
+    return [(str(pk), name) for pk, name in roles]
 
 
 class RolesForm(forms.Form):
@@ -68,7 +70,7 @@ class RolesForm(forms.Form):
 
 
 def _api_fields(submission: Submission) -> dict[str, Any]:
-    """Return the fields of a form in the form that the API's serializer takes."""
+    """Return the submitted fields as the API's serializer takes them."""
     fields = dict(submission.fields)
     metadata = {name: fields.pop(name).split() for name in _URIS}
     application_type = fields.get("type") or submission.row.type
@@ -79,8 +81,8 @@ def _api_fields(submission: Submission) -> dict[str, Any]:
 
 def _create(submission: Submission) -> ShowSecrets:
     application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
-    secrets = {"Client id": application.client_id, "Client secret": secret}
-    return ShowSecrets(f"{application.name} is registered.", secrets)
+    secrets = {"Client ID": application.client_id, "Client secret": secret}
+    return ShowSecrets(f"{application.name} is created.", secrets)
 
 
 def _change(submission: Submission) -> str:
@@ -91,7 +93,7 @@ def _change(submission: Submission) -> str:
 
 def _rotate(submission: Submission) -> ShowSecrets:
     secret = services.rotate_secret(submission.row)
-    secrets = {"Client id": submission.row.client_id, "Client secret": secret}
+    secrets = {"Client ID": submission.row.client_id, "Client secret": secret}
     return ShowSecrets("The old secret has stopped working.", secrets)
 
 
@@ -101,9 +103,9 @@ def _remove(submission: Submission) -> str:
 
 
 def _initial(application: Application) -> dict[str, Any]:
-    shown = {name: getattr(application, name) for name in ("name", "description", "is_third_party")}
-    shown["require_pkce"] = application.must_use_pkce
-    return shown | {name: "\n".join(getattr(application, name)) for name in _URIS}
+    fields = {name: getattr(application, name) for name in ("name", "description", "is_third_party")}
+    fields["require_pkce"] = application.must_use_pkce
+    return fields | {name: "\n".join(getattr(application, name)) for name in _URIS}
 
 
 @admin.register(Application)
@@ -121,27 +123,29 @@ class ApplicationAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "change", "Edit", "Addresses are compared character by character.", _change, form=SettingsForm,
+            "change", "Edit application",
+            "Redirect URIs are compared character by character.", _change, form=SettingsForm,
             initial=_initial,
         ),
         Operation(
             "roles", "Choose roles",
-            "Decides its scopes. Roles that are not ticked are removed, from the next request on.",
+            "The roles decide the scopes. Roles that are not selected are removed, from the next request on.",
             partial(crud.assign, bindings.ROLES, "role_ids"), form=RolesForm,
             initial=partial(crud.get_assigned, bindings.ROLES, "role_ids"),
             is_possible=lambda row: row.type == Application.Type.MACHINE,
         ),
         Operation(
-            "secret", "New secret",
-            "The old secret stops working at once: no tokens until the application has the new one.",
+            "secret", "Create new secret",
+            "The old secret stops working at once. The application gets no tokens until it has the new one.",
             _rotate, is_destructive=True,
         ),
         Operation(
-            "delete", "Delete", "Its id, its secret and all its tokens stop working at once.", _remove,
+            "delete", "Delete application",
+            "The client ID, the secret and all tokens stop working at once.", _remove,
             is_destructive=True,
         ),
         Operation(
-            "create", "New application", "Its secret is shown once, on the page after this one.", _create,
+            "create", "Create application", "The client secret is shown once, on the next page.", _create,
             form=NewApplicationForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -199,7 +203,7 @@ def _build_role_panels(role: Role) -> list[Panel]:
         return []
     return [
         build_panel(
-            "Applications", ("Application", "Client id"), bindings.OF_ROLE.items_of(role.pk),
+            "Applications", ("Application", "Client ID"), bindings.OF_ROLE.items_of(role.pk),
             lambda application: (link(application), application.client_id),
         )
     ]  # fmt: skip

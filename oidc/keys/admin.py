@@ -13,11 +13,11 @@ from oidc.keys.models import SigningKey
 
 
 def _prepare(submission: Submission) -> str:
-    return f"Key {services.prepare().pk} is published, and waits for the next rotation."
+    return f"Key {services.prepare().pk} is published. It becomes active at the next rotation."
 
 
 def _rotate(submission: Submission) -> str:
-    return f"Key {services.rotate().pk} signs from now on."
+    return f"Key {services.rotate().pk} is now active."
 
 
 def _remove(submission: Submission) -> str:
@@ -39,17 +39,17 @@ class SigningKeyAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "prepare", "Prepare the next key",
+            "prepare", "Prepare next key",
             "Publishes it in the key set, so that applications know it before a rotation makes it active.",
             _prepare, needs_row=False,
         ),
         Operation(
-            "rotate", "Rotate",
+            "rotate", "Rotate signing keys",
             "The next key becomes active, or a new one if there is none. Tokens of the old one stay valid.",
             _rotate, needs_row=False, is_destructive=True,
         ),
         Operation(
-            "delete", "Delete", "Tokens that this key signed are refused at once, everywhere.",
+            "delete", "Delete signing key", "Tokens that this key signed are refused at once, everywhere.",
             _remove, is_possible=lambda key: key.status != SigningKey.Status.ACTIVE, is_destructive=True,
         ),
     )  # fmt: skip

@@ -318,5 +318,5 @@ class TestTheSignInExperience:
         )
 
         assert answer.status_code == 412
-        assert "Read it again" in answer.text
+        assert "Load the page again" in answer.text
         assert self.at(acme).can_use_password("username")

@@ -157,7 +157,7 @@ class TestRoles:
             for operation in kind.catalogue.all():
                 parts = (first_of(kind, acme).pk,) if operation.needs_row else ()
                 assert operator.get(address_of(kind, *parts, "do", operation.name)).status_code == 403
-        assert "New user" not in shown
+        assert "Create user" not in shown
         assert caller.get("/users").status_code == 200
         assert operator.get("/admin/audit/entry/export/").status_code == 200
         for path in ("/users", "/applications", "/signing-keys/rotate"):

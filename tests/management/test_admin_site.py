@@ -186,10 +186,10 @@ class TestAudit:
 
         sentence = "Sign-in with a password failed: the identifier or the password is wrong."
         assert sentence in told
-        assert "Work there" not in told
+        assert "Switch to this tenant" not in told
         assert sentence in elsewhere
         assert f"In the log of <strong>{acme.tenant.name}</strong>" in elsewhere
-        assert "has anything by this reference" in unseen
+        assert "has an entry with this reference" in unseen
 
     @pytest.mark.parametrize(
         "reference",
@@ -204,7 +204,7 @@ class TestAudit:
         answer = operator.get("/admin/why/", params={"reference": reference})
 
         assert answer.status_code == 200
-        assert "has anything by this reference" in answer.text
+        assert "has an entry with this reference" in answer.text
 
     def test_is_taken_along_as_a_table_of_this_tenant(self, acme, rival, operator):
         acme.user("=1+1")
@@ -259,4 +259,4 @@ class TestDashboard:
         assert "style=" not in shown
 
     def test_is_there_for_a_tenant_where_nothing_happened(self, operator):
-        assert "Nothing failed lately." in operator.get("/admin/").text
+        assert "No recent failures." in operator.get("/admin/").text

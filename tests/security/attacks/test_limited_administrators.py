@@ -54,7 +54,7 @@ def test_attack_no_form_that_the_role_was_not_given_does_anything(acme: Any, rol
             for address in (path, *drawings):
                 assert mine.http.post(address, data=proof | _TYPED).status_code == 403, address
                 tried += 1
-            if operation.in_bulk:
+            if operation.bulk_label:
                 ticked = {"action": operation.name, "_selected_action": str(row.pk), "confirmed": "yes"}
                 mine.http.post(address_of(kind), data=proof | ticked)
         assert mine.http.post(address_of(kind, row.pk, "change"), data=proof | _TYPED).status_code == 403
