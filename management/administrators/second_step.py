@@ -104,13 +104,13 @@ def verify(administrator: Administrator, code: str) -> str:
     with tenancy.using(tenancy.DEFAULT):
         lock = (rules.SECOND_STEP, str(administrator.pk))
         with limits.login_attempt(lock, failure=WrongCode, locked=CodeLocked):
-            if _is_of_authenticator(administrator, typed):
+            if _use_authenticator_code(administrator, typed):
                 return "totp"
             _use_recovery_code(administrator, typed.upper())
             return "recovery_code"
 
 
-def _is_of_authenticator(administrator: Administrator, code: str) -> bool:
+def _use_authenticator_code(administrator: Administrator, code: str) -> bool:
     if len(code) != totp.DIGITS or not administrator.sealed_totp_secret:
         return False
     try:

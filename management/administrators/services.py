@@ -55,7 +55,7 @@ def create(  # noqa: PLR0913 - one parameter a field
         is_superuser=is_superuser,
         role=role,
     )
-    managed = _tenants(tenants or [])
+    managed = _find_tenants(tenants or [])
     administrator.password = passwords.hash_password(clean_password(password))
     with transaction.atomic():
         try:
@@ -90,10 +90,12 @@ def change(
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
 
     """
-    proven = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
-    fields = {name: value for name, value in fields.items() if name not in proven}
+    own_proof = {name: fields[name] for name in ("current_password", "current_code") if name in fields}
+    fields = {name: value for name, value in fields.items() if name not in own_proof}
     if by is not None and ("password" in fields or _changes_rights(administrator, fields)):
-        proof.check(by, password=proven.get("current_password", ""), code=proven.get("current_code", ""))
+        proof.check(
+            by, password=own_proof.get("current_password", ""), code=own_proof.get("current_code", "")
+        )
     columns: dict[str, Any] = {name: fields[name] for name in ("is_superuser", "role") if name in fields}
     if "email" in fields:
         columns["email"] = identifiers.clean_email(fields["email"]) if fields["email"] else ""
@@ -101,13 +103,13 @@ def change(
         columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:
         columns["password"] = passwords.hash_password(clean_password(fields["password"]))
-    managed = _tenants(fields["tenants"]) if "tenants" in fields else None
+    managed = _find_tenants(fields["tenants"]) if "tenants" in fields else None
     with transaction.atomic():
-        lowered = (
+        loses_rights = (
             columns.get("is_superuser") is False
             or columns.get("role", Role.ADMINISTRATOR) != Role.ADMINISTRATOR
         )
-        if administrator.manages_everything and lowered:
+        if administrator.manages_everything and loses_rights:
             _check_another_superuser(administrator)
         before = {name: getattr(administrator, name) for name in columns}
         records.change(
@@ -176,20 +178,20 @@ def _check_another_superuser(administrator: Administrator) -> None:
         raise LastSuperuser
 
 
-def with_tenants(chosen: QuerySet[Administrator], *columns: str) -> list[dict[str, Any]]:
+def with_tenants(queryset: QuerySet[Administrator], *columns: str) -> list[dict[str, Any]]:
     """Return columns of administrators with the slugs of their tenants, newest first, in one query."""
-    rows = Administrator.objects.filter(pk__in=chosen.values("pk"))
-    found: dict[int, dict[str, Any]] = {}
+    rows = Administrator.objects.filter(pk__in=queryset.values("pk"))
+    administrators: dict[int, dict[str, Any]] = {}
     for row in rows.order_by("-created_at", "-pk", "tenants__slug").values(*columns, "tenants__slug"):
         slug = row.pop("tenants__slug")
-        tenants = found.setdefault(row["id"], {**row, "tenants": []})["tenants"]
+        tenants = administrators.setdefault(row["id"], {**row, "tenants": []})["tenants"]
         if slug is not None:
             tenants.append(slug)
-    return list(found.values())
+    return list(administrators.values())
 
 
-def _tenants(slugs: list[str]) -> list[Tenant]:
-    found = list(Tenant.objects.filter(slug__in=slugs))
-    if unknown := sorted(set(slugs) - {tenant.slug for tenant in found}):
+def _find_tenants(slugs: list[str]) -> list[Tenant]:
+    tenants = list(Tenant.objects.filter(slug__in=slugs))
+    if unknown := sorted(set(slugs) - {tenant.slug for tenant in tenants}):
         raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}")
-    return found
+    return tenants

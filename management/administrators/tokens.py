@@ -57,7 +57,7 @@ def is_of_administrator(token: str) -> bool:
         return False
 
 
-def administrator_of(token: str) -> Administrator:
+def get_administrator(token: str) -> Administrator:
     """Return the administrator of a token, with access to the active tenant, in one query.
 
     Raises:
@@ -65,7 +65,7 @@ def administrator_of(token: str) -> Administrator:
 
     """
     try:
-        kid, claims = _verified(token, tuple(settings.ENCRYPTION_KEYS.items()))
+        kid, claims = _verify(token, tuple(settings.ENCRYPTION_KEYS.items()))
         subject, fingerprint = int(claims["sub"]), claims["pwd"]
         expired = claims["exp"] <= time.time() or claims["iss"] != settings.BASE_URL
     except (JWException, keyring.UnknownKey, KeyError, TypeError, ValueError):
@@ -82,7 +82,7 @@ def administrator_of(token: str) -> Administrator:
 
 
 @lru_cache(maxsize=1024)
-def _verified(token: str, ring: tuple[tuple[str, bytes], ...]) -> tuple[str, Mapping[str, Any]]:
+def _verify(token: str, ring: tuple[tuple[str, bytes], ...]) -> tuple[str, Mapping[str, Any]]:
     """Return the key id and the claims of a token with a valid signature. The claims are not checked.
 
     A signature is verified once per token and key ring. Failures are not cached.

@@ -54,7 +54,7 @@ def _caller(token: str, request: Request) -> Caller:
     """Return the caller of a token. Tokens of administrators and of applications have different keys."""
     if tokens.is_of_administrator(token):
         try:
-            return tokens.administrator_of(token)
+            return tokens.get_administrator(token)
         except tokens.InvalidToken:
             raise AuthenticationFailed(_REFUSAL) from None
     try:

@@ -144,13 +144,13 @@ class AuditLog(Pages):
 
     section = "Operation"
     title = "Audit log"
-    list_display = ("moment", "key", "result", "error", "subject", "ip", "facts")
+    list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, UserFilter, IdentifierFilter, ApplicationFilter, KeyFilter)
     sortable_by = ()
     change_list_template = "admin/entries.html"
     fields = (
-        "id", "moment", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
+        "id", "occurred_at", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
         "reference", "payload_text",
     )  # fmt: skip
 
@@ -188,42 +188,42 @@ class AuditLog(Pages):
         return response
 
     @admin.display(description="When (UTC)")
-    def moment(self, entry: Entry) -> str:
-        """When it happened."""
+    def occurred_at(self, entry: Entry) -> str:
+        """The time of the event."""
         return timestamps.format_utc(entry.created_at)
 
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:
-        """How it ended."""
+        """Whether the event succeeded."""
         return {"failed": "✗ failed"}.get(entry.payload.get("result", ""), "✓")
 
     @admin.display(description="Reason")
     def error(self, entry: Entry) -> str:
-        """Why it failed."""
+        """The reason of a failure."""
         return str(entry.payload.get("error") or "-")
 
     @admin.display(description="Who")
     def subject(self, entry: Entry) -> str:
-        """Whom it is about, or who did it."""
+        """The administrator, user or application of the event."""
         if "administrator_id" in entry.payload:
             return f"administrator {entry.payload['administrator_id']}"
-        known = entry.payload.get("identifier") or entry.payload.get("username")
-        return str(known or entry.user_id or entry.application_id or "-")
+        identifier = entry.payload.get("identifier") or entry.payload.get("username")
+        return str(identifier or entry.user_id or entry.application_id or "-")
 
     @admin.display(description="Facts")
     def facts(self, entry: Entry) -> str:
-        """The rest, in short."""
+        """The other facts of the event, shortened."""
         rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
         return ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
 
     @admin.display(description="Facts")
     def payload_text(self, entry: Entry) -> str:
-        """All of it."""
+        """All facts of the event."""
         return json.dumps(entry.payload, indent=2, ensure_ascii=False)
 
     @admin.display(description="Reference")
     def reference(self, entry: Entry) -> str:
-        """The request it belongs to."""
+        """A link to the other entries of the request."""
         if not entry.request_id:
             return "-"
         return format_html(

@@ -1,4 +1,4 @@
-"""Setting up an authenticator: its secret is stored in the session until then, and shown as a QR code."""
+"""Setting up an authenticator. Until then its secret is stored in the session and shown as a QR code."""
 
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from management.administrators.models import Administrator
 _SECRET: Final = "second_step_secret"  # noqa: S105 - the session's key for the encrypted secret
 
 
-def secret_of(request: HttpRequest, administrator: Administrator) -> bytes:
+def get_secret(request: HttpRequest, administrator: Administrator) -> bytes:
     """Return the secret of the session, which stays the same until it is set up."""
     try:
         return second_step.decrypt_secret(administrator, request.session[_SECRET])
@@ -28,7 +28,7 @@ def end(request: HttpRequest) -> None:
     del request.session[_SECRET]
 
 
-def shown(administrator: Administrator, secret: bytes) -> dict[str, Any]:
+def get_context(administrator: Administrator, secret: bytes) -> dict[str, Any]:
     """Return the template context for an authenticator: a QR code, the key as text, and the account."""
     import segno  # noqa: PLC0415 - takes a megabyte of memory, for a page that is rarely used
 

@@ -62,9 +62,9 @@ def chart(
         sums[series] += number
     names = [series for series, _ in sums.most_common()]
     highest = max((sum(counts[day, series] for series in names) for day in days), default=0)
-    drawn = [_day(number, day, names, counts, highest, len(days)) for number, day in enumerate(days)]
+    bars_by_day = [_day(number, day, names, counts, highest, len(days)) for number, day in enumerate(days)]
     legend = [(number, series, sums[series]) for number, series in enumerate(names)]
-    return Chart(name, title, legend, drawn, highest, sums.total() if total is None else total)
+    return Chart(name, title, legend, bars_by_day, highest, sums.total() if total is None else total)
 
 
 def _day(  # noqa: PLR0913, PLR0917 - the parts of a drawing

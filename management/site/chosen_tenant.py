@@ -11,7 +11,7 @@ from management.administrators.models import Administrator
 _KEY: Final = "tenant"
 
 
-def managed_by(administrator: Administrator) -> QuerySet[Tenant]:
+def get_managed(administrator: Administrator) -> QuerySet[Tenant]:
     """Return the tenants that an administrator now manages."""
     tenants = Tenant.objects.all() if administrator.is_superuser else administrator.tenants.all()
     return tenants.order_by("name", "slug")
@@ -22,20 +22,20 @@ def current(request: HttpRequest) -> Tenant | None:
 
     If the administrator manages only one tenant, it is chosen automatically.
     """
-    managed = managed_by(request.user)  # type: ignore[arg-type]
+    managed = get_managed(request.user)  # type: ignore[arg-type]
     chosen = request.session.get(_KEY)
     if chosen is not None and (tenant := managed.filter(pk=chosen).first()):
         return tenant
-    few = list(managed[:2])
-    if len(few) == 1:
-        request.session[_KEY] = few[0].pk
-        return few[0]
+    first_two = list(managed[:2])
+    if len(first_two) == 1:
+        request.session[_KEY] = first_two[0].pk
+        return first_two[0]
     return None
 
 
 def choose(request: HttpRequest, tenant_id: str) -> bool:
     """Choose a tenant for the session. Return false if the administrator does not manage it."""
-    managed = managed_by(request.user)  # type: ignore[arg-type]
+    managed = get_managed(request.user)  # type: ignore[arg-type]
     if "\0" in tenant_id or not managed.filter(pk=tenant_id).exists():
         return False
     request.session[_KEY] = tenant_id

@@ -9,15 +9,17 @@ from management.site.request_entries import EntryLine
 
 def content(reader: object) -> dict[str, Any]:
     """Return the page's template context for a reader, about the active tenant."""
-    found = statistics.get_statistics()
+    figures = statistics.get_statistics()
     plots = [
-        chart("sign-ins", "Sign-ins", found.days, found.sign_ins),
-        chart("failures", "Failed sign-ins", found.days, found.failures),
-        chart("new-users", "New users", found.days, found.new_users),
-        chart("active-users", "Active users", found.days, found.active_users, total=found.active_in_all),
-        chart("tokens", "Tokens by grant", found.days, found.tokens),
+        chart("sign-ins", "Sign-ins", figures.days, figures.sign_ins),
+        chart("failures", "Failed sign-ins", figures.days, figures.failures),
+        chart("new-users", "New users", figures.days, figures.new_users),
+        chart(
+            "active-users", "Active users", figures.days, figures.active_users, total=figures.active_in_total
+        ),
+        chart("tokens", "Tokens by grant", figures.days, figures.tokens),
     ]
     failures = [
-        EntryLine(entry, entry_sentences.sentence(entry)) for entry in statistics.latest_failures(reader)
+        EntryLine(entry, entry_sentences.sentence(entry)) for entry in statistics.get_latest_failures(reader)
     ]
-    return {"plots": plots, "failures": failures, "complete": found.complete, "since": found.since}
+    return {"plots": plots, "failures": failures, "complete": figures.complete, "since": figures.since}

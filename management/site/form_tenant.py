@@ -22,8 +22,8 @@ def is_of_another_tenant(request: HttpRequest) -> bool:
 
 def refusal(request: HttpRequest) -> HttpResponse:
     """Return a page that says that nothing was done, and offers to choose the form's tenant."""
-    drawn_for = request.POST.get(FIELD, "").replace("\0", "")
-    other = chosen_tenant.managed_by(request.user).filter(pk=drawn_for).first()  # type: ignore[arg-type]
+    tenant_id = request.POST.get(FIELD, "").replace("\0", "")
+    other = chosen_tenant.get_managed(request.user).filter(pk=tenant_id).first()  # type: ignore[arg-type]
     context = {"title": "This form belongs to another tenant", "other": other, "back": request.path}
     if request.path.partition("/preview/")[1]:
         response = render(request, "admin/preview_of_other_tenant.html", context, status=409)

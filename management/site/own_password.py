@@ -1,4 +1,4 @@
-"""The page on which an administrator changes the own password."""
+"""The page on which administrators change their own password."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ class TwoStepForm(PasswordForm):
     field_order = ("current", "code", "password")
 
 
-_SAYS = "Every session and every token of yours ends, this one too: you sign in again with the new password."
+_SAYS = "Ends all your sessions and tokens, including this session. Then sign in with the new password."
 _OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=PasswordForm)
 
 
@@ -54,7 +54,7 @@ def own_password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         status = _change(administrator, form) if form.is_valid() else 400
         if status == 200:  # noqa: PLR2004
-            messages.success(request, "Your password is changed: sign in with the new one.")
+            messages.success(request, "Your password is changed. Sign in with the new one.")
             return HttpResponseRedirect(reverse("admin:login"))
     context: dict[str, Any] = {"title": _OPERATION.label, "operation": _OPERATION, "form": form}
     return render(request, "admin/operation.html", {**site.each_context(request), **context}, status=status)

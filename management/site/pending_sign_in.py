@@ -22,15 +22,16 @@ def begin(request: HttpRequest, administrator: Administrator) -> None:
     }
 
 
-def administrator_of(request: HttpRequest) -> Administrator | None:
+def get_administrator(request: HttpRequest) -> Administrator | None:
     """Return the administrator of the pending sign-in, unless it expired or the credentials changed."""
     stored = request.session.get(_KEY)
     if stored is None or time.time() - stored["at"] > _SECONDS:
         return None
-    found = Administrator.objects.filter(pk=stored["id"]).first()
-    if found is None or not constant_time_compare(stored["hash"], found.get_session_auth_hash()):
+    administrator = Administrator.objects.filter(pk=stored["id"]).first()
+    if administrator is None:
         return None
-    return found
+    is_unchanged = constant_time_compare(stored["hash"], administrator.get_session_auth_hash())
+    return administrator if is_unchanged else None
 
 
 def end(request: HttpRequest) -> None:

@@ -34,13 +34,13 @@ def why(request: HttpRequest) -> HttpResponse:
 
 
 def _lines(request: HttpRequest, reference: str) -> list[EntryLine]:
-    managed = chosen_tenant.managed_by(request.user)  # type: ignore[arg-type]
+    managed = chosen_tenant.get_managed(request.user)  # type: ignore[arg-type]
     entries = (
         Entry.objects.filter(tenant_id__in=managed.order_by().values("pk"))
         .of_request(reference)
         .visible_to(request.user)
     )
-    found = list(entries.order_by("created_at", "id")[:_MAX_ENTRIES])
+    shown = list(entries.order_by("created_at", "id")[:_MAX_ENTRIES])
     chosen = request.tenant.pk  # type: ignore[attr-defined]
-    others = Tenant.objects.in_bulk({entry.tenant_id for entry in found} - {chosen})
-    return [EntryLine(entry, entry_sentences.sentence(entry), others.get(entry.tenant_id)) for entry in found]
+    others = Tenant.objects.in_bulk({entry.tenant_id for entry in shown} - {chosen})
+    return [EntryLine(entry, entry_sentences.sentence(entry), others.get(entry.tenant_id)) for entry in shown]

@@ -48,7 +48,7 @@ class SignInForm(forms.Form):
                 self.administrator = sign_in.begin(**fields)
             except ServiceError as refusal:
                 self.refusal = refusal
-                raise forms.ValidationError(spoken(refusal)) from None
+                raise forms.ValidationError(to_sentence(refusal)) from None
         return fields
 
     def get_user(self) -> Administrator | None:
@@ -56,7 +56,7 @@ class SignInForm(forms.Form):
         return self.administrator
 
 
-def spoken(refusal: ServiceError) -> str:
+def to_sentence(refusal: ServiceError) -> str:
     """Return a refusal's message as a sentence."""
     return f"{refusal.message[0].upper()}{refusal.message[1:]}."
 
@@ -73,14 +73,14 @@ class SignIn(LoginView):
         administrator = form.get_user()
         if administrator.second_step_since:
             pending_sign_in.begin(self.request, administrator)
-            wanted = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
-            return HttpResponseRedirect(f"{reverse('admin:second-step')}?{wanted}")
+            query = urlencode({REDIRECT_FIELD_NAME: self.get_success_url()})
+            return HttpResponseRedirect(f"{reverse('admin:second-step')}?{query}")
         login(self.request, administrator)
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show the form again."""
-        return answered(super().form_invalid(form), form.refusal)
+        return add_refusal(super().form_invalid(form), form.refusal)
 
 
 class CodeForm(forms.Form):
@@ -101,7 +101,7 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Redirect to the sign-in page without a pending sign-in."""
-        self.administrator = pending_sign_in.administrator_of(request)
+        self.administrator = pending_sign_in.get_administrator(request)
         if self.administrator is None:
             return HttpResponseRedirect(reverse("admin:login"))
         return super().dispatch(request, *args, **kwargs)
@@ -112,23 +112,23 @@ class SecondStep(RedirectURLMixin, FormView):  # type: ignore[type-arg]  # gener
         try:
             sign_in.complete(self.administrator, code=form.cleaned_data["code"])
         except ServiceError as refusal:
-            form.add_error(None, spoken(refusal))
-            return answered(self.render_to_response(self.get_context_data(form=form)), refusal)
+            form.add_error(None, to_sentence(refusal))
+            return add_refusal(self.render_to_response(self.get_context_data(form=form)), refusal)
         pending_sign_in.end(self.request)
         login(self.request, self.administrator)
         return HttpResponseRedirect(self.get_success_url())
 
     def form_invalid(self, form: CodeForm) -> HttpResponse:
         """Show the form again."""
-        return answered(super().form_invalid(form), None)
+        return add_refusal(super().form_invalid(form), None)
 
-    def get_context_data(self, **more: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
         """Return the page's template context."""
-        return super().get_context_data(next=self.get_redirect_url(), **more)
+        return super().get_context_data(next=self.get_redirect_url(), **context)
 
 
-def answered(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
-    """Set the status and the headers of the refusal that a page shows."""
+def add_refusal(response: HttpResponse, refusal: ServiceError | None) -> HttpResponse:
+    """Give a response the status and the headers of the refusal that it shows."""
     response.status_code = refusal.status if refusal else 400
     for name, value in (refusal.headers if refusal else {}).items():
         response[name] = value

@@ -23,7 +23,7 @@ from management.site.sign_in import SecondStep, SignIn
 _SECTIONS: Final = ("People", "Organizations", "Access", "Applications", "Signing in", "Operation")
 # Pages of Django's admin that are not tenant-aware and do not use the services.
 _LEFT_OUT: Final = {"password_change", "password_change_done", "autocomplete", "view_on_site", "app_list"}
-_MOST_SHOWN: Final = 100
+_MAX_TENANTS: Final = 100
 
 
 class OperatorSite(AdminSite):
@@ -41,17 +41,17 @@ class OperatorSite(AdminSite):
             super().register(model_or_iterable, admin_class, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """Return our own URLs, and Django's without those that bypass tenants or services."""
-        theirs = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
+        """Return the console's own URLs, and Django's without those that bypass tenants or services."""
+        inherited = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
         return [
-            path("tenant/", super().admin_view(_choose), name="choose-tenant"),
+            path("tenant/", super().admin_view(_choose_tenant), name="choose-tenant"),
             path("password/", super().admin_view(own_password.own_password), name="own-password"),
             path("login/code/", self.second_step, name="second-step"),
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
             path("why/", self.admin_view(request_entries.why), name="why"),
-            *theirs,
+            *inherited,
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
@@ -101,7 +101,7 @@ class OperatorSite(AdminSite):
         sections: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
         for model, pages in self._registry.items():
             if pages.has_view_permission(request):
-                sections[pages.section].append(_entry(model, pages))  # type: ignore[attr-defined]
+                sections[pages.section].append(_get_sidebar_entry(model, pages))  # type: ignore[attr-defined]
         return [
             {"name": name, "app_label": name.lower().replace(" ", "-"), "models": models}
             for name, models in sections.items()
@@ -109,11 +109,11 @@ class OperatorSite(AdminSite):
         ]
 
 
-def _entry(model: Any, pages: Any) -> dict[str, Any]:
+def _get_sidebar_entry(model: Any, pages: Any) -> dict[str, Any]:
     meta = model._meta
     return {
         "model": model,
-        "name": pages.title or meta.verbose_name_plural.capitalize(),
+        "name": pages.heading,
         "object_name": meta.object_name,
         "admin_url": reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist"),
         "view_only": True,
@@ -127,25 +127,25 @@ def entrance(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def _choose(request: HttpRequest) -> HttpResponse:
+def _choose_tenant(request: HttpRequest) -> HttpResponse:
     """Show the tenants that the administrator manages, or choose one."""
-    wanted = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
-    if not url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
-        wanted = reverse("admin:index")
+    next_url = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(next_url, allowed_hosts=None):
+        next_url = reverse("admin:index")
     if request.method == "POST":
         if not chosen_tenant.choose(request, request.POST.get("tenant", "")):
             raise Http404
-        return HttpResponseRedirect(wanted)
-    words = request.GET.get("q", "").strip().replace("\0", "")
-    managed = chosen_tenant.managed_by(request.user)  # type: ignore[arg-type]
-    if words:
-        managed = managed.filter(name__icontains=words) | managed.filter(slug__icontains=words)
-    found = list(managed[: _MOST_SHOWN + 1])
+        return HttpResponseRedirect(next_url)
+    search = request.GET.get("q", "").strip().replace("\0", "")
+    managed = chosen_tenant.get_managed(request.user)  # type: ignore[arg-type]
+    if search:
+        managed = managed.filter(name__icontains=search) | managed.filter(slug__icontains=search)
+    tenants = list(managed[: _MAX_TENANTS + 1])
     context = {
         "title": "Choose a tenant",
-        "tenants": found[:_MOST_SHOWN],
-        "more": len(found) > _MOST_SHOWN,
-        "words": words,
-        "next": wanted,
+        "tenants": tenants[:_MAX_TENANTS],
+        "more": len(tenants) > _MAX_TENANTS,
+        "search": search,
+        "next": next_url,
     }
     return render(request, "admin/choose_tenant.html", {**site.each_context(request), **context})

@@ -21,8 +21,8 @@ from audit.models import Entry
 from identity.core import tenancy
 
 DAYS: Final = 30
-_MOST: Final = 100_000
-_REMEMBERED_FOR: Final = 60  # seconds
+_MAX_ENTRIES: Final = 100_000
+_CACHE_SECONDS: Final = 60
 SIGN_INS: Final = {
     Event.SIGN_IN_PASSWORD.value: "Password",
     Event.SIGN_IN_CODE.value: "Code",
@@ -53,7 +53,7 @@ class Figures:
     new_users: Counter[tuple[date, str]] = field(default_factory=Counter)
     active_users: Counter[tuple[date, str]] = field(default_factory=Counter)
     tokens: Counter[tuple[date, str]] = field(default_factory=Counter)
-    active_in_all: int = 0
+    active_in_total: int = 0
 
 
 def get_statistics() -> Figures:
@@ -61,8 +61,8 @@ def get_statistics() -> Figures:
     key = f"figures-json/{tenancy.active_id()}"
     figures = _from_json(cache.get(key))
     if figures is None:
-        figures = _counted()
-        cache.set(key, _to_json(figures), _REMEMBERED_FOR)
+        figures = _count()
+        cache.set(key, _to_json(figures), _CACHE_SECONDS)
     return figures
 
 
@@ -73,9 +73,9 @@ def _to_json(figures: Figures) -> str:
             "days": [day.isoformat() for day in figures.days],
             "since": figures.since.isoformat(),
             "complete": figures.complete,
-            "active_in_all": figures.active_in_all,
+            "active_in_total": figures.active_in_total,
             **{
-                name: [[day.isoformat(), what, number] for (day, what), number in counts.items()]
+                name: [[day.isoformat(), series, number] for (day, series), number in counts.items()]
                 for name in _COUNTERS
                 for counts in [getattr(figures, name)]
             },
@@ -86,15 +86,18 @@ def _to_json(figures: Figures) -> str:
 def _from_json(text: object) -> Figures | None:
     """Return the statistics of a JSON text, or none if it is invalid."""
     try:
-        kept = json.loads(str(text))
+        stored = json.loads(str(text))
         return Figures(
-            days=[date.fromisoformat(day) for day in kept["days"]],
-            since=datetime.fromisoformat(kept["since"]),
-            complete=bool(kept["complete"]),
-            active_in_all=int(kept["active_in_all"]),
+            days=[date.fromisoformat(day) for day in stored["days"]],
+            since=datetime.fromisoformat(stored["since"]),
+            complete=bool(stored["complete"]),
+            active_in_total=int(stored["active_in_total"]),
             **{
                 name: Counter(
-                    {(date.fromisoformat(day), str(what)): int(number) for day, what, number in kept[name]}
+                    {
+                        (date.fromisoformat(day), str(series)): int(number)
+                        for day, series, number in stored[name]
+                    }
                 )
                 for name in _COUNTERS
             },
@@ -103,36 +106,38 @@ def _from_json(text: object) -> Figures | None:
         return None
 
 
-def latest_failures(reader: object, most: int = 10) -> list[Entry]:
+def get_latest_failures(reader: object, limit: int = 10) -> list[Entry]:
     """Return the latest failures that a reader may see, among the newest 2,000 entries."""
     newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
-    beginning = newest.values_list("created_at", flat=True)[1_999:2_000].first()
-    recent = newest.filter(created_at__gte=beginning) if beginning else newest
-    return list(recent.visible_to(reader).filter(payload__result="failed")[:most])
+    oldest_time = newest.values_list("created_at", flat=True)[1_999:2_000].first()
+    recent = newest.filter(created_at__gte=oldest_time) if oldest_time else newest
+    return list(recent.visible_to(reader).filter(payload__result="failed")[:limit])
 
 
-def _counted() -> Figures:
+def _count() -> Figures:
     today = timezone.now().date()
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     since = datetime.combine(days[0], datetime.min.time(), tzinfo=timezone.get_current_timezone())
     of_tenant = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
-    cut = (
+    first_left_out = (
         of_tenant.filter(created_at__gte=since)
-        .values_list("created_at", flat=True)[_MOST : _MOST + 1]
+        .values_list("created_at", flat=True)[_MAX_ENTRIES : _MAX_ENTRIES + 1]
         .first()
     )
-    figures = Figures(days, max(since, cut) if cut else since, complete=cut is None)
+    figures = Figures(
+        days, max(since, first_left_out) if first_left_out else since, complete=first_left_out is None
+    )
     entries = of_tenant.filter(created_at__gte=figures.since).order_by()
     for row in _by_day(entries):
         _add(figures, row)
-    _count_people(figures, entries.filter(_succeeded(), key__in=_ACTIVE, user_id__isnull=False))
+    _count_active_users(figures, entries.filter(_succeeded(), key__in=_ACTIVE, user_id__isnull=False))
     return figures
 
 
 def _by_day(entries: QuerySet[Entry]) -> QuerySet[Any, Any]:
-    counted = {*_ACTIVE, Event.USER_CREATE.value}
+    keys = {*_ACTIVE, Event.USER_CREATE.value}
     return (
-        entries.filter(key__in=counted)
+        entries.filter(key__in=keys)
         .annotate(
             day=TruncDate("created_at"),
             result=KeyTextTransform("result", "payload"),
@@ -147,11 +152,11 @@ def _succeeded() -> Q:
     return ~Q(payload__result="failed")
 
 
-def _count_people(figures: Figures, entries: QuerySet[Entry]) -> None:
+def _count_active_users(figures: Figures, entries: QuerySet[Entry]) -> None:
     by_day = entries.annotate(day=TruncDate("created_at")).values("day")
     for row in by_day.annotate(number=Count("user_id", distinct=True)):
         figures.active_users[row["day"], "Active users"] += row["number"]
-    figures.active_in_all = entries.aggregate(number=Count("user_id", distinct=True))["number"]
+    figures.active_in_total = entries.aggregate(number=Count("user_id", distinct=True))["number"]
 
 
 def _add(figures: Figures, row: dict[str, Any]) -> None:
@@ -164,7 +169,7 @@ def _add(figures: Figures, row: dict[str, Any]) -> None:
     elif key in _REGISTRATIONS:
         figures.new_users[day, "Registered"] += number
     elif key == Event.USER_CREATE:
-        figures.new_users[day, "Made by others"] += number
+        figures.new_users[day, "Created by administrators or applications"] += number
     elif key in _TOKENS:
         grant = "refresh_token" if key == Event.TOKEN_REFRESH else row["grant"]
         figures.tokens[day, GRANTS.get(grant, "Other")] += number

@@ -19,7 +19,7 @@ from identity.operator_kit.operations import Operation
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
 from management.site import authenticator_setup
-from management.site.sign_in import answered, spoken
+from management.site.sign_in import add_refusal, to_sentence
 
 _CODES: Final = "recovery codes"
 _OPEN: Final = ("admin:two-step", "admin:login", "admin:logout")
@@ -37,10 +37,15 @@ class ProofForm(forms.Form):
 
 
 _RENEW: Final = Operation(
-    "codes", "New recovery codes", "Those you have so far stop working.", lambda _: "", form=ProofForm
+    "codes",
+    "Create new recovery codes",
+    "Your current recovery codes stop working.",
+    lambda _: "",
+    form=ProofForm,
 )
 _REMOVE: Final = Operation(
-    "remove", "Remove the second step", "Your password alone signs in then. Other sessions and tokens end.",
+    "remove", "Remove the second step",
+    "Your password alone is then enough to sign in. Your other sessions and tokens end.",
     lambda _: "", form=ProofForm, is_destructive=True,
 )  # fmt: skip
 
@@ -54,29 +59,30 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 @require_http_methods(["GET", "POST"])
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show the second step, or set it up."""
-    administrator = _own(request)
+    administrator = _get_administrator(request)
     if codes := shown_once.pop(request, _CODES):
         return _page(request, administrator, codes=codes)
     if administrator.second_step_since:
         return _page(request, administrator, left=administrator.recovery_codes.count())
-    secret = authenticator_setup.secret_of(request, administrator)
+    secret = authenticator_setup.get_secret(request, administrator)
     form = ProofForm(request.POST or None)
     refusal = None
     if request.method == "POST" and form.is_valid():
         try:
             sign_in.reauthenticate(administrator, password=form.cleaned_data["password"])
             codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
-        except ServiceError as refused:
-            refusal = refused
-            form.add_error(
-                "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
-            )
+        except ServiceError as error:
+            refusal = error
+            field = "code" if isinstance(error, second_step.WrongCode) else "password"
+            form.add_error(field, to_sentence(error))
         else:
             authenticator_setup.end(request)
             update_session_auth_hash(request, administrator)
-            return _with_codes(request, codes)
-    response = _page(request, administrator, form=form, **authenticator_setup.shown(administrator, secret))
-    return answered(response, refusal) if request.method == "POST" else response
+            return _show_codes(request, codes)
+    response = _page(
+        request, administrator, form=form, **authenticator_setup.get_context(administrator, secret)
+    )
+    return add_refusal(response, refusal) if request.method == "POST" else response
 
 
 @never_cache
@@ -85,9 +91,9 @@ def renew_codes(request: HttpRequest) -> HttpResponse:
     """Replace the recovery codes."""
 
     def renew(administrator: Administrator) -> HttpResponse:
-        return _with_codes(request, second_step.renew_codes(administrator))
+        return _show_codes(request, second_step.renew_codes(administrator))
 
-    return _proven(request, _RENEW, renew)
+    return _with_proof(request, _RENEW, renew)
 
 
 @never_cache
@@ -101,14 +107,14 @@ def remove(request: HttpRequest) -> HttpResponse:
         messages.success(request, "The second step is removed.")
         return HttpResponseRedirect(reverse("admin:two-step"))
 
-    return _proven(request, _REMOVE, undo)
+    return _with_proof(request, _REMOVE, undo)
 
 
-def _proven(
+def _with_proof(
     request: HttpRequest, operation: Operation, then: Callable[[Administrator], HttpResponse]
 ) -> HttpResponse:
     """Ask for the password and a code, and call ``then`` if both are right."""
-    administrator = _own(request)
+    administrator = _get_administrator(request)
     if not administrator.second_step_since:
         return HttpResponseRedirect(reverse("admin:two-step"))
     form = ProofForm(request.POST or None)
@@ -117,23 +123,22 @@ def _proven(
         try:
             sign_in.reauthenticate(administrator, **form.cleaned_data)
             return then(administrator)
-        except ServiceError as refused:
-            refusal = refused
-            form.add_error(
-                "code" if isinstance(refused, second_step.WrongCode) else "password", spoken(refused)
-            )
+        except ServiceError as error:
+            refusal = error
+            field = "code" if isinstance(error, second_step.WrongCode) else "password"
+            form.add_error(field, to_sentence(error))
     context = {"title": operation.label, "operation": operation, "form": form}
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
-    return answered(response, refusal) if request.method == "POST" else response
+    return add_refusal(response, refusal) if request.method == "POST" else response
 
 
-def _with_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
+def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
     """Redirect to the page that shows the new recovery codes once."""
     shown_once.store(request, _CODES, codes)
     return HttpResponseRedirect(reverse("admin:two-step"))
 
 
-def _own(request: HttpRequest) -> Administrator:
+def _get_administrator(request: HttpRequest) -> Administrator:
     return Administrator.objects.get(username=request.user.get_username())
 
 

@@ -160,16 +160,16 @@ class TestWhatEndsATokenAtOnce:
         settings.ENCRYPTION_KEYS = {"feedbeef": bytes(range(32))} | ring
         token = tokens.issue(administrator)
         with tenancy.using(tenancy.DEFAULT):
-            assert tokens.administrator_of(token) == administrator
+            assert tokens.get_administrator(token) == administrator
 
             settings.ENCRYPTION_KEYS = ring
 
             with pytest.raises(tokens.InvalidToken):
-                tokens.administrator_of(token)
+                tokens.get_administrator(token)
 
     def test_a_key_put_in_front_of_the_ring_ends_nothing(self, administrator, token, settings):
         settings.ENCRYPTION_KEYS = {"feedbeef": bytes(range(32))} | configured.ENCRYPTION_KEYS
 
         with tenancy.using(tenancy.DEFAULT):
-            assert tokens.administrator_of(token) == administrator
+            assert tokens.get_administrator(token) == administrator
         assert header_of(tokens.issue(administrator))["kid"] == "feedbeef"
