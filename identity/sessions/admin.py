@@ -46,8 +46,6 @@ def _end_all(submission: Submission) -> str:
 
 @admin.register(Session)
 class SessionAdmin(Pages):
-    """Browser sessions."""
-
     section = "People"
     list_display = ("user", "state", "signed_in", "last_used_at", "ip", "browser")
     list_display_links = ("user",)

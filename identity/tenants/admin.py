@@ -61,8 +61,6 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(Tenant)
 class TenantAdmin(Pages):
-    """Tenants."""
-
     section = "Operation"
     at_root = True
     list_display = ("name", "slug", "created_at")

@@ -81,8 +81,6 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(User)
 class UserAdmin(Pages):
-    """Users."""
-
     section = "People"
     list_display = ("display_name", "email", "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")

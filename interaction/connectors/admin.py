@@ -65,8 +65,6 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(Connector)
 class ConnectorAdmin(Pages):
-    """Connectors."""
-
     section = "Signing in"
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")

@@ -132,8 +132,6 @@ def _initial(administrator: Administrator) -> dict[str, Any]:
 
 @admin.register(Administrator)
 class AdministratorAdmin(Pages):
-    """Administrators."""
-
     section = "Operation"
     at_root = True
     list_display = (

@@ -79,9 +79,8 @@ def two_step(request: HttpRequest) -> HttpResponse:
             authenticator_setup.end(request)
             update_session_auth_hash(request, administrator)
             return _show_codes(request, codes)
-    response = _page(
-        request, administrator, form=form, **authenticator_setup.get_context(administrator, secret)
-    )
+    context = authenticator_setup.get_context(administrator, secret)
+    response = _page(request, administrator, title="Set up two-step sign-in", form=form, **context)
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 

@@ -110,8 +110,6 @@ def _initial(application: Application) -> dict[str, Any]:
 
 @admin.register(Application)
 class ApplicationAdmin(Pages):
-    """Applications."""
-
     section = "Applications"
     list_display = ("name", "type", "client_id", "is_third_party", "created_at")
     list_filter = ("type", "is_third_party")

@@ -112,7 +112,7 @@ def _sign_in_with_two_steps(day: Day, username: str) -> None:
     day.picture("two-step-set-up", of="#content")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Code").fill(authenticator.code(key))
-    day.press("Set up second step")
+    day.press("Set up two-step sign-in")
     expect(page.locator(".codes li")).to_have_count(10)
     day.press("Sign out")
     day.see("You are signed out.")
