@@ -13,7 +13,7 @@ from audit.administrative import hidden_from
 from database import ids
 from database.clock import DatabaseNow
 
-# ``oidc.keys.usage`` counts the tokens of the last 30 days in the log.
+# ``oidc.keys.usage_in_log`` reads the tokens of the last 30 days from the log, until the next release.
 MIN_DAYS: Final = 31
 
 

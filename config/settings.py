@@ -89,6 +89,7 @@ EXPIRING = [
     "interaction.social.expiry.EXPIRING",
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
+    "oidc.keys.expiry.EXPIRING",
 ]
 # The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [

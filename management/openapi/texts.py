@@ -103,10 +103,11 @@ FIELDS: Final[dict[str, str]] = {
     "published_at": "When the key was added to the key set.",
     "activated_at": "When the key started to sign. `null` for the next key.",
     "retired_at": "When another key replaced this key. `null` for the active and the next key.",
-    "unexpired_tokens": "The number of unexpired access tokens and ID tokens that the key signed, including "
-    "tokens that were revoked or whose session has ended.",
-    "safe_to_delete_at": "For a previous key: when the last token that it signed expires, or `null` if all "
-    "have expired. `null` for the active and the next key.",
+    "last_token_expires_at": "When the last access token or ID token that the key signed expires, rounded "
+    "up to the full hour, or `null` if all have expired. Tokens that were revoked or whose session has ended "
+    "count too.",
+    "safe_to_delete_at": "For a previous key: `last_token_expires_at`. `null` for the active and the next "
+    "key.",
     "Administrator.username": "Unique in the installation, ignoring case.",
     "Administrator.is_superuser": "Whether the administrator may manage every tenant.",
     "AdministratorSignIn.username": "The administrator's username.",

@@ -34,8 +34,7 @@ class SigningKeyAdmin(Pages):
     list_display = ("id", "status", "created_at", "activated_at", "retired_at")
     ordering = ("status", "-created_at", "-pk")  # active, next, previous: also the alphabetical order
     fields = (
-        "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "unexpired_tokens",
-        "safe_to_delete",
+        "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "safe_to_delete",
     )  # fmt: skip
     operations = (
         Operation(
@@ -58,15 +57,10 @@ class SigningKeyAdmin(Pages):
         """Return the keys without the columns that the pages do not show."""
         return super().get_queryset(request).defer("public_jwk", "sealed_private_key")
 
-    @admin.display(description="Unexpired tokens")
-    def unexpired_tokens(self, key: SigningKey) -> int:
-        """Return the number of unexpired tokens that the key signed."""
-        return usage.get_usage(key).unexpired_tokens
-
     @admin.display(description="Safe to delete")
     def safe_to_delete(self, key: SigningKey) -> str:
-        """Return when the last of these tokens expires."""
+        """Return when the last token that the key signed expires."""
         if key.status == SigningKey.Status.ACTIVE:
             return "Never while it is active"
-        last = usage.get_usage(key).last_expires_at
+        last = usage.get_last_expiry(key)
         return "Now" if last is None else f"{last:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,4 +1,4 @@
-"""The signing key."""
+"""Signing keys, and when their tokens expire."""
 
 from datetime import datetime
 from typing import Self
@@ -75,3 +75,27 @@ class SigningKey(TenantModel):
     def published_at(self) -> datetime:
         """When the key was added to the key set."""
         return self.created_at
+
+
+class SigningKeyUsage(TenantModel):
+    """A full hour until which tokens that the key signed expire. ``oidc.keys.usage`` writes and reads it.
+
+    The database deletes the row with its key or tenant (see the migration), for nodes of 0.1.2. Django
+    deletes it too, because a later migration that rebuilds the table on SQLite may lose the database's
+    ON DELETE clauses.
+    """
+
+    key = models.ForeignKey(SigningKey, on_delete=models.CASCADE, related_name="+")
+    expires_at = models.DateTimeField()
+
+    objects = TenantManager()
+
+    class Meta:
+        verbose_name_plural = "signing key usage"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "key", "expires_at"], name="signing_key_usage_unique"),
+        ]
+        indexes = [models.Index(fields=["expires_at"], name="signing_key_usage_expiry")]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} until {self.expires_at:%Y-%m-%d %H:%M}"

@@ -1,78 +1,105 @@
-"""The unexpired tokens of a signing key.
+"""When the last token of a signing key expires.
 
-Tokens are not stored, but the audit log has an entry for each issue. The entry names the signing key and
-the expiry of the tokens, so they can be counted there. Tokens that were revoked, or whose session ended,
-are counted too: the number is never too small.
+Tokens have no rows, so ``SigningKeyUsage`` holds the full hours in which tokens of a key expire. A process
+writes the hour of an expiry before it first signs a token with that expiry or a later one: once an hour, and
+again for a longer lifetime. Rounding up to the full hour makes one row cover all requests of an hour, and
+unlike the longest lifetime that the tenant allows it does not keep a key of one-hour tokens for 30 days.
+
+No token is signed with a key that somebody saw unused and deleted. ``record`` writes only for the active key,
+and locks the key's row while it does (``FOR SHARE``; SQLite has one writer at a time). A rotation changes
+that row: it waits for a ``record`` that has begun, and a later ``record`` finds the successor. So the hours
+of a key are final when its rotation commits, and a key that is active cannot be deleted.
 """
 
-import time
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Final
 from uuid import UUID
 
-from django.conf import settings
-from django.db.models import BigIntegerField, Count, Max, Q, QuerySet
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Max
 from django.utils import timezone
 
-from audit.events import Event
-from audit.models import Entry
+from database import ids
+from database.statements import Prepared, Statement
 from identity.core import tenancy
-from identity.resources.models import MAX_TTL
-from oidc.keys.models import SigningKey
+from identity.core.tenant_statements import moment, text, uuid
+from oidc.keys import usage_in_log
+from oidc.keys.models import SigningKey, SigningKeyUsage
 
-_ISSUES: Final = (Event.TOKEN_EXCHANGE.value, Event.TOKEN_REFRESH.value)
-# Allows for clock skew, and for a request that read the active key just before it was retired.
-_SLACK: Final = timedelta(minutes=5)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """The number of unexpired tokens of a key, and when the last of them expires (null if there is none)."""
-
-    unexpired_tokens: int
-    last_expires_at: datetime | None
-
-
-def build_facts(key_id: UUID, *, access_token_exp: int, id_token_exp: int | None) -> dict[str, Any]:
-    """Return the facts of an issue's audit entry that ``get_usage`` reads; ``exp`` is as in the tokens."""
-    facts: dict[str, Any] = {"kid": key_id, "access_token_exp": access_token_exp}
-    return facts if id_token_exp is None else facts | {"id_token_exp": id_token_exp}
+_HOUR: Final = 3600
+_MOST: Final = 16_384  # as many as there are private keys in memory
+_ATTEMPTS: Final = 10
+_INSERT: Final = """
+INSERT INTO keys_signingkeyusage (id, tenant_id, key_id, expires_at, created_at, updated_at)
+SELECT %s, tenant_id, id, %s, %s, %s FROM keys_signingkey WHERE tenant_id = %s AND status = 'active' {lock}
+ON CONFLICT (tenant_id, key_id, expires_at) DO UPDATE SET updated_at = EXCLUDED.updated_at
+RETURNING key_id
+"""
+_LOCK: Final = {"postgresql": "FOR SHARE", "sqlite": ""}
 
 
-def get_usage(key: SigningKey) -> Usage:
-    """Count the unexpired access and ID tokens that a key signed, in one statement."""
-    if key.activated_at is None:
-        return Usage(0, None)
-    now = int(time.time())
-    found = (
-        _entries(key, key.activated_at)
-        .annotate(access=_exp("access_token_exp"), id_token=_exp("id_token_exp"))
-        .aggregate(
-            access_tokens=Count("pk", filter=Q(access__gt=now)),
-            id_tokens=Count("pk", filter=Q(id_token__gt=now)),
-            last_access=Max("access"),
-            last_id_token=Max("id_token"),
-        )
-    )
-    last = max(found["last_access"] or 0, found["last_id_token"] or 0)
-    return Usage(
-        unexpired_tokens=found["access_tokens"] + found["id_tokens"],
-        last_expires_at=datetime.fromtimestamp(last, tz=UTC) if last > now else None,
-    )
+class _Insert(Statement[Prepared]):
+    """The insert of a row for the active key."""
+
+    def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
+        now = moment("now")
+        parameters = [uuid("id"), moment("expires_at"), now, now, text("tenant_id")]
+        return Prepared(_INSERT.format(lock=_LOCK[database.vendor]), parameters, database)
+
+    def __call__(self, expires_at: datetime) -> UUID | None:
+        """Insert the row, or touch the one that is there. Return the id of the key.
+
+        Return None if the key was retired while the statement waited for it.
+        """
+        prepared = self.prepared()
+        values = {
+            "id": ids.new(),
+            "tenant_id": tenancy.active_id(),
+            "expires_at": expires_at,
+            "now": timezone.now(),
+        }
+        with prepared.database.cursor() as cursor:
+            prepared.execute(cursor, values)
+            row = cursor.fetchone()
+        key_id: UUID | None = SigningKey._meta.pk.to_python(row[0]) if row else None
+        return key_id
 
 
-def _entries(key: SigningKey, activated_at: datetime) -> QuerySet[Entry]:
-    """Return the audit entries of tokens that the key signed and that can still be unexpired."""
-    longest = max(MAX_TTL, settings.ACCESS_TOKEN_SECONDS, settings.ID_TOKEN_SECONDS)
-    since = max(activated_at, timezone.now() - timedelta(seconds=longest)) - _SLACK
-    entries = Entry.objects.filter(tenant_id=tenancy.active_id(), created_at__gte=since)
-    if key.retired_at is not None:
-        entries = entries.filter(created_at__lte=key.retired_at + _SLACK)
-    return entries.filter(key__in=_ISSUES, payload__kid=str(key.pk))
+_insert: Final = _Insert()
+# By tenant and key: the latest hour that this process has written. Tokens that expire by then need no write.
+_recorded: Final[dict[tuple[str, UUID], int]] = {}
 
 
-def _exp(name: str) -> Cast:
-    return Cast(KeyTextTransform(name, "payload"), BigIntegerField())
+def record(key_id: UUID, *, exp: int) -> UUID:
+    """Record that the active key signs tokens with this ``exp``, and return the id of the key to sign with.
+
+    It is the given one unless that was retired. Call it before signing, outside any transaction.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no active key.
+
+    """
+    tenant_id = tenancy.active_id()
+    if exp <= _recorded.get((tenant_id, key_id), 0):
+        return key_id
+    hour = -(-exp // _HOUR) * _HOUR
+    for _ in range(_ATTEMPTS):
+        active = _insert(datetime.fromtimestamp(hour, tz=UTC))
+        if active is not None:
+            break
+    else:
+        raise SigningKey.DoesNotExist
+    if len(_recorded) >= _MOST:
+        _recorded.clear()
+    _recorded[tenant_id, active] = hour
+    return active
+
+
+def get_last_expiry(key: SigningKey) -> datetime | None:
+    """Return when the last access or ID token that a key signed expires; None if all have expired.
+
+    Tokens that were revoked or whose session ended count until they expire.
+    """
+    recorded = SigningKeyUsage.objects.filter(key=key).aggregate(last=Max("expires_at"))["last"]
+    expiries = [last for last in (recorded, usage_in_log.get_last_expiry(key)) if last is not None]
+    return max((last for last in expiries if last > timezone.now()), default=None)

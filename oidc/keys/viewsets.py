@@ -32,9 +32,9 @@ class SigningKeySerializer(serializers.Serializer[None]):
 
 
 class SigningKeyDetailSerializer(SigningKeySerializer):
-    """A signing key, and when it is safe to delete."""
+    """A signing key, when its last token expires, and when it is safe to delete."""
 
-    unexpired_tokens = serializers.IntegerField()
+    last_token_expires_at = Timestamp(allow_null=True)
     safe_to_delete_at = Timestamp(allow_null=True)
 
 
@@ -59,16 +59,16 @@ class SigningKeyViewSet(TenantViewSet):
         )
 
     def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
-        """Return a key and the number of its unexpired tokens."""
+        """Return a key and when the last token that it signed expires."""
         key = self.get_object()
-        used = usage.get_usage(key)
+        last = usage.get_last_expiry(key)
         is_previous = key.status == SigningKey.Status.PREVIOUS
         return Response(
             {
                 **_shown(key),
-                "unexpired_tokens": used.unexpired_tokens,
+                "last_token_expires_at": last,
                 # The active key goes on signing, so it is never safe to delete.
-                "safe_to_delete_at": used.last_expires_at if is_previous else None,
+                "safe_to_delete_at": last if is_previous else None,
             }
         )
 

@@ -72,6 +72,11 @@ class GrantContext:
         return self.issued_at + settings.ID_TOKEN_SECONDS if self.has_id_token else None
 
     @property
+    def last_exp(self) -> int:
+        """The later ``exp`` of the access token and the ID token."""
+        return max(self.access_token_exp, self.id_token_exp or 0)
+
+    @property
     def expires_at(self) -> datetime:
         """When the access token expires."""
         return datetime.fromtimestamp(self.access_token_exp, tz=UTC)

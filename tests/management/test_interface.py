@@ -94,7 +94,7 @@ THINGS: Final = {
     "test": "result:ok message:text",
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": KEY,
-    "signing key in detail": f"{KEY} unexpired_tokens:int safe_to_delete_at:time?",
+    "signing key in detail": f"{KEY} last_token_expires_at:time? safe_to_delete_at:time?",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
     "social_sign_in:object message_templates:list",

@@ -1,7 +1,7 @@
 """A rotation in its order (prepare, wait, rotate, wait, delete), and what the API says on the way."""
 
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,13 +13,14 @@ from audit.models import Entry
 from identity.core import records
 from oidc.keys import services as keys
 from oidc.keys import signing
-from oidc.keys.models import SigningKey
+from oidc.keys.models import SigningKey, SigningKeyUsage
 from oidc.provider import client_authentication as clients
 from tests.support import management
 from tests.support.independent import claims_of, header_of, key_set, kids, verified
 from tests.support.management import refusal_of, result_of
 
 PATH = "/signing-keys"
+NOTHING = {"last_token_expires_at": None, "safe_to_delete_at": None}
 
 
 @pytest.fixture
@@ -213,7 +214,7 @@ class TestDelete:
         machine_token(machine)
         [old] = listed(admin)
         rotated(admin)
-        assert detail(admin, old)["unexpired_tokens"] == 1
+        assert moment(detail(admin, old)["safe_to_delete_at"]) > time.time()
 
         result_of(admin.delete(f"{PATH}/{old['id']}"))
 
@@ -245,9 +246,9 @@ class TestDelete:
 
 
 class TestUsage:
-    """What a key signed that is still good."""
+    """When the last token of a key expires."""
 
-    def test_decision_K2_counts_every_access_and_id_token(self, acme, admin):
+    def test_decision_K2_covers_every_access_and_id_token(self, acme, admin):
         client, user = acme.application(), acme.user()
         machine = acme.application("MachineToMachine")
         [key] = listed(admin)
@@ -263,7 +264,8 @@ class TestUsage:
 
         assert "id_token" not in without_openid
         assert {header_of(token)["kid"] for token in issued} == {key["id"]}
-        assert detail(admin, key)["unexpired_tokens"] == len(issued)
+        last = max(claims_of(token)["exp"] for token in issued)
+        assert moment(detail(admin, key)["last_token_expires_at"]) == full_hour(last)
 
     def test_decision_K2_says_when_the_last_of_them_expires(self, acme, admin):
         machine = acme.application("MachineToMachine")
@@ -278,46 +280,46 @@ class TestUsage:
 
         shown = detail(admin, key)
 
-        assert shown["unexpired_tokens"] == 2
-        assert moment(shown["safe_to_delete_at"]) == max(exps) > time.time() + 2 * 24 * 3600
+        assert moment(shown["safe_to_delete_at"]) == full_hour(max(exps)) > time.time() + 2 * 24 * 3600
+        assert shown["last_token_expires_at"] == shown["safe_to_delete_at"]
 
     def test_decision_K2_the_active_key_is_never_safe_and_the_next_signed_nothing(self, acme, admin):
-        machine_token(acme.application("MachineToMachine"))
+        token = machine_token(acme.application("MachineToMachine"))
         [active], waiting = listed(admin), prepared(admin)
 
-        assert (detail(admin, active)["unexpired_tokens"], detail(admin, active)["safe_to_delete_at"]) == (
-            1,
-            None,
-        )
-        assert detail(admin, waiting) == waiting | {"unexpired_tokens": 0, "safe_to_delete_at": None}
+        shown = detail(admin, active)
 
-    def test_decision_K2_what_expired_counts_no_more(self, acme, admin):
-        [key] = listed(admin)
-        now = int(time.time())
-        with acme.active():
-            for exp in (now - 1, now + 100):
-                issue(acme, key["id"], access_token_exp=exp, id_token_exp=now - 50)
-        rotated(admin)
-
-        shown = detail(admin, key)
-
-        assert shown["unexpired_tokens"] == 1
-        assert moment(shown["safe_to_delete_at"]) == now + 100
+        assert moment(shown["last_token_expires_at"]) == full_hour(claims_of(token)["exp"])
+        assert shown["safe_to_delete_at"] is None
+        assert detail(admin, waiting) == waiting | NOTHING
 
     def test_decision_K2_without_unexpired_tokens_it_is_safe_now(self, acme, admin):
         [key] = listed(admin)
+        with acme.active():
+            SigningKeyUsage.objects.create(key_id=key["id"], expires_at=timezone.now() - timedelta(seconds=1))
         issue(acme, key["id"], access_token_exp=int(time.time()) - 1)
         rotated(admin)
 
         shown = detail(admin, key)
 
-        assert (shown["unexpired_tokens"], shown["safe_to_delete_at"]) == (0, None)
+        assert shown == shown | NOTHING
 
-    def test_decision_T2_tokens_of_another_tenant_are_not_counted(self, acme, rival, admin):
+    def test_decision_K2_tokens_of_nodes_of_0_1_2_count_by_the_audit_log(self, acme, admin):
+        [key] = listed(admin)
+        now = int(time.time())
+        issue(acme, key["id"], access_token_exp=now + 100, id_token_exp=now + 50)
+        issue(acme, key["id"], access_token_exp=now - 50)
+        with acme.active():
+            SigningKeyUsage.objects.create(key_id=key["id"], expires_at=timezone.now() + timedelta(seconds=9))
+        rotated(admin)
+
+        assert moment(detail(admin, key)["safe_to_delete_at"]) == now + 100
+
+    def test_decision_T2_tokens_of_another_tenant_do_not_count(self, acme, rival, admin):
         [key] = listed(admin)
         issue(rival, key["id"], access_token_exp=int(time.time()) + 100)
 
-        assert detail(admin, key)["unexpired_tokens"] == 0
+        assert detail(admin, key)["last_token_expires_at"] is None
 
     def test_decision_K2_failures_count_nothing(self, acme, admin):
         machine = acme.application("MachineToMachine")
@@ -326,7 +328,7 @@ class TestUsage:
         answer = machine.token(grant_type="client_credentials", resource="https://unknown.example")
 
         assert answer.status_code == 400
-        assert detail(admin, key)["unexpired_tokens"] == 0
+        assert detail(admin, key)["last_token_expires_at"] is None
 
     def test_tells_nothing_of_the_private_half(self, admin):
         answer = admin.get(f"{PATH}/{listed(admin)[0]['id']}")
@@ -334,8 +336,13 @@ class TestUsage:
         assert not {"public_jwk", "sealed_private_key"} & set(result_of(answer))
 
 
+def full_hour(exp):
+    """The first full hour that is not before ``exp``."""
+    return -(-exp // 3600) * 3600
+
+
 def issue(world, kid, **facts):
-    """An entry as a token request leaves it."""
+    """Write an entry as a token request of release 0.1.2 does, which writes no row of the key's usage."""
     Entry.objects.create(
         tenant_id=world.tenant.pk, key="Token.Exchange", payload={"kid": kid, "result": "success"} | facts
     )

@@ -19,6 +19,7 @@ from identity.sessions.models import Session
 from interaction.social.models import SocialAttempt
 from interaction.verification.models import OutgoingMessage, VerificationCode
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily, RevokedToken
+from oidc.keys.models import SigningKeyUsage
 from tests.support.codes import new_email, reachable, send
 from tests.support.threads import at_once
 
@@ -70,9 +71,10 @@ class TestWhatIsOver:
         age(acme, Counter, "ends_at")
         age(acme, SocialAttempt, "expires_at")
         age(acme, OutgoingMessage, "due_at")
+        age(acme, SigningKeyUsage, "expires_at")
         models = (
             *(AuthorizationRequest, RefreshFamily, AuthorizationCode, RevokedToken, Session),
-            *(VerificationCode, Counter, SocialAttempt, OutgoingMessage),
+            *(VerificationCode, Counter, SocialAttempt, SigningKeyUsage, OutgoingMessage),
         )
         assert all(count(acme, model) for model in models[:-1])
 

@@ -21,6 +21,7 @@ from oidc.provider import claims_request, client_authentication, grant_consent, 
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
+from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
 
@@ -77,6 +78,7 @@ def handle(client: AuthenticatedClient) -> Granted:
     Raises:
         InvalidGrant: the code was redeemed before, the verifier is wrong, or the consent was revoked.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user.
+        SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
     code = find_valid_code(client)
@@ -85,7 +87,7 @@ def handle(client: AuthenticatedClient) -> Granted:
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
     consent = grant_consent.get_consent(client.client.application, code)
-    context = _new_context(client, code, consent)
+    context = signing_key.reserve(_new_context(client, code, consent))
     family = None
     if context.family_id is not None:
         family = families.new_family(

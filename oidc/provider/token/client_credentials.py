@@ -8,7 +8,7 @@ from audit import log
 from audit.events import Event
 from oidc.provider import client_authentication, target
 from oidc.provider.grant_context import GrantContext
-from oidc.provider.token import client_cache
+from oidc.provider.token import client_cache, signing_key
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
 
@@ -32,6 +32,7 @@ def handle(client: AuthenticatedClient) -> Granted:
         errors.InvalidRequest: the resource is unknown, or the scopes belong to several resources.
         errors.UnauthorizedClient: the application is not bound to the organization.
         client_cache.Outdated: the client is cached and has changed.
+        SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """
     request = client.request
@@ -46,6 +47,7 @@ def handle(client: AuthenticatedClient) -> Granted:
             organization_id=request["organization_id"],
         ),
     )
+    context = signing_key.reserve(context)
     entry = new_entry(client, context)
     if client.is_cached:
         client_cache.write_if_unchanged(entry, client.client)

@@ -11,7 +11,6 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from oidc.grants import families
-from oidc.keys import signing
 from oidc.provider import client_authentication, errors, parameters, tokens
 from oidc.provider.error_responses import oauth_json
 from oidc.provider.token import authorization_code, client_cache, client_credentials, refresh_token
@@ -95,10 +94,9 @@ def handle_grant(client: AuthenticatedClient) -> Granted:
 
     Raises:
         errors.OAuthError: nothing is granted.
-        SigningKey.DoesNotExist: the signing key was deleted; nothing was stored.
+        SigningKey.DoesNotExist: the signing key was deleted; nothing was granted.
 
     """
-    signing.load(client.client.active_key_id)  # so that signing cannot fail after the code or token was used
     return client.request.grant.handle(client)
 
 

@@ -30,7 +30,7 @@ def run(request: TokenRequest) -> Granted:
     try:
         return _run(request)
     except (Outdated, SigningKey.DoesNotExist):
-        # Nothing was stored. The signing key was deleted before it could sign, or the cache was outdated.
+        # Nothing was granted. The signing key was deleted before it could sign, or the cache was outdated.
         return _run(replace(request, may_use_cache=False))
 
 

@@ -4,7 +4,6 @@ from uuid import UUID
 
 from audit import log
 from audit.models import Entry
-from oidc.keys import usage
 from oidc.provider.grant_context import GrantContext
 from oidc.provider.token.request import AuthenticatedClient
 
@@ -18,7 +17,7 @@ def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UU
         grant_type=client.request.grant_type,
         result="success",
         scope=" ".join(context.all_scopes),
-        **usage.build_facts(
-            context.key_id, access_token_exp=context.access_token_exp, id_token_exp=context.id_token_exp
-        ),
+        kid=context.key_id,
+        access_token_exp=context.access_token_exp,
+        **({} if context.id_token_exp is None else {"id_token_exp": context.id_token_exp}),
     )

@@ -13,6 +13,7 @@ from oidc.provider import claims_request, client_authentication, grant_consent, 
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
+from oidc.provider.token import signing_key
 from oidc.provider.token.issue_entry import new_entry
 from oidc.provider.token.request import AuthenticatedClient, FoundClient, Granted, TokenRequest
 
@@ -60,11 +61,12 @@ def handle(client: AuthenticatedClient) -> Granted:
     Raises:
         InvalidGrant: the token was replayed or is no longer valid, or the user revoked the consent.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user.
+        SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
     token = find_live_token(client)
     family = token.family.row
-    context = _new_context(client, family)
+    context = signing_key.reserve(_new_context(client, family))
     entry = new_entry(client, context, user_id=family.user_id)
     outcome, newest = families.rotate(family, token.generation, entry)
     if outcome is Outcome.REFUSED:
