@@ -70,7 +70,7 @@ class NotBound(ServiceError):
 
 
 @transaction.atomic
-def bind(organization_id: UUID, given: list[str]) -> None:
+def bind(organization_id: UUID, application_ids: list[str]) -> None:
     """Bind applications to an organization, in addition to those that are bound already.
 
     Raises:
@@ -80,13 +80,15 @@ def bind(organization_id: UUID, given: list[str]) -> None:
     """
     if not records.increment_version(Organization, organization_id, None):
         raise NoSuchOrganization
-    parsed = {text: ids.parse(text) for text in dict.fromkeys(given)}
-    bound = OrganizationApplication.objects.filter(organization=organization_id, application=OuterRef("pk"))
+    parsed = {text: ids.parse(text) for text in dict.fromkeys(application_ids)}
+    bindings = OrganizationApplication.objects.filter(
+        organization=organization_id, application=OuterRef("pk")
+    )
     found = dict(
         Application.objects.filter(
             among("pk", [pk for pk in parsed.values() if pk]), type=Application.Type.MACHINE
         )
-        .annotate(is_bound=Exists(bound))
+        .annotate(is_bound=Exists(bindings))
         .values_list("pk", "is_bound")
     )
     if unknown := [text for text, pk in parsed.items() if pk not in found]:
@@ -121,7 +123,7 @@ def get_binding(organization_id: str, application_id: str) -> OrganizationApplic
     return found
 
 
-def unbind(bound: OrganizationApplication, *, expected: frozenset[int] | None) -> None:
+def unbind(binding: OrganizationApplication, *, expected: frozenset[int] | None) -> None:
     """Remove an application from an organization, with its roles there.
 
     Raises:
@@ -129,11 +131,11 @@ def unbind(bound: OrganizationApplication, *, expected: frozenset[int] | None) -
 
     """
     records.remove(
-        bound,
+        binding,
         expected=expected,
         event=Event.ORGANIZATION_APPLICATION_DELETE,
-        application_ids=[str(bound.application_id)],
-        organization_id=bound.organization_id,
+        application_ids=[str(binding.application_id)],
+        organization_id=binding.organization_id,
     )
 
 
@@ -143,18 +145,18 @@ def get_scopes(application_id: UUID) -> QuerySet[Scope]:
     return Scope.objects.filter(pk__in=RoleScope.objects.filter(role__in=roles).values("scope_id"))
 
 
-def get_permissions(bound: OrganizationApplication) -> QuerySet[OrganizationPermission]:
+def get_permissions(binding: OrganizationApplication) -> QuerySet[OrganizationPermission]:
     """Return the permissions that a bound application's roles in the organization grant."""
-    roles = OrganizationApplicationRole.objects.filter(binding=bound).values("role_id")
-    held = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
-    return OrganizationPermission.objects.filter(pk__in=held)
+    roles = OrganizationApplicationRole.objects.filter(binding=binding).values("role_id")
+    permission_ids = OrganizationRolePermission.objects.filter(role__in=roles).values("permission_id")
+    return OrganizationPermission.objects.filter(pk__in=permission_ids)
 
 
-def get_resource_scopes(bound: OrganizationApplication, resource_id: UUID) -> QuerySet[Scope]:
+def get_resource_scopes(binding: OrganizationApplication, resource_id: UUID) -> QuerySet[Scope]:
     """Return the scopes of a resource that a bound application's roles in the organization grant."""
-    roles = OrganizationApplicationRole.objects.filter(binding=bound).values("role_id")
-    carried = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
-    return Scope.objects.filter(resource=resource_id, pk__in=carried)
+    roles = OrganizationApplicationRole.objects.filter(binding=binding).values("role_id")
+    scope_ids = OrganizationRoleScope.objects.filter(role__in=roles).values("scope_id")
+    return Scope.objects.filter(resource=resource_id, pk__in=scope_ids)
 
 
 def is_granted(indicator: str | Parameter, names: frozenset[str]) -> Exists:
@@ -182,7 +184,10 @@ def has_permission(organization_id: UUID | Parameter, names: frozenset[str]) -> 
 
 
 def has_management_scope(organization_id: UUID | Parameter, names: frozenset[str]) -> Exists:
-    """Return the condition that these roles grant one of these scopes of the tenant's management API."""
+    """Return the condition that an application's roles in an organization grant one of these scopes.
+
+    The scopes are those of the tenant's management API.
+    """
     return Exists(
         OrganizationRoleScope.objects.filter(
             role__in=_roles_in(organization_id), scope__is_protected=True, scope__name__in=names
@@ -191,7 +196,7 @@ def has_management_scope(organization_id: UUID | Parameter, names: frozenset[str
 
 
 def _roles_in(organization_id: UUID | Parameter) -> QuerySet[OrganizationApplicationRole, Any]:
-    """Return the roles in an organization of the application of the query two levels out."""
+    """Return the roles in an organization of an application, which is the row of the outermost query."""
     return OrganizationApplicationRole.objects.filter(
         binding__organization=organization_id, binding__application=OuterRef(OuterRef("pk"))
     ).values("role_id")

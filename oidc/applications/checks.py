@@ -24,7 +24,7 @@ def redirection() -> Iterator[CheckMessage]:
     for application in Application.objects.select_related("tenant").iterator():
         label = f"{application.name!r} ({application.client_id}, tenant {application.tenant.slug})"
         uris = application.redirect_uris + application.post_logout_redirect_uris
-        if rules := _rules_broken(application):
+        if rules := _broken_rules(application):
             refused.append(f"{label}: {'; '.join(sorted(rules))}")
         elif application.type not in _LOOPBACK_ALLOWED and any(map(redirect_uris.is_loopback, uris)):
             local.append(label)
@@ -43,13 +43,13 @@ def redirection() -> Iterator[CheckMessage]:
         )
 
 
-def _rules_broken(application: Application) -> set[str]:
+def _broken_rules(application: Application) -> set[str]:
     """Return the rules that an application's URIs break."""
-    found = set()
+    rules = set()
     for field in ("redirect_uris", "post_logout_redirect_uris"):
         for uri in getattr(application, field):
             try:
                 redirect_uris.validate(uri, application.type, field)
             except Invalid as refused:
-                found.add(refused.rule)
-    return found
+                rules.add(refused.rule)
+    return rules

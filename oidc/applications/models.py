@@ -43,7 +43,7 @@ class Application(EditableModel):
     post_logout_redirect_uris = models.JSONField(default=list)
     grant_types = models.JSONField(default=list)
     is_third_party = models.BooleanField(default=False)
-    # The tenant's setting. ``must_use_pkce`` is the effective one.
+    # As an administrator set it. ``must_use_pkce`` is the effective value.
     require_pkce = models.BooleanField(default=False, db_default=False)
 
     objects = TenantManager.from_queryset(ApplicationQuerySet)()

@@ -19,12 +19,12 @@ _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _URI_CHARACTERS: Final = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 _LARGEST_PORT: Final = 65_535
 # Parameters that an authorization response adds to the query (OAuth Parameters Registry).
-_OF_RESPONSES: Final = {
+_RESPONSE_PARAMETERS: Final = {
     *("code", "state", "iss", "response", "session_state"),
     *("error", "error_description", "error_uri"),
     *("access_token", "id_token", "token_type", "expires_in"),
 }
-_ADDED: Final = {"redirect_uris": _OF_RESPONSES, "post_logout_redirect_uris": {"state"}}
+_RESERVED: Final = {"redirect_uris": _RESPONSE_PARAMETERS, "post_logout_redirect_uris": {"state"}}
 
 
 def validate(uri: str, application_type: str, field: str = "redirect_uris") -> str:
@@ -42,11 +42,11 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
     if parts is None or not parts.scheme:
         raise Invalid(field, f"must be an absolute URI: {uri[:200]}")
     if "@" in parts.netloc:
-        raise Invalid(field, f"must name no user: {uri[:200]}")
+        raise Invalid(field, f"must not contain user information: {uri[:200]}")
     if "#" in uri:
         # RFC 6749 section 3.1.2: the endpoint URI MUST NOT include a fragment component.
         raise Invalid(field, f"must not have a fragment: {uri[:200]}")
-    if reserved := sorted(_names(parts.query) & _ADDED[field]):
+    if reserved := sorted(_names(parts.query) & _RESERVED[field]):
         # A client that reads the first of two parameters would read the registered one.
         raise Invalid(field, f"must not have the response parameter {reserved[0]} in its query: {uri[:200]}")
     if parts.scheme in _DEFAULT_PORTS:
@@ -61,7 +61,7 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
 def _check_web(parts: SplitResult, uri: str, field: str) -> None:
     host = parts.hostname or ""
     if not _HOST.fullmatch(host) or "@" in parts.netloc:
-        raise Invalid(field, f"must name a host and no user: {uri[:200]}")
+        raise Invalid(field, f"must have a host and no user information: {uri[:200]}")
     if not _is_exact(parts):
         raise Invalid(field, f"must have a host and a port from 1 to {_LARGEST_PORT}: {uri[:200]}")
     if parts.scheme == "http" and not (settings.DEVELOPMENT or _is_loopback(host)):

@@ -64,8 +64,8 @@ def validate_grant_types(grant_types: list[str] | None, application_type: str) -
     possible = _MACHINE_GRANTS if application_type == Application.Type.MACHINE else _BROWSER_GRANTS
     if grant_types is None:
         return list(possible)
-    strangers = [grant for grant in grant_types if grant not in possible]
-    if strangers or possible[0] not in grant_types:
+    not_allowed = [grant for grant in grant_types if grant not in possible]
+    if not_allowed or possible[0] not in grant_types:
         raise Invalid(
             "grant_types",
             f"must be of {', '.join(possible)} for {application_type}, {possible[0]} included",
@@ -92,10 +92,10 @@ def validate_require_pkce(require_pkce: bool | None, application_type: str) -> b
 
 def _check_uris(application: Application, *fields: str) -> None:
     for field in fields:
-        given: list[str] = getattr(application, field)
-        if given and application.type == Application.Type.MACHINE:
+        registered: list[str] = getattr(application, field)
+        if registered and application.type == Application.Type.MACHINE:
             raise Invalid(field, "a MachineToMachine application has none")
-        for uri in given:
+        for uri in registered:
             uris.validate(uri, application.type, field)
 
 
@@ -167,11 +167,11 @@ def is_valid_secret(application: Application, secret: str) -> bool:
     A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed.
     """
     stored = application.secret_digest
-    right = keyring.matches(secret, stored, purpose=_PURPOSE)
-    if right and not keyring.is_current(stored):
+    is_valid = keyring.matches(secret, stored, purpose=_PURPOSE)
+    if is_valid and not keyring.is_current(stored):
         renewed = keyring.digest(secret, purpose=_PURPOSE)
         Application.objects.filter(pk=application.pk, secret_digest=stored).update(secret_digest=renewed)
-    return right
+    return is_valid
 
 
 def remove(application: Application, *, expected: frozenset[int] | None = None) -> None:

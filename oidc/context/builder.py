@@ -27,12 +27,12 @@ def _rows(memberships: QuerySet[Membership]) -> QuerySet[Any, Any]:
 
 def _consented_memberships() -> QuerySet[Membership]:
     """Return memberships in organizations that the user's consent to an application includes."""
-    agreed = ConsentTarget.objects.filter(
+    consented = ConsentTarget.objects.filter(
         organization=OuterRef("organization_id"),
         consent__user=OuterRef("user_id"),
         consent__application=uuid("application_id"),
     )
-    return Membership.objects.filter(Exists(agreed))
+    return Membership.objects.filter(Exists(consented))
 
 
 _MEMBERSHIPS: Final = SelectValues(lambda: _rows(Membership.objects.all()))
@@ -58,11 +58,13 @@ def build(principal: Principal, organization_id: str | None) -> Row:
 
     """
     tenant = principal.user.tenant
-    joined = _organizations(principal)
-    own = principal.claims.get("organization_id")
-    chosen = joined.get(str(own if organization_id is None else organization_id))
-    listed = _listed_organizations(principal, joined)
-    if organization_id is not None and (chosen is None or (chosen not in listed and organization_id != own)):
+    organizations = _organizations(principal)
+    token_organization_id = principal.claims.get("organization_id")
+    current_id = token_organization_id if organization_id is None else organization_id
+    current = organizations.get(str(current_id))
+    listed = _listed_organizations(principal, organizations)
+    is_allowed = current in listed or current_id == token_organization_id
+    if organization_id is not None and (current is None or not is_allowed):
         raise NoAccess
     return {
         "tenant": {
@@ -77,13 +79,13 @@ def build(principal: Principal, organization_id: str | None) -> Row:
             "type": principal.application_type,
             "tenant_id": tenant.pk,
         },
-        "organization": chosen,
+        "organization": current,
         "organizations": [{name: row[name] for name in ("id", "name", "logo_url")} for row in listed],
         "session": {
             "subject": principal.claims["sub"],
             "client_id": principal.claims["client_id"],
             "scopes": list(principal.scopes),
-            "current_organization_id": None if chosen is None else chosen["id"],
+            "current_organization_id": None if current is None else current["id"],
         },
     }
 
@@ -110,9 +112,9 @@ def _user(principal: Principal) -> Row:
     }
 
 
-def _listed_organizations(principal: Principal, joined: dict[str, Row]) -> list[Row]:
+def _listed_organizations(principal: Principal, organizations: dict[str, Row]) -> list[Row]:
     """Return the organizations that the application may list. The token's own needs no scope."""
-    return list(joined.values()) if _is_released(principal, ORGANIZATIONS) else []
+    return list(organizations.values()) if _is_released(principal, ORGANIZATIONS) else []
 
 
 def _organizations(principal: Principal) -> dict[str, Row]:
@@ -126,9 +128,9 @@ def _organizations(principal: Principal) -> dict[str, Row]:
         rows = _CONSENTED.all(user_id=principal.user.pk, application_id=principal.application_id)
     else:
         rows = _MEMBERSHIPS.all(user_id=principal.user.pk)
-    found: dict[str, Row] = {}
+    organizations: dict[str, Row] = {}
     for pk, name, logo_url, is_admin, role in rows:
-        organization = found.setdefault(
+        organization = organizations.setdefault(
             str(pk),
             {
                 "id": pk,
@@ -141,4 +143,4 @@ def _organizations(principal: Principal) -> dict[str, Row]:
         )
         if role is not None and with_roles:
             organization["roles"].append(role)
-    return found
+    return organizations

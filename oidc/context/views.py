@@ -37,7 +37,7 @@ class SessionContext(APIView):
 
     def get(self, request: Request) -> Response:
         """Get the user, the application and the organizations of the access token."""
-        assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser said so
+        assert isinstance(request.user, Principal)  # noqa: S101 - IsEndUser checks it
         context = builder.build(request.user, self._organization_id(request))
         return Response(context, headers={"Cache-Control": "no-store"})
 

@@ -40,24 +40,26 @@ class Connection:
 
 
 def get_connections(user: User) -> list[Connection]:
-    """Return the applications with a consent or a refresh token of the user, by name. Three queries."""
-    found: dict[UUID, Connection] = {}
+    """Return the applications with a consent or refresh token of the user by name, in three queries."""
+    connections: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
         targets = sorted(consent.targets.all(), key=lambda target: (target.created_at, target.pk))
         names = {name for target in targets for name in target.scopes}
-        found[consent.application_id] = Connection(
+        connections[consent.application_id] = Connection(
             consent.application, consent.created_at, set(consent.scopes) - names, targets
         )
     for family in RefreshFamily.objects.live().filter(user=user).select_related("application"):
-        if family.application.is_third_party and family.application_id not in found:
+        if family.application.is_third_party and family.application_id not in connections:
             continue  # without a consent its tokens are refused
-        known = found.setdefault(family.application_id, Connection(family.application, family.created_at))
-        known.since = min(known.since, family.created_at)
+        connection = connections.setdefault(
+            family.application_id, Connection(family.application, family.created_at)
+        )
+        connection.since = min(connection.since, family.created_at)
         if not family.application.is_third_party:
-            known.scopes.update(family.scope.split())
-        known.last_used_at = max(known.last_used_at or family.rotated_at, family.rotated_at)
-    return sorted(found.values(), key=lambda connection: connection.application.name.casefold())
+            connection.scopes.update(family.scope.split())
+        connection.last_used_at = max(connection.last_used_at or family.rotated_at, family.rotated_at)
+    return sorted(connections.values(), key=lambda each: each.application.name.casefold())
 
 
 @transaction.atomic
@@ -94,7 +96,7 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
     consent = Consent.objects.select_for_update().filter(user=user, application=application).first()
     pk = ids.parse(target_id)
     targets = list(consent.targets.all()) if consent else []
-    target = next((one for one in targets if one.pk == pk), None)
+    target = next((row for row in targets if row.pk == pk), None)
     if consent is None or target is None:
         raise NotConnected
     # Rows of earlier releases repeat the names here, where they would count as scopes of no target.
@@ -116,15 +118,15 @@ def revoke_all(user: User, *, reason: str) -> None:
     _end(user, reason=reason)
 
 
-def _end(user: User, *, reason: str, **of: Application) -> int:
+def _end(user: User, *, reason: str, **filters: Application) -> int:
     """End consents, codes and families, and return how many families were ended."""
-    Consent.objects.filter(user=user, **of).delete()
+    Consent.objects.filter(user=user, **filters).delete()
     # Codes first: if one is being redeemed concurrently, its family exists when families are read.
-    AuthorizationCode.objects.filter(user=user, consumed_at=None, **of).delete()
-    connected = list(RefreshFamily.objects.live().filter(user=user, **of))
-    for family in connected:
+    AuthorizationCode.objects.filter(user=user, consumed_at=None, **filters).delete()
+    live_families = list(RefreshFamily.objects.live().filter(user=user, **filters))
+    for family in live_families:
         families.end(family.pk, reason=reason, user_id=user.pk, application_id=family.application_id)
-    return len(connected)
+    return len(live_families)
 
 
 def _application(application_id: str) -> Application:

@@ -73,7 +73,7 @@ class ConsentRequest:
         }
 
     def targets(self) -> list[ConsentTarget]:
-        """Return unsaved rows of the targets, as a consent would store them."""
+        """Return the targets as unsaved rows of a consent."""
         rows = []
         if self.resource_id is not None:
             rows.append(ConsentTarget(resource_id=self.resource_id, scopes=list(self.resource_scopes)))
@@ -83,7 +83,7 @@ class ConsentRequest:
         return rows
 
     def limited_to(self, shown: dict[str, Any]) -> Self:
-        """Return the part that was shown to the user; ``shown`` is the stored ``to_json``."""
+        """Return the part that the consent page showed, whose ``to_json`` is ``shown``."""
         has_resource = str(self.resource_id) == shown["resource_id"]
         has_organization = str(self.organization_id) == shown["organization_id"]
         return type(self)(
@@ -103,16 +103,16 @@ def _common(names: tuple[str, ...], shown: list[str]) -> tuple[str, ...]:
 
 def find(user_id: UUID, application_id: UUID) -> GrantedConsent | None:
     """Return a user's consent to an application, in one query."""
-    found: GrantedConsent | None = None
+    consent: GrantedConsent | None = None
     for row in _CONSENT.all(user_id=user_id, application_id=application_id):
         pk, created_at, identity, target_id, resource_id, organization_id, scopes = row
-        if found is None:
-            found = GrantedConsent(pk, created_at, frozenset(identity))
+        if consent is None:
+            consent = GrantedConsent(pk, created_at, frozenset(identity))
         if resource_id is not None:
-            found.resources[resource_id] = GrantedTarget(target_id, frozenset(scopes))
+            consent.resources[resource_id] = GrantedTarget(target_id, frozenset(scopes))
         elif organization_id is not None:
-            found.organizations[organization_id] = GrantedTarget(target_id, frozenset(scopes))
-    return found
+            consent.organizations[organization_id] = GrantedTarget(target_id, frozenset(scopes))
+    return consent
 
 
 def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
@@ -144,7 +144,7 @@ def _includes(targets: dict[UUID, GrantedTarget], target_id: UUID | None, scopes
 
 @transaction.atomic
 def grant(user: User, application: Application, granted: ConsentRequest) -> None:
-    """Add the scopes and targets that the user agreed to to the user's consent."""
+    """Extend the user's consent by the granted scopes and targets."""
     consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
     consent.scopes = sorted({*consent.scopes, *granted.identity})
     facts: dict[str, Any] = {"scopes": list(granted.identity)}

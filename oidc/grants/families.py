@@ -179,11 +179,11 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
     """
     if generation == family.generation and _try_rotate(family, entry):
         return Outcome.ROTATED, family
-    found = find(family.pk, client_id=family.application.client_id)
-    if found is None or not found.is_live:
+    current_state = find(family.pk, client_id=family.application.client_id)
+    if current_state is None or not current_state.is_live:
         return Outcome.REFUSED, family
-    current = found.row
-    if generation == current.generation - 1 and found.in_grace:
+    current = current_state.row
+    if generation == current.generation - 1 and current_state.in_grace:
         log.write(entry)
         return Outcome.REPEATED, current
     if generation != current.generation:
@@ -198,7 +198,7 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
 
 
 def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
-    """Advance to the next generation, and return false if another request just did. One UPDATE decides."""
+    """Advance to the next generation in one UPDATE. Return false if another request did so first."""
     key_id = keyring.current_id()
     if not _ROTATE({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
         return False

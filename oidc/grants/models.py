@@ -99,7 +99,7 @@ class RefreshFamilyQuerySet(models.QuerySet["RefreshFamily"]):
 
 
 class RefreshFamily(TenantModel):
-    """All the refresh tokens that descend from one code: a generation counter, not a row each."""
+    """All refresh tokens that come from one code, stored as one row with a generation counter."""
 
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -113,7 +113,7 @@ class RefreshFamily(TenantModel):
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=32, blank=True)
-    # The sign-in that began the family: its ID tokens repeat these values.
+    # The sign-in of the code. The ID tokens of a refresh repeat these values.
     session_id = models.UUIDField()
     auth_time = models.DateTimeField()
     amr = models.JSONField(default=list)

@@ -32,7 +32,7 @@ _insert: Final = Insert(AuthorizationRequest, expires_at=Now() + _LIFETIME)
 _excess: Final = Select(lambda: _of_browser().only("pk")[_MAX_PER_BROWSER : 2 * _MAX_PER_BROWSER])
 _newest: Final = Select(lambda: _unexpired()[:1])
 _by_id: Final = Select(lambda: _unexpired().filter(pk=uuid("pk"))[:1])
-_signed_in: Final = Update(
+_RECORD_SIGN_IN: Final = Update(
     lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")),
     session_id=uuid("session_id"),
     signed_in_at=Now(),
@@ -45,7 +45,7 @@ FINISH: Final = Delete(lambda: AuthorizationRequest.objects.filter(pk=uuid("pk")
 def store(*, request_id: UUID, browser: str, is_new: bool, application: Application, query: str) -> None:
     """Store a pending request of a browser, and delete the browser's oldest ones beyond twenty.
 
-    A browser that ``is_new`` has no others.
+    ``is_new`` means that the browser has no other requests.
 
     Raises:
         limits.TooMany: too many from this address.
@@ -71,11 +71,11 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
 
 def record_sign_in(request: AuthorizationRequest, session: Session) -> None:
     """Record that the user signed in for this request. A consent of another user is withdrawn."""
-    _signed_in(pk=request.pk, session_id=session.pk)
+    _RECORD_SIGN_IN(pk=request.pk, session_id=session.pk)
 
 
 def record_account(request: AuthorizationRequest, session: Session) -> bool:
-    """Record that the user chose the account of this session. False if the request is another session's."""
+    """Record that the user chose this session's account. Return false if the request is another session's."""
     return bool(_of_session(request, session).update(session=session, account_chosen_at=Now()))
 
 
@@ -86,12 +86,12 @@ def record_shown(request: AuthorizationRequest, shown: dict[str, Any]) -> None:
 
 
 def record_consent(request: AuthorizationRequest, session: Session) -> bool:
-    """Record that the user of this session consented. False if the request is another session's."""
+    """Record that this session's user consented. Return false if the request is another session's."""
     return bool(_of_session(request, session).update(session=session, consented_at=Now()))
 
 
 def _of_session(request: AuthorizationRequest, session: Session) -> QuerySet[AuthorizationRequest]:
-    """Return the request unless it belongs to another session, so that two users are never mixed."""
+    """Return the request unless it belongs to another session, which may be another user's."""
     return AuthorizationRequest.objects.filter(Q(session=None) | Q(session=session), pk=request.pk)
 
 

@@ -15,32 +15,32 @@ def signing_keys() -> Iterator[CheckMessage]:
     """Check that every tenant can sign tokens now, and after its next rotation."""
     keys = SigningKey.objects.exclude(status=SigningKey.Status.PREVIOUS).select_related("tenant")
     active: set[str] = set()
-    closed: dict[str, list[str]] = {SigningKey.Status.ACTIVE: [], SigningKey.Status.NEXT: []}
+    undecryptable: dict[str, list[str]] = {SigningKey.Status.ACTIVE: [], SigningKey.Status.NEXT: []}
     for key in keys.order_by("tenant__slug"):
         if key.status == SigningKey.Status.ACTIVE:
             active.add(str(key.tenant_id))
         if not signing.can_decrypt(key):
-            closed[key.status].append(key.tenant.slug)
-    without = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
-    if without:
+            undecryptable[key.status].append(key.tenant.slug)
+    slugs = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
+    if slugs:
         yield Error(
-            f"no active signing key: {join_names(list(without))}",
+            f"no active signing key: {join_names(list(slugs))}",
             hint="run manage.py rotate_keys --tenant SLUG, which creates one",
             id="signing_keys.E001",
         )
-    if closed[SigningKey.Status.ACTIVE]:
+    if undecryptable[SigningKey.Status.ACTIVE]:
         yield Error(
             "the active signing key cannot be decrypted with ENCRYPTION_KEYS: "
-            f"{join_names(closed[SigningKey.Status.ACTIVE])}",
+            f"{join_names(undecryptable[SigningKey.Status.ACTIVE])}",
             hint="add the key that encrypted it to the end of ENCRYPTION_KEYS; if that key is lost, run "
             "manage.py rotate_keys --tenant SLUG. Applications accept new tokens once they fetch the key set "
             "again",
             id="signing_keys.E002",
         )
-    if closed[SigningKey.Status.NEXT]:
+    if undecryptable[SigningKey.Status.NEXT]:
         yield Warning(
             "the next signing key cannot be decrypted with ENCRYPTION_KEYS: "
-            f"{join_names(closed[SigningKey.Status.NEXT])}",
+            f"{join_names(undecryptable[SigningKey.Status.NEXT])}",
             hint="add the key that encrypted it to the end of ENCRYPTION_KEYS, or delete the signing key and "
             "prepare another (docs/keys.md)",
             id="signing_keys.W003",

@@ -22,7 +22,7 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
 
     def in_order(self) -> Self:
         """Return the active key, the next one, then the previous ones, newest first."""
-        return self.order_by("status", "-created_at", "-pk")  # the order is also the alphabetical one
+        return self.order_by("status", "-created_at", "-pk")  # by status: active, next, previous
 
 
 class SigningKey(TenantModel):

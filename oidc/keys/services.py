@@ -19,8 +19,8 @@ class KeyIsActive(ServiceError):
     message = "the active signing key cannot be deleted: rotate first"
 
 
-class KeyDoesNotOpen(ServiceError):
-    """The next key cannot sign: its private key is encrypted with a key that ENCRYPTION_KEYS lacks."""
+class NextKeyCannotBeDecrypted(ServiceError):
+    """The private key of the next key cannot be decrypted with ENCRYPTION_KEYS."""
 
     reason = "key_does_not_open"
     message = "ENCRYPTION_KEYS cannot decrypt the next signing key: delete it, or restore the old key"
@@ -54,7 +54,7 @@ def rotate() -> SigningKey:
     The retired key stays in the key set, because the tokens it signed are still valid.
 
     Raises:
-        KeyDoesNotOpen: the private key of the next key cannot be decrypted.
+        NextKeyCannotBeDecrypted: the private key of the next key cannot be decrypted.
 
     """
     _lock_keys()
@@ -62,7 +62,7 @@ def rotate() -> SigningKey:
     if key is None:
         key = signing.generate()
     elif not signing.can_decrypt(key):
-        raise KeyDoesNotOpen
+        raise NextKeyCannotBeDecrypted
     now = timezone.now()
     SigningKey.objects.active().update(status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now)
     _activate(key)

@@ -54,9 +54,7 @@ class SigningKeyViewSet(TenantViewSet):
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return all keys."""
-        return Response(
-            [_shown(key) for key in self.get_queryset().defer("public_jwk", "sealed_private_key")]
-        )
+        return Response([_to_row(key) for key in self.get_queryset()])
 
     def retrieve(self, request: Request, *_: Any, **__: Any) -> Response:
         """Return a key and when the last token that it signed expires."""
@@ -65,7 +63,7 @@ class SigningKeyViewSet(TenantViewSet):
         is_previous = key.status == SigningKey.Status.PREVIOUS
         return Response(
             {
-                **_shown(key),
+                **_to_row(key),
                 "last_token_expires_at": last,
                 # The active key goes on signing, so it is never safe to delete.
                 "safe_to_delete_at": last if is_previous else None,
@@ -86,7 +84,7 @@ class SigningKeyViewSet(TenantViewSet):
 
         The next rotation makes this key active. A second call returns the same key.
         """
-        return Response(_shown(services.prepare()))
+        return Response(_to_row(services.prepare()))
 
     @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
@@ -94,8 +92,8 @@ class SigningKeyViewSet(TenantViewSet):
 
         Tokens that the previous key signed stay valid until it is deleted.
         """
-        return Response(_shown(services.rotate()))
+        return Response(_to_row(services.rotate()))
 
 
-def _shown(key: SigningKey) -> Row:
+def _to_row(key: SigningKey) -> Row:
     return {name: getattr(key, name) for name in _SHOWN}
