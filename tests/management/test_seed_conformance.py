@@ -202,9 +202,9 @@ def test_without_https_nothing_is_made_and_the_reason_is_told(seeding, settings)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"suite": "http://suite.example"}, "suite: must be https"),
-        ({"suite": "https://suite.example/path"}, "suite: must be https"),
-        ({"suite": "suite.example"}, "suite: must be https"),
+        ({"suite": "http://suite.example"}, "suite: must be an https URL without a path"),
+        ({"suite": "https://suite.example/path"}, "suite: must be an https URL without a path"),
+        ({"suite": "suite.example"}, "suite: must be an https URL without a path"),
         ({"alias": "../callback"}, "alias: must be 1 to 64"),
         ({"alias": ""}, "alias: must be 1 to 64"),
     ],
