@@ -83,7 +83,7 @@ class ConsentRequest:
         return rows
 
     def limited_to(self, shown: dict[str, Any]) -> Self:
-        """Return the part that the consent page showed, whose ``to_json`` is ``shown``."""
+        """Return the part of the request that the consent page showed: ``shown`` is its ``to_json``."""
         has_resource = str(self.resource_id) == shown["resource_id"]
         has_organization = str(self.organization_id) == shown["organization_id"]
         return type(self)(

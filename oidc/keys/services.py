@@ -90,7 +90,10 @@ def remove(key: SigningKey) -> None:
 
 
 def _lock_keys() -> None:
-    """Lock the tenant's keys against other changes until the transaction ends. Token requests do not wait."""
+    """Lock the tenant's keys against other changes until the transaction ends.
+
+    A token request waits for a rotation only if it has to record the usage of the key (see ``usage``).
+    """
     records.lock(Tenant(pk=tenancy.active_id()), expected=None)
 
 
