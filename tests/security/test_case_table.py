@@ -1,4 +1,4 @@
-"""Every security case has a test that names it, or a reason why it stays as it is."""
+"""Every security case has a test that names it, or a reason why it is accepted."""
 
 import re
 

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m tests.support.case_table
 
-writes the page anew. docs/security/cases.tsv has the cases, docs/security/accepted.md what stays as it is.
+writes the page again. docs/security/cases.tsv has the cases, docs/security/accepted.md the accepted risks.
 """
 
 import re
@@ -43,19 +43,19 @@ _SECTIONS: Final = {
     "N": "Audit log and time",
     "AV": "Attacks on the protocol",
     "AP": "Attacks on the platform",
-    "AS": "Suspicions",
+    "AS": "Suspected attacks",
     "decision N": "Decisions after the attacks",
 }
 _HEAD: Final = """\
 # Cases and the tests that hold them
 
-Each row is a security case that every release has to survive, with the test files that hold it. A test
-carries the numbers of its cases in its name: `git grep case_D03` finds the tests of D03,
-`attack_AV01` and `decision_N2` those of an attack and of a decision.
+Each row is a security case that must hold in every release, with the test files that hold it. The
+name of a test has the numbers of its cases: `git grep case_D03` finds the tests of D03. Attacks and
+decisions have names such as `attack_AV01` and `decision_N2`.
 
-This page is made from the names of the tests and from `cases.tsv` beside it: run
-`.venv/bin/python -m tests.support.case_table`. A test fails when a case has neither a test nor a line in
-[what stays](accepted.md).
+`.venv/bin/python -m tests.support.case_table` generates this page from the names of the tests and
+from `cases.tsv` beside it. A test fails when a case has neither a test nor a row in
+[accepted risks](accepted.md).
 """
 
 
@@ -109,7 +109,7 @@ def accepted() -> set[str]:
 
 
 def advisories() -> list[tuple[str, str]]:
-    """Return each advisory of docs/security/advisories.md, with what is said to hold it here."""
+    """Return each advisory of docs/security/advisories.md, with what holds it here."""
     return _ADVISORY.findall(ADVISORIES.read_text())
 
 
@@ -128,7 +128,7 @@ def _held(case: Case, held_by: dict[str, set[str]], stays: set[str]) -> str:
     files = sorted({test.partition("::")[0] for test in held_by.get(case.number, set()).union(case.also)})
     shown = [f"`{file.removesuffix('.py')}`" for file in files]
     if case.number in stays:
-        shown.append("[stays as it is](accepted.md)")
+        shown.append("[accepted risk](accepted.md)")
     return ", ".join(shown)
 
 
