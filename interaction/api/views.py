@@ -170,7 +170,7 @@ class ForgotPassword(InteractionView):
     def post(self, request: Request) -> Response:
         """Set a new password after verifying a code, and end all sessions of the account."""
         fields, _ = self.validate(request)
-        reset_password.choose(**fields, browser=self.browser(request))
+        reset_password.set_new_password(**fields, browser=self.browser(request))
         return Response(None, headers={"Cache-Control": "no-store"})
 
 

@@ -14,7 +14,7 @@ from interaction.verification import services as verification
 from interaction.verification.models import Purpose
 
 
-def choose(*, identifier: str, new_password: str, browser: str) -> None:
+def set_new_password(*, identifier: str, new_password: str, browser: str) -> None:
     """Set the password of the user whose email or phone was proven in this browser.
 
     It spends the proof (``codes``, purpose ``forgot_password``) and ends all sessions and refresh tokens

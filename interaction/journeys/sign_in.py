@@ -97,14 +97,16 @@ def sign_in_with_password(
                 _record_unknown_failure(kind, key, known, device)
             raise
         if device and not known.is_current(device, user):
-            _check_identifier(kind, key)
+            _apply_identifier_lock(kind, key)
         return start_session(
             user, amr=["pwd"], entry=entry, pending=pending, current=current, attempt=attempt
         )
 
 
-def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
-    """Apply the lock of the identifier, for a browser that does not know the identifier's present user.
+def _apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None:
+    """Apply the lock that is shared by all browsers from which the user has not signed in before.
+
+    A browser with a device id has a lock of its own, unless the id is outdated or of another user.
 
     Raises:
         Locked: too many attempts failed before.
@@ -119,9 +121,10 @@ def _check_identifier(kind: Kind, key: str, *, failed: bool = False) -> None:
 
 
 def _record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
+    """Count a failure on the shared lock if the device id is outdated or of another user."""
     user = User.objects.filter(**{f"{kind}_key": key}).first()
     if user is None or not known.is_current(device, user):
-        _check_identifier(kind, key, failed=True)
+        _apply_identifier_lock(kind, key, failed=True)
 
 
 def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to

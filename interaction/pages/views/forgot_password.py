@@ -56,7 +56,7 @@ def _set_password(request: HttpRequest, pending: Pending | None, proof: Verifica
     if not form.is_valid():
         return _page(request, pending, proof, form, 400)
     try:
-        reset_password.choose(
+        reset_password.set_new_password(
             identifier=proof.address,
             new_password=form.cleaned_data["new_password"],
             browser=cookies.get_browser(request),
