@@ -213,7 +213,7 @@ class TestReseal:
         with pytest.raises(CommandError, match=r"\d failed: see above"):
             call_command("rotate_keys", "--reseal", stdout=out)
 
-        assert "a key that is not in ENCRYPTION_KEYS" in out.getvalue()
+        assert "a key that is missing from ENCRYPTION_KEYS" in out.getvalue()
         with acme.active():
             assert SigningKey.objects.get().sealed_private_key == before
 

@@ -121,5 +121,5 @@ def _step_text(step: Step) -> str:
 def _reencryption_text(kind: Step) -> str:
     text = f"{kind['kind']}: {kind['done']} re-encrypted, {kind['left']} still need older keys"
     if kind["closed"]:
-        return f"{text}, and {kind['closed']} of them one that is missing from ENCRYPTION_KEYS"
+        return f"{text}, {kind['closed']} of them a key that is missing from ENCRYPTION_KEYS"
     return f"{text}; they are re-encrypted {kind['moves']}" if kind["left"] and kind["moves"] else text
