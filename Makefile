@@ -50,6 +50,9 @@ verify-long: $(VENV)/development $(SECURITY)/ready ## Before a release: fuzzing,
 	@GATEHOUSE_BOTH_ENGINES=1 GATEHOUSE_REQUIRE_ALL=1 tests/run
 	@$(BIN)/python -m bench soak
 
+mutate: $(VENV)/development ## Change security decisions one by one, and list the changes that no test notices; ARGS=--help
+	@$(BIN)/python -m tests.mutation $(ARGS)
+
 bench: $(VENV)/development $(if $(shell command -v npm),$(PEER)) ## Measure requests per second, latency and CPU beside another provider and the machine's limits
 	@$(BIN)/python -m bench run $(ARGS)
 

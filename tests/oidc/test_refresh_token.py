@@ -147,6 +147,16 @@ class TestGrace:
         assert retry["scope"] == claims_of(retry["access_token"])["scope"] == "profile"
         assert "id_token" not in retry
 
+    def test_leaves_an_audit_entry_for_each_retry(self, acme):
+        client = acme.application()
+        first = client.tokens_for(acme.user())
+
+        for _ in range(3):
+            client.refresh(first["refresh_token"])
+
+        entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key="Token.Refresh")
+        assert [entry.payload["result"] for entry in entries] == ["success"] * 3
+
     def test_decision_O7_lasts_nearly_ten_seconds(self, acme):
         client = acme.application()
         first = client.tokens_for(acme.user())

@@ -111,6 +111,17 @@ class TestUserTokens:
 
         assert answer["scope"].split() == ["openid", "write"]
 
+    def test_decision_O3_a_refresh_that_names_no_scope_keeps_the_choice_of_the_first_request(
+        self, setting, client
+    ):
+        tokens = client.tokens_for(setting.user, scope="openid offline_access read")
+
+        answer = client.refresh(
+            tokens["refresh_token"], organization_id=setting.organization["id"], resource=INDICATOR
+        ).json()
+
+        assert answer["scope"].split() == ["openid", "offline_access", "read"]
+
     def test_no_role_grants_what_is_called_like_a_scope_of_identity(self, setting, client):
         """RFC 9068 section 3: else the name of an API's scope would open userinfo."""
         admin, person = setting.admin, setting.user

@@ -69,6 +69,19 @@ class TestMetrics:
         assert figure(measured, "gatehouse_events_total", **failed) == before + 1
         assert acme.tenant.slug not in exposition(measured).text
 
+    def test_events_that_one_statement_writes_together_with_a_grant(self, measured, acme):
+        keys = ("Token.Exchange", "Token.Refresh", "Token.Revoke")
+        world = acme.at(measured)
+        client = world.application()
+        before = {key: figure(measured, "gatehouse_events_total", key=key, result="success") for key in keys}
+
+        tokens = client.tokens_for(world.user())
+        tokens = client.refresh(tokens["refresh_token"]).json()
+        world.post("/oidc/revoke", data={"token": tokens["refresh_token"]}, auth=client.basic)
+
+        after = {key: figure(measured, "gatehouse_events_total", key=key, result="success") for key in keys}
+        assert after == {key: before[key] + 1 for key in keys}
+
 
 class TestLog:
     def lines(self) -> list[dict[str, Any]]:
