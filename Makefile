@@ -25,11 +25,12 @@ test-fast: $(VENV)/development ## Run the tests that need no server: about a min
 coverage: $(VENV)/development ## Run the tests and say which lines and branches of the product nobody ran
 	@tests/run --coverage
 
-check: $(VENV)/development ## Check style, types, import order, settings and migrations
+check: $(VENV)/development ## Check style, words, types, import order, house rules, settings and migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q --fast tests/test_house.py tests/test_words.py
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/python manage.py check --settings config.settings_test

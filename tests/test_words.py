@@ -88,7 +88,7 @@ def _templates() -> list[Path]:
 
 
 def _pages() -> list[Path]:
-    return sorted((ROOT / "docs").rglob("*.md"))
+    return sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md", ROOT / "CONTRIBUTING.md"])
 
 
 def _name(path: Path) -> str:
