@@ -111,7 +111,7 @@ class SignInExperienceAdmin(Pages):
             draft=_preview(_passwords),
         ),
         Operation(
-            "accounts", "Edit what people may do",
+            "accounts", "Edit what users may do",
             "Account page, sign-in with other providers, allowed addresses.",
             partial(_save, _accounts), form=forms.AccountsForm,
             initial=forms.accounts_initial,
