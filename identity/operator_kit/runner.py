@@ -78,7 +78,8 @@ class OperationRunner:
     def _next_url(self, request: HttpRequest, row: Any, result: Result) -> str:
         """Return the URL of the page that shows the result."""
         if isinstance(result, ShowSecrets):
-            content = {"message": result.message, "secrets": dict(result.secrets)}
+            # During an upgrade, a node of 0.1.2 may show what this node stores, and the other way round.
+            content = {"text": result.message, "secrets": dict(result.secrets)}
             shown_once.store(request, _secrets_key(request), content)
             return request.path
         if isinstance(result, ShowForm):
@@ -100,7 +101,7 @@ def _expected_versions(request: HttpRequest) -> frozenset[int] | None:
 def _pop_secrets(request: HttpRequest) -> ShowSecrets | None:
     """Return the secrets that the form has created before, unless they were shown."""
     content = shown_once.pop(request, _secrets_key(request))
-    return ShowSecrets(**content) if content else None
+    return ShowSecrets(content["text"], content["secrets"]) if content else None
 
 
 def _secrets_key(request: HttpRequest) -> str:
