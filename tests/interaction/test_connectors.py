@@ -272,7 +272,7 @@ def test_a_configuration_is_replaced_as_a_whole(acme):
 
 
 def test_a_mask_without_a_stored_secret_is_refused(acme):
-    with pytest.raises(ServiceError, match=r"config.password: \*\*\* stands for a stored secret"):
+    with pytest.raises(ServiceError, match=r"config.password: \*\*\* keeps a stored secret"):
         create(acme, **SMTP | {"password": "***"})
     connector = create(acme, "pigeon", feed="corn")
     with pytest.raises(ServiceError, match=r"config.feed.api_key"):
