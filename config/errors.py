@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_script_prefix, set_script_prefix
 from django.utils.functional import Promise
@@ -18,6 +17,7 @@ from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit import context
+from database import availability
 from identity.http.error_page import error_page
 from identity.users import passwords
 from management.api.envelope import plain_refusal
@@ -106,10 +106,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _is_temporary(failure: BaseException | None) -> bool:
-    """Tell whether the database cannot be reached, or the process has too many open files."""
+    """Tell whether the database is unavailable, or the process has too many open files."""
     if isinstance(failure, OSError):
         return failure.errno in {errno.EMFILE, errno.ENFILE}
-    return isinstance(failure, OperationalError | InterfaceError)
+    return availability.is_unavailable(failure)
 
 
 def too_large(request: HttpRequest, limit: int) -> HttpResponse:

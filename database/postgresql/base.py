@@ -24,9 +24,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Return whether the connection can be used.
 
         When the server closes a connection, the idle socket becomes readable. Only then is Django's check
-        needed, which sends a query.
+        needed, which sends a query. A connection to a standby is not used again: after a failover, the next
+        one may reach the primary.
         """
         if self.connection is None or self.connection.closed:
+            return False
+        if self.connection.info.parameter_status("in_hot_standby") == "on":
             return False
         poll = select.poll()
         poll.register(self.connection.fileno(), select.POLLIN)

@@ -3,13 +3,14 @@
 from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import IntegrityError
 from django.http import Http404
 from psycopg.errors import ForeignKeyViolation
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from database import availability
 from identity.core.errors import ServiceError
 from management.api.envelope import refusal
 
@@ -41,7 +42,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noq
         )
         response.in_doubt = True  # type: ignore[attr-defined]  # the deleted resource may be the tenant
         return response
-    if isinstance(error, OperationalError | InterfaceError):
+    if availability.is_unavailable(error):
         return _respond(503, "the database is unavailable: try again in a moment", {"Retry-After": "2"})
     return None
 

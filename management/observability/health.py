@@ -8,6 +8,7 @@ from typing import Final
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from database import availability
 from identity.core import tenancy
 from management.upgrades import pending
 from oidc.keys import signing
@@ -37,6 +38,8 @@ def failures() -> list[str]:
 def _database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+    if availability.is_read_only(connection):
+        raise NotReady("the database is read-only: this is a standby")
 
 
 def missing_migrations() -> set[tuple[str, str]]:

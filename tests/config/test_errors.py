@@ -5,10 +5,10 @@ import re
 
 import httpx
 import pytest
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
-from tests.support import second, wire
+from tests.support import management, second, wire
 
 TRACES = re.compile(
     r"Traceback|File \"|site-packages|\.py\b|django|psycopg|sqlite|SELECT|ZeroDivision|broken on purpose",
@@ -252,6 +252,27 @@ class TestOurFault:
         has_shape(answer, path, 503, "temporarily_unavailable")
         assert int(answer.headers["Retry-After"]) > 0
         assert "10.1.2.3" not in answer.text
+
+    @pytest.mark.skipif(connection.vendor != "postgresql", reason="a standby")
+    @pytest.mark.parametrize("path", ["/sign-in", "/api/interaction/sign-in", "/oidc/token"])
+    def test_decision_H3_503_when_the_database_is_a_standby(self, acme, browser, path):
+        machine = management.machine(acme)
+        sent = {"identifier": "somebody", "password": "a secret password"}
+        if path == "/oidc/token":
+            sent = {"grant_type": "client_credentials"}
+            sent |= {"client_id": machine.client_id, "client_secret": machine.secret}
+        with connection.cursor() as cursor:
+            cursor.execute("SET default_transaction_read_only = on")
+        try:
+            kind = {"content_type": "application/json"} if path.startswith("/api/") else {}
+            answer = browser.post(f"/t/{acme.tenant.slug}{path}", sent, **kind)
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("SET default_transaction_read_only = off")
+
+        answer.text = answer.content.decode()
+        has_shape(answer, path, 503, "temporarily_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
 
     @pytest.mark.parametrize("path", BROKEN)
     def test_fault_R13_503_when_no_file_can_be_opened(self, acme, browser, monkeypatch, path):

@@ -8,6 +8,7 @@ import httpx
 import psycopg
 import pytest
 
+from tests.support import postgres_server
 from tests.support.installation import no_second_branch, nothing_is_lost
 from tests.support.witness import UNAVAILABLE
 
@@ -160,3 +161,32 @@ def take_every_connection(url: str, held: ExitStack) -> None:
     with suppress(psycopg.OperationalError):
         while True:
             held.enter_context(psycopg.connect(url))
+
+
+def test_fault_R3_postgresql_is_a_standby_for_ten_seconds(installation, measured):
+    """As after a failover, before the proxy has found the new primary: reads go on, writes are 503."""
+    node = installation.serve()
+    seen = installation.witness()
+    signal = installation.server.place / "standby.signal"
+
+    with seen.going(seen.refreshing, seen.signing_in, seen.creating, seen.reading, each=2):
+        installation.server.stop("fast")
+        signal.touch()
+        postgres_server.own(signal)
+        installation.server.start()
+        went = time.monotonic()
+        while time.monotonic() < went + 10:
+            assert httpx.get(f"{node.address}/readyz", timeout=10).status_code == 503
+            time.sleep(1)
+        installation.server.stop("fast")
+        signal.unlink()
+        installation.server.start()
+        back = time.monotonic()
+        ready = installation.becomes_ready()
+        seen.goes_on(40)
+
+    measured(answers=seen.summary(), recovery=round(seen.recovery(back), 2), ready=round(ready, 2))
+    assert seen.wrong(UNAVAILABLE) == []
+    assert seen.recovery(back) < 5
+    nothing_is_lost(seen, installation.query)
+    no_second_branch(seen)
