@@ -2,6 +2,7 @@
 
 import errno
 import re
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -256,16 +257,17 @@ class TestOurFault:
     @pytest.mark.skipif(connection.vendor != "postgresql", reason="a standby")
     @pytest.mark.parametrize("path", ["/sign-in", "/api/interaction/sign-in", "/oidc/token"])
     def test_decision_H3_503_when_the_database_is_a_standby(self, acme, browser, path):
-        machine = management.machine(acme)
-        sent = {"identifier": "somebody", "password": "a secret password"}
+        kind, sent = "application/json", '{"identifier": "somebody", "password": "a secret password"}'
+        if not path.startswith("/api/"):
+            kind, sent = "application/x-www-form-urlencoded", "identifier=somebody&password=a+secret"
         if path == "/oidc/token":
-            sent = {"grant_type": "client_credentials"}
-            sent |= {"client_id": machine.client_id, "client_secret": machine.secret}
+            machine = management.machine(acme)
+            form = {"client_id": machine.client_id, "client_secret": machine.secret}
+            sent = urlencode({"grant_type": "client_credentials"} | form)
         with connection.cursor() as cursor:
             cursor.execute("SET default_transaction_read_only = on")
         try:
-            kind = {"content_type": "application/json"} if path.startswith("/api/") else {}
-            answer = browser.post(f"/t/{acme.tenant.slug}{path}", sent, **kind)
+            answer = browser.post(f"/t/{acme.tenant.slug}{path}", sent, content_type=kind)
         finally:
             with connection.cursor() as cursor:
                 cursor.execute("SET default_transaction_read_only = off")
