@@ -31,9 +31,9 @@ _LANGUAGES: Final = {
 }
 _ENDPOINTS: Final = """# Endpoints
 
-Everything that is served, of which a test makes sure in both directions. A tenant other than the default has
-all of it below `/t/{slug}`, save the operators' site, health, figures, tenants and administrators, which are
-at the root only.
+Every route that is served; a test compares this list with the routes. A tenant other than the default has all
+of them below `/t/{slug}`, except the operators' site, health, metrics, tenants and administrators, which are
+only at the root.
 
 | Method | Path | Name |
 |---|---|---|
