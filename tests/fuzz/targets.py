@@ -108,7 +108,7 @@ def json_body(data: bytes) -> None:
     assert _numbers_alike(json.loads(data)) == _numbers_alike(document)
     text = json.dumps(document, ensure_ascii=False)
     text.encode()
-    assert "\\u0000" not in text
+    assert "\\u0000" not in text.replace("\\\\", "")  # a NUL, and not a backslash before u0000
     assert StrictJSONParser().parse(BytesIO(text.encode())) == document
 
 
