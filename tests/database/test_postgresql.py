@@ -7,6 +7,7 @@ from datetime import UTC
 import pytest
 from django.db import DataError, NotSupportedError, OperationalError, connection
 from django.db.backends.postgresql.psycopg_any import register_tzloader
+from psycopg import ConnectionInfo
 
 from tests.support import second
 from tests.support.cast import World
@@ -38,6 +39,16 @@ def test_a_connection_that_was_ended_is_not_usable():
     assert connection.is_usable() is False
     connection.ensure_connection()
     assert connection.is_usable()
+
+
+def test_a_connection_to_a_standby_is_not_usable(monkeypatch):
+    """PostgreSQL reports by itself whether it is one, so asking costs no statement."""
+    connection.ensure_connection()
+    assert connection.connection.info.parameter_status("in_hot_standby") == "off"
+
+    monkeypatch.setattr(ConnectionInfo, "parameter_status", {"in_hot_standby": "on"}.get)
+
+    assert connection.is_usable() is False
 
 
 def test_a_connection_that_broke_under_a_statement_is_not_usable(database):
