@@ -18,6 +18,8 @@ CRITICAL: Final = frozenset(
 _BOOKKEEPING: Final = frozenset(
     {"id", "tenant", "created_at", "updated_at", "version", "search_text", "epoch", "last_login"}
 )
+# Columns that are not editable follow from a caller's values, except these, by their names in the API.
+_NAMES: Final = {"client_id": "client_id", "sealed_config": "config"}
 _UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
 _MAX_ITEMS: Final = 100  # of a list
 
@@ -28,11 +30,11 @@ def critical_values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def new_row_facts(row: Model) -> dict[str, Any]:
-    """Return the names of the fields that are set in a new row, and the critical values."""
+    """Return the names of the fields that are set in a new row, as in the API, and the critical values."""
     fields = {
-        field.name: getattr(row, field.attname)
+        _NAMES.get(field.name, field.name): getattr(row, field.attname)
         for field in row._meta.concrete_fields
-        if field.name not in _BOOKKEEPING and not field.name.endswith("_key")
+        if field.name not in _BOOKKEEPING and (field.editable or field.name in _NAMES)
     }
     critical = critical_values(fields)
     named = sorted(name for name, value in fields.items() if value not in _UNSET)

@@ -13,6 +13,8 @@ from identity.core import tenancy
 
 TAG: Final = "doctor"
 Check = Callable[[], Iterable[CheckMessage]]
+# The checks that the dashboard shows to superusers, each with the name of the page that fixes its findings.
+SHOWN: Final[list[tuple[Check, str]]] = []
 
 
 def doctor_check(check: Check) -> Check:
@@ -30,6 +32,16 @@ def doctor_check(check: Check) -> Check:
     system_check.__name__ = check.__name__
     register(system_check, TAG, Tags.database, deploy=True)
     return check
+
+
+def shown_on_dashboard(page: str = "") -> Callable[[Check], Check]:
+    """Declare that a check uses no network and reads few rows, so the dashboard may run it each time."""
+
+    def declare(check: Check) -> Check:
+        SHOWN.append((check, page))
+        return check
+
+    return declare
 
 
 def join_names(names: Sequence[str], *, most: int = 10) -> str:

@@ -1,6 +1,25 @@
 """The base classes of errors that services raise for callers."""
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+INVALID: Final = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field of a request.
+
+    ``field`` is its path in the body or the name of the query parameter, ``code`` a word for programs that
+    docs/reference/errors.md lists, and ``allowed`` the possible values if there are few.
+    """
+
+    field: str
+    rule: str
+    code: str = INVALID
+    allowed: Sequence[str] = ()
 
 
 class ServiceError(Exception):
@@ -8,7 +27,8 @@ class ServiceError(Exception):
 
     A subclass is defined beside the function that raises it. It has a ``message`` (one sentence for people),
     an HTTP ``status`` and a ``reason`` in snake case for programs and audit entries. The response also
-    contains the error's ``headers`` and ``result``.
+    contains the error's ``headers`` and ``result``, and in the management API its ``field_errors``. The
+    audit entry of the failure has its ``audit_facts``.
     """
 
     status: ClassVar[int] = 400
@@ -16,6 +36,8 @@ class ServiceError(Exception):
     message: str = "the request was refused"
     headers: dict[str, str]
     result: object = ""
+    field_errors: Sequence[FieldError] = ()
+    audit_facts: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, message: str | None = None, *, headers: dict[str, str] | None = None) -> None:
         if message is not None:
@@ -29,7 +51,8 @@ class Invalid(ServiceError):
 
     reason = "invalid"
 
-    def __init__(self, field: str, rule: str) -> None:
+    def __init__(self, field: str, rule: str, *, code: str = INVALID, allowed: Sequence[str] = ()) -> None:
         self.field = field
         self.rule = rule
+        self.field_errors = (FieldError(field, rule, code, allowed),)
         super().__init__(f"{field}: {rule}")

@@ -3,6 +3,7 @@
 Each edit increments the row's ``version``. An edit of a version that is no longer the current one is refused.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from audit import log
 from audit.events import Event
-from identity.core import audit_facts
+from identity.core import audit_facts, deletion_rules
 from identity.core.errors import Invalid, ServiceError
 from identity.core.models import Versioned
 
@@ -51,14 +52,14 @@ class UnknownIds(Invalid):
     def __init__(self, field: str, ids: list[str]) -> None:
         self.ids = ids
         names = ", ".join(ids[:20]) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")  # noqa: PLR2004
-        super().__init__(field, f"unknown or not of the required type: {names}")
+        super().__init__(field, f"unknown or not of the required type: {names}", code="unknown")
 
 
 class Taken(Invalid):
     """Another row of the tenant has a value that must be unique."""
 
     def __init__(self, field: str) -> None:
-        super().__init__(field, "already exists")
+        super().__init__(field, "already exists", code="not_unique")
 
 
 @contextmanager
@@ -112,13 +113,15 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
     expected: frozenset[int] | None = None,
     changed_fields: list[str] | None = None,
     old_values: Mapping[str, object] | None = None,
+    changes_more: bool = False,
     **facts: Any,
-) -> None:
+) -> bool:
     """Change fields of a row. ``expected`` has the versions that the caller may have read; None allows any.
 
-    The other arguments are for the audit entry. ``changed_fields`` replaces the names of ``fields`` if
-    columns have other names in the API. ``old_values`` is needed if the row already has the new values.
-    ``facts`` are added.
+    If the row has all these values already, nothing is written, and the result is false. ``changes_more``
+    says that the caller changes something besides the row. The other arguments are for the audit entry.
+    ``changed_fields`` replaces the names of ``fields`` if columns have other names in the API.
+    ``old_values`` is needed if the row already has the new values. ``facts`` are added.
 
     Raises:
         Stale: the row now has another version.
@@ -126,7 +129,10 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
         Taken: another row has a value that must be unique.
 
     """
-    old_values = old_values or {name: getattr(row, name) for name in fields}
+    if old_values is None:
+        old_values = {name: getattr(row, name) for name in fields}
+    if not changes_more and _has_values(old_values, fields) and _is_unchanged(row, fields, expected):
+        return False
     for name, value in fields.items():
         setattr(row, name, value)
     row.updated_at = timezone.now()
@@ -137,7 +143,32 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
         if not current.update(**fields, updated_at=row.updated_at, version=F("version") + 1):
             lock(row, expected)
     changed_facts = audit_facts.change_facts(old_values, fields) | facts
-    log.record(event, id=row.pk, fields=changed_fields or sorted(fields), **changed_facts)
+    names = sorted(fields) if changed_fields is None else changed_fields
+    log.record(event, id=row.pk, fields=names, **changed_facts)
+    return True
+
+
+def _has_values(values: Mapping[str, object], fields: Mapping[str, object]) -> bool:
+    return all(_is_same(values[name], value) for name, value in fields.items())
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, dict | list):  # Python's 1 equals 1.0 and True, which JSON distinguishes
+        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return one == other
+
+
+def _is_unchanged(row: Versioned, fields: Mapping[str, object], expected: frozenset[int] | None) -> bool:
+    """Lock the row, and return whether it still has the values that the caller read.
+
+    Raises:
+        Stale: the row now has another version.
+        Gone: the row was deleted.
+
+    """
+    lock(row, expected)
+    current = type(row)._default_manager.filter(pk=row.pk).values(*fields).get() if fields else {}
+    return _has_values(current, fields)
 
 
 def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = None, **facts: Any) -> None:
@@ -146,6 +177,7 @@ def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = No
     Raises:
         Stale: the row now has another version.
         Gone: the row was deleted by another request.
+        ServiceError: an app above refuses it: see ``deletion_rules``.
 
     """
     try:
@@ -157,6 +189,7 @@ def remove(row: Versioned, *, event: Event, expected: frozenset[int] | None = No
 
 @transaction.atomic
 def _remove(row: Versioned, event: Event, expected: frozenset[int] | None, facts: dict[str, Any]) -> None:
+    deletion_rules.check(row)  # first, because a rule may lock rows that are locked before this one
     lock(row, expected)
     log.record(event, id=row.pk, **facts)
     # A queryset would read the row again; a copy, because Django clears the id of a deleted object.

@@ -8,7 +8,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from identity.http.error_page import error_page
+from identity.http.error_page import Link, error_page
 
 View = Callable[..., HttpResponse]
 
@@ -29,14 +29,20 @@ def allow_form_targets(response: HttpResponse, targets: tuple[str, ...]) -> None
     response.form_targets = targets  # type: ignore[attr-defined]  # config.headers reads it
 
 
-def expired_sign_in(request: HttpRequest) -> HttpResponse:
+def allow_only_form_target(response: HttpResponse, source: str) -> None:
+    """Let the page's forms lead to this source and nowhere else (CSP ``form-action``)."""
+    response.only_form_target = source  # type: ignore[attr-defined]  # config.headers reads it
+
+
+def expired_sign_in(request: HttpRequest, link: Link | None = None) -> HttpResponse:
     """Return the page for a sign-in that has expired or belongs to another browser."""
     return error_page(
         request,
         400,
         title=_("This sign-in has expired"),
-        message=_("It was finished, waited too long, or was started in another browser."),
-        next_step=_("Go back to the application and sign in again."),
+        message=_("It is already finished, took too long, or was started in another browser."),
+        next_step="" if link else _("Go back to the application and sign in again."),
+        link=link,
     )
 
 

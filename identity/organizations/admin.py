@@ -1,4 +1,4 @@
-"""Organizations, their members and templates on the operators' site."""
+"""Organizations and their templates on the operators' site."""
 
 from functools import partial
 from typing import Any
@@ -6,15 +6,14 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 
+from identity.core import impacts
 from identity.operator_kit import crud
-from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.timestamps import format_utc
-from identity.organizations import admin_actions, forms, services
+from identity.organizations import admin_actions, forms, members_admin, services
 from identity.organizations.models import (
     MemberCount,
     Membership,
@@ -28,7 +27,6 @@ from identity.organizations.serializers import (
     OrganizationSerializer,
 )
 from identity.resources.forms import ScopesForm
-from identity.users.models import User
 
 
 @admin.register(Organization)
@@ -36,6 +34,7 @@ class OrganizationAdmin(Pages):
     """Organizations and their members."""
 
     section = "Organizations"
+    empty = "An organization is a customer or team whose members have roles of their own."
     list_display = ("name", "description", "members", "created_at")
     search_fields = ("name", "description")
     fields = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
@@ -43,16 +42,16 @@ class OrganizationAdmin(Pages):
         Operation(
             "change", "Edit organization", "Applications and users see these settings.",
             partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
-            initial=admin_actions.initial_values(forms.OrganizationForm),
+            initial=admin_actions.initial_values(forms.OrganizationForm), sentence="Edit {name}",
         ),
         Operation(
             "add-members", "Add members", "If one user cannot be added, none is.",
-            admin_actions.add_members, form=forms.NewMembersForm,
+            admin_actions.add_members, form=forms.NewMembersForm, sentence="Add members to {name}",
         ),
         Operation(
             "delete", "Delete organization",
             "Deletes the organization and its memberships. The users remain.",
-            admin_actions.remove, is_destructive=True,
+            admin_actions.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
         ),
         Operation(
             "create", "Create organization", "A new organization has no members.",
@@ -86,6 +85,7 @@ class OrganizationAdmin(Pages):
                 "Yes" if member.is_admin else "No",
                 format_utc(member.created_at),
             ),
+            more_url=members_admin.get_list_url(row),
         )
         return [panel, *super().get_panels(request, row)]
 
@@ -95,6 +95,7 @@ class OrganizationRoleAdmin(Pages):
     """Role templates of organizations."""
 
     section = "Organizations"
+    place = 1
     title = "Organization roles"
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
@@ -121,7 +122,7 @@ class OrganizationRoleAdmin(Pages):
         ),
         Operation(
             "delete", "Delete organization role", "Removes the role from all its members.",
-            crud.remove, is_destructive=True,
+            crud.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
         ),
         Operation(
             "create", "Create organization role", "Members of every organization can have this role.",
@@ -151,6 +152,7 @@ class OrganizationPermissionAdmin(Pages):
     """The permissions of organization roles."""
 
     section = "Organizations"
+    place = 2
     title = "Organization permissions"
     list_display = ("name", "description", "created_at")
     search_fields = ("name", "description")
@@ -164,7 +166,7 @@ class OrganizationPermissionAdmin(Pages):
         ),
         Operation(
             "delete", "Delete organization permission", "Removes the permission from all roles.",
-            crud.remove, is_destructive=True,
+            crud.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
         ),
         Operation(
             "create", "Create organization permission",
@@ -173,77 +175,3 @@ class OrganizationPermissionAdmin(Pages):
             form=forms.NameForm, needs_row=False,
         ),
     )  # fmt: skip
-
-
-@admin.register(Membership)
-class MembershipAdmin(Pages):
-    """The members of organizations."""
-
-    section = "Organizations"
-    title = "Members"
-    list_display = ("user", "organization", "is_admin", "created_at")
-    list_filter = ("is_admin",)
-    list_select_related = ("user", "organization")
-    search_fields = ("user__search_text", "organization__name")
-    fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
-    operations = (
-        Operation(
-            "roles", "Choose roles", "The roles apply only in this organization.", admin_actions.set_roles,
-            form=forms.MemberRolesForm,
-            initial=partial(crud.get_assigned, services.MEMBER_ROLES, "organization_role_ids"),
-        ),
-        Operation(
-            "change", "Edit member",
-            "Administrators of an organization can manage its members in applications.",
-            admin_actions.change_member, form=forms.MemberForm,
-            initial=admin_actions.initial_values(forms.MemberForm),
-        ),
-        Operation(
-            "remove", "Remove member",
-            "Removes the user, and the user's roles, from the organization. The account remains.",
-            admin_actions.remove_member, is_destructive=True,
-        ),
-    )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return members with their users and organizations."""
-        return super().get_queryset(request).select_related("user", "organization")
-
-    def get_row_name(self, row: Any) -> str:
-        return f"{row.user} in {row.organization}"
-
-    @admin.display(description="User")
-    def user_link(self, member: Membership) -> str:
-        return _render_link(member.user)
-
-    @admin.display(description="Organization")
-    def organization_link(self, member: Membership) -> str:
-        return _render_link(member.organization)
-
-    @admin.display(description="Roles")
-    def roles(self, member: Membership) -> str:
-        return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
-
-
-def _render_link(row: Any) -> str:
-    cell = link(row)
-    return format_html('<a href="{}">{}</a>', cell.href, cell.text)
-
-
-def _build_user_panels(user: User) -> list[Panel]:
-    members = Membership.objects.filter(user=user).order_by("-created_at", "-pk")
-    return [
-        build_panel(
-            "Organizations",
-            ("Organization", "Administrator", "Joined"),
-            members.select_related("organization"),
-            lambda member: (
-                link(member.organization),
-                "Yes" if member.is_admin else "No",
-                format_utc(member.created_at),
-            ),
-        )
-    ]
-
-
-register_panels(User, _build_user_panels)

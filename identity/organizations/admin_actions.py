@@ -1,15 +1,11 @@
 """The operations on organizations and members on the operators' site."""
 
-from typing import Any, Final
+from typing import Any
 
-from database import ids
-from identity.core.errors import Invalid
 from identity.operator_kit.operations import ShowRow, Submission, validate
 from identity.organizations import services
 from identity.organizations.serializers import MemberSerializer
-from identity.users.models import User
-
-_MAX_NEW_MEMBERS: Final = 200
+from identity.users.user_lines import find_user_ids
 
 
 def initial_values(form: Any) -> Any:
@@ -23,26 +19,9 @@ def remove(submission: Submission) -> str:
 
 
 def add_members(submission: Submission) -> str:
-    lines = [line.strip() for line in submission.fields["user_ids"].splitlines() if line.strip()]
-    if len(lines) > _MAX_NEW_MEMBERS:
-        raise Invalid("user_ids", f"at most {_MAX_NEW_MEMBERS} at once")
-    user_ids = set(map(_find_user_id, lines))
-    services.add_members(submission.row.pk, sorted(user_ids))
+    user_ids = find_user_ids(submission.fields["user_ids"], "user_ids")
+    services.add_members(submission.row.pk, user_ids)
     return f"Members added: {len(user_ids)}."
-
-
-def _find_user_id(text: str) -> str:
-    """Return the id of the user with this id or identifier.
-
-    Raises:
-        Invalid: no user has it.
-
-    """
-    pk = ids.parse(text)
-    users = User.objects.filter(pk=pk) if pk else User.objects.find_by_identifier(text)
-    if (found := users.values_list("pk", flat=True).first()) is None:
-        raise Invalid("user_ids", f"no user has the ID, username, email or phone {text[:100]}")
-    return str(found)
 
 
 def change_member(submission: Submission) -> str:

@@ -79,8 +79,8 @@ def _enroll(
 
 
 def _rests_on_phone(user: User, email: str) -> bool:
-    """Return whether the phone is unproven and the account has an email that the call did not name."""
-    return bool(user.email) and user.email.lower() != email.lower() and not user.has_proven(Kind.PHONE)
+    """Return whether the user may lose the phone, and has an email that the call did not name."""
+    return bool(user.email) and user.email.lower() != email.lower() and not user.has_own_proof(Kind.PHONE)
 
 
 def _count_hit(application_id: UUID | None) -> None:

@@ -47,6 +47,12 @@ class UserOrganization:
     roles: list[str] = field(default_factory=list)
 
 
+def get_names(user_id: UUID, *, limit: int) -> list[str]:
+    """Return the names of a user's organizations, oldest membership first."""
+    rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk")
+    return list(rows.values_list("organization__name", flat=True)[:limit])
+
+
 def get_organizations(user_id: UUID) -> list[UserOrganization]:
     """Return a user's organizations, oldest membership first."""
     rows = Membership.objects.filter(user=user_id).order_by("created_at", "pk", "role_links__role__name")

@@ -2,8 +2,9 @@
 
 from rest_framework import serializers
 
-from identity.organizations.models import OrganizationRole
+from identity.organizations.models import OrganizationPermission, OrganizationRole
 from identity.resources.serializers import ScopeName
+from identity.rest.choices import Choice
 from identity.rest.fields import Description, Flag, JSONObject, Name, Timestamp, Url
 from identity.rest.serializers import Record
 
@@ -45,9 +46,10 @@ class OrganizationRoleSerializer(Record):
 
     name = Name()
     description = Description()
-    type = serializers.ChoiceField(choices=OrganizationRole.Type.choices, required=False)
+    type = Choice(choices=OrganizationRole.Type.choices, required=False)
 
     create_only = ("type",)
+    unique = {"name": lambda name: OrganizationRole.objects.filter(name=name)}
 
 
 class OrganizationPermissionSerializer(Record):
@@ -56,6 +58,8 @@ class OrganizationPermissionSerializer(Record):
     name = ScopeName()
     description = Description()
     updated_at = None  # type: ignore[assignment]  # the interface shows no such field
+
+    unique = {"name": lambda name: OrganizationPermission.objects.filter(name=name)}
 
 
 class NamedSerializer(serializers.Serializer[None]):

@@ -148,8 +148,8 @@ def remove_member(
 
 def end_dependent_on(user: User, kind: Kind) -> None:
     """Remove a user who lost an identifier from the organizations that added the user by it."""
-    if kind is not Kind.PHONE or user.self_registered:
-        return  # the members API never finds a self-registered user by an unproven phone
+    if kind is not Kind.PHONE:
+        return
     members = Membership.objects.filter(user=user, rests_on_phone=True)
     for member in members:
         log.record(
@@ -198,5 +198,11 @@ def set_member_roles(
 
 
 def remove(organization: Organization, *, expected: frozenset[int] | None) -> None:
-    """Delete an organization with its memberships."""
+    """Delete an organization with its memberships.
+
+    Raises:
+        records.Stale: the organization was changed since the caller read it.
+        ServiceError: an app above refuses it: see ``deletion_rules``.
+
+    """
     records.remove(organization, event=Event.ORGANIZATION_DELETE, expected=expected, name=organization.name)

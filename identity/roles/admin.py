@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
+from identity.core import impacts
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, Submission, validate
@@ -13,7 +14,7 @@ from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.resources.forms import ScopesForm
 from identity.resources.models import Scope
-from identity.roles import services
+from identity.roles import services, users_admin
 from identity.roles.models import Role, RoleScope
 from identity.roles.serializers import RoleSerializer
 from identity.users.models import User
@@ -64,8 +65,10 @@ def _remove(submission: Submission) -> str:
 class RoleAdmin(Pages):
     """System roles, their scopes and users."""
 
-    section = "Access"
+    section = "API resources & roles"
+    place = 2
     title = "Roles"
+    empty = "A role holds scopes, and users or machine applications have roles."
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
     search_fields = ("name", "description")
@@ -75,6 +78,7 @@ class RoleAdmin(Pages):
         Operation(
             "change", "Edit role", "Tokens contain this name, so applications may depend on it.", _change,
             form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
+            sentence="Edit {name}",
         ),
         Operation(
             "scopes", "Choose scopes",
@@ -82,9 +86,11 @@ class RoleAdmin(Pages):
             partial(crud.assign, services.SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.SCOPES, "scope_ids"),
         ),
+        *users_admin.OPERATIONS,
         Operation(
             "delete", "Delete role", "Removes the role from all users and applications.", _remove,
-            is_possible=lambda role: not role.is_protected, is_destructive=True,
+            is_possible=lambda role: not role.is_protected, is_destructive=True, impact=impacts.measure,
+            sentence="Delete {name}",
         ),
         Operation(
             "create", "Create role", "A new role has no scopes.",
@@ -126,6 +132,6 @@ register_operations(
         "Roles that are not selected are removed from the user. Issued tokens stay as they are.",
         partial(crud.assign, services.USER_ROLES, "role_ids"), form=RolesForm,
         initial=partial(crud.get_assigned, services.USER_ROLES, "role_ids"),
-        permission="roles.change_role",
+        permission="roles.change_role", sentence="Choose roles of {name}",
     ),
 )  # fmt: skip

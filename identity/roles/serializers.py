@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from identity.rest.choices import Choice
 from identity.rest.fields import Description, Name
 from identity.rest.serializers import Record
 from identity.roles.models import Role
@@ -12,9 +13,10 @@ class RoleSerializer(Record):
 
     name = Name()
     description = Description()
-    type = serializers.ChoiceField(choices=Role.Type.choices)
+    type = Choice(choices=Role.Type.choices)
 
     create_only = ("type",)
+    unique = {"name": lambda name: Role.objects.filter(name=name)}
 
 
 class RoleScopeSerializer(serializers.Serializer[None]):

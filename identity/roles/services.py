@@ -78,6 +78,7 @@ def remove(role: Role, *, expected: frozenset[int] | None) -> None:
     Raises:
         Protected: the role is the built-in one.
         records.Stale: the role was changed since the caller read it.
+        ServiceError: an app above refuses it: see ``deletion_rules``.
 
     """
     if role.is_protected:

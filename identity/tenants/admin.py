@@ -4,9 +4,9 @@ from django import forms
 from django.contrib import admin
 
 from audit import retention
-from identity.core import tenancy
+from identity.core import impacts, tenancy
 from identity.core.errors import Invalid
-from identity.operator_kit.operations import Operation, Submission, validate
+from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.tenants import services
 from identity.tenants.models import Tenant
@@ -41,9 +41,9 @@ class SlugForm(forms.Form):
     slug = forms.CharField(label="Type the slug of the tenant", max_length=63)
 
 
-def _create(submission: Submission) -> str:
+def _create(submission: Submission) -> ShowRow:
     tenant = services.provision(**validate(TenantSerializer, submission.fields))
-    return f"The tenant {tenant.slug} is created."
+    return ShowRow(f"The tenant {tenant.slug} is created.", tenant)
 
 
 def _change(submission: Submission) -> str:
@@ -61,8 +61,9 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(Tenant)
 class TenantAdmin(Pages):
-    section = "Operation"
+    section = "Settings"
     at_root = True
+    change_form_template = "admin/tenant.html"
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
     fields = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
@@ -73,11 +74,12 @@ class TenantAdmin(Pages):
             initial=lambda tenant: {
                 "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
+            sentence="Edit {name}",
         ),
         Operation(
             "delete", "Delete tenant",
             "Deletes the tenant with its users, applications, keys and other data. The audit log remains.",
-            _remove, form=SlugForm, is_destructive=True,
+            _remove, form=SlugForm, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
             is_possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID,
         ),
         Operation(

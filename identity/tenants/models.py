@@ -17,6 +17,11 @@ class Tenant(Versioned):
     id = models.CharField(primary_key=True, max_length=36, default=_new_id, editable=False)
     slug = models.CharField(max_length=63, unique=True)
     name = models.CharField(max_length=256)
+    # Copies of the tenant's settings of OpenID Connect, for the queries of sessions. Lifetimes are in
+    # seconds; null: as the installation.
+    session_idle_seconds = models.PositiveIntegerField(null=True, editable=False)
+    session_absolute_seconds = models.PositiveIntegerField(null=True, editable=False)
+    keep_signed_in = models.BooleanField(default=False, db_default=False, editable=False)
 
     objects = models.Manager["Tenant"]()
 

@@ -8,6 +8,8 @@ from rest_framework import serializers
 from audit.models import MIN_DAYS
 from identity.rest.fields import Line, Name, WholeNumber
 from identity.rest.serializers import Record
+from identity.tenants.models import Tenant
+from identity.tenants.services import check_slug
 
 _MAX_RETENTION_DAYS: Final = 36_500
 _SLUG: Final = re.compile(r"[a-z0-9-]{1,63}")
@@ -37,3 +39,5 @@ class TenantSerializer(Record):
     )
 
     create_only = ("slug",)
+    rules = {"slug": check_slug}
+    unique = {"slug": lambda slug: Tenant.objects.filter(slug=slug)}

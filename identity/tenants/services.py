@@ -24,6 +24,19 @@ class DefaultTenantIsProtected(ServiceError):
     message = "the default tenant cannot be deleted"
 
 
+def check_slug(slug: str) -> None:
+    """Check that a new tenant may have a slug. Whether another tenant has it is not checked.
+
+    Raises:
+        Invalid: it is not 1 to 63 of ``a-z``, ``0-9`` and ``-``, or a deleted tenant had it.
+
+    """
+    if not _SLUG.fullmatch(slug):
+        raise Invalid("slug", "must be 1 to 63 lower-case letters, digits or dashes")
+    if RetiredTenant.objects.filter(slug=slug).exists():
+        raise Invalid("slug", "belonged to a deleted tenant and cannot be used again", code="not_unique")
+
+
 @transaction.atomic
 def provision(*, slug: str, name: str, audit_retention_days: int | None = None) -> Tenant:
     """Create a tenant with its initial records.
@@ -35,16 +48,13 @@ def provision(*, slug: str, name: str, audit_retention_days: int | None = None) 
         Invalid: another tenant has or had the slug, or the slug is not 1 to 63 of ``a-z``, ``0-9`` and ``-``.
 
     """
-    if not _SLUG.fullmatch(slug):
-        raise Invalid("slug", "must be 1 to 63 lower-case letters, digits or dashes")
+    check_slug(slug)
     identity = {"id": tenancy.DEFAULT_ID} if slug == tenancy.DEFAULT_ID else {}
-    if RetiredTenant.objects.filter(slug=slug).exists():
-        raise Invalid("slug", "belonged to a deleted tenant and cannot be used again")
     try:
         with transaction.atomic():
             tenant = Tenant.objects.create(slug=slug, name=name, **identity)
     except IntegrityError:
-        raise Invalid("slug", "already exists") from None
+        raise records.Taken("slug") from None
     with tenancy.using(tenant.to_active()):
         for path in settings.TENANT_PROVISIONERS:
             import_string(path)()
@@ -62,11 +72,28 @@ def change(tenant: Tenant, fields: Mapping[str, Any], *, expected: frozenset[int
 
     """
     columns = {name: value for name, value in fields.items() if name == "name"}
-    if "audit_retention_days" in fields:
-        retention.set_days(tenant.pk, fields["audit_retention_days"])
+    days = retention.get_days(tenant.pk)
+    new_days = fields.get("audit_retention_days", days)
+    if new_days != days:
+        retention.set_days(tenant.pk, new_days)
     records.change(
-        tenant, columns, event=Event.TENANT_UPDATE, expected=expected, changed_fields=sorted(fields)
+        tenant,
+        columns,
+        event=Event.TENANT_UPDATE,
+        expected=expected,
+        changed_fields=sorted(fields),
+        changes_more=new_days != days,
     )
+
+
+def lock() -> None:
+    """Lock the row of the active tenant until the transaction ends, so that some changes wait for others."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenancy.active_id())
+
+
+def set_session_settings(**columns: int | bool | None) -> None:
+    """Set how long sessions of the active tenant live, and whether users choose to stay signed in."""
+    Tenant.objects.filter(pk=tenancy.active_id()).update(**columns)
 
 
 @transaction.atomic

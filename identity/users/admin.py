@@ -7,10 +7,18 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from identity.operator_kit.operations import Operation, Submission, validate
+from identity.core import impacts
+from identity.operator_kit.badges import BAD, GOOD, badge
+from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Panel
-from identity.users import credentials, failed_sign_ins, identifiers, services
+from identity.users import (
+    account_admin,
+    credentials,
+    identifiers,
+    profile_admin,
+    services,
+    sign_in_locks,
+)
 from identity.users.models import User
 from identity.users.serializers import UserSerializer
 
@@ -38,10 +46,21 @@ class PersonForm(forms.Form):
     )
 
 
-class NewUserForm(PersonForm, PasswordForm):
+class VerificationForm(forms.Form):
+    """Whether the addresses of a user are verified."""
+
+    email_verified = forms.BooleanField(
+        required=False, help_text="You vouch that the email address belongs to the user."
+    )
+    phone_verified = forms.BooleanField(
+        required=False, help_text="You vouch that the phone belongs to the user."
+    )
+
+
+class NewUserForm(VerificationForm, PersonForm, PasswordForm):
     username = forms.CharField(max_length=128)
 
-    field_order = ("username", "name", "email", "phone", "password")
+    field_order = ("username", "name", "email", "email_verified", "phone", "phone_verified", "password")
 
 
 def _suspend(submission: Submission) -> str:
@@ -52,6 +71,11 @@ def _suspend(submission: Submission) -> str:
 def _unsuspend(submission: Submission) -> str:
     services.suspend(submission.row, suspended=False, expected=submission.expected)
     return "The user can sign in again."
+
+
+def _unlock(submission: Submission) -> str:
+    sign_in_locks.end(submission.row)
+    return "All locks of the user have ended."
 
 
 def _set_password(submission: Submission) -> str:
@@ -68,10 +92,12 @@ def _change(submission: Submission) -> str:
     return "The user is changed." if fields else "Nothing was changed."
 
 
-def _create(submission: Submission) -> str:
+def _create(submission: Submission) -> ShowRow:
     fields = {name: value for name, value in submission.fields.items() if value}
-    services.create(**validate(UserSerializer, fields), is_vouched_for=submission.by.vouches_for_addresses)
-    return f"The user {submission.fields['username']} is created."
+    user = services.create(
+        **validate(UserSerializer, fields), is_vouched_for=submission.by.vouches_for_addresses
+    )
+    return ShowRow(f"The user {user.username} is created.", user)
 
 
 def _remove(submission: Submission) -> str:
@@ -81,43 +107,65 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(User)
 class UserAdmin(Pages):
-    section = "People"
+    section = "Users"
+    empty = "Create the first user, or import users with manage.py import_users."
     list_display = ("display_name", "email", "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)
     search_help_text = "Part of a username, name, email or phone, or a full ID"
-    fields = (
-        "id", "username", "name", "email", "email_verified", "phone", "phone_verified", "state",
-        "has_password", "last_sign_in_at", "login_count", "self_registered", "custom_data", "created_at",
-        "updated_at",
-    )  # fmt: skip
-    log_filter = "user_id"
+    field_groups = (
+        ("Account", ("state", "username", "name", "email", "email_verified", "phone", "phone_verified")),
+        ("Sign-in", ("has_password", "last_sign_in_at", "login_count", "self_registered")),
+        ("Profile", ("profile_text", "custom_data")),
+        ("Record", ("created_at", "updated_at", "id")),
+    )
+    log_filter = "q"
     operations = (
+        Operation(
+            "change", "Edit user", "Changes the name, email and phone.", _change, form=PersonForm,
+            initial=lambda user: {name: getattr(user, name) for name in PersonForm.base_fields},
+            sentence="Edit {name}",
+        ),
+        profile_admin.EDIT,
+        Operation(
+            "unsuspend", "Reactivate user", "The user can sign in again.",
+            _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=("Reactivate", "users"),
+            sentence="Reactivate {name}",
+        ),
+        Operation(
+            "unlock", "Unlock user",
+            "Ends the locks after failed sign-ins, for every network and browser. Earlier failures no longer "
+            "count.",
+            _unlock, bulk_label=("Unlock", "users"), sentence="Unlock {name}",
+        ),
+        Operation(
+            "password", "Set password", "Ends every session, refresh token and lock at once.",
+            _set_password, form=PasswordForm, sentence="Set password of {name}",
+        ),
+        Operation(
+            "verify", "Verify addresses",
+            "Applications read it as email_verified and phone_number_verified. If nothing else proves whose "
+            "account it is, its password and sessions end.",
+            _change, form=VerificationForm,
+            initial=lambda user: {name: getattr(user, name) for name in VerificationForm.base_fields},
+            is_possible=lambda user: bool(user.email or user.phone),
+        ),
+        *account_admin.OPERATIONS,
         Operation(
             "suspend", "Suspend user",
             "Ends every session and refresh token at once. The user cannot sign in until reactivated.",
             _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True,
-            bulk_label=("Suspend", "users"),
-        ),
-        Operation(
-            "unsuspend", "Reactivate user", "The user can sign in again.",
-            _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=("Reactivate", "users"),
-        ),
-        Operation(
-            "password", "Set password", "Ends every session and refresh token at once.",
-            _set_password, form=PasswordForm,
-        ),
-        Operation(
-            "change", "Edit user", "Changes the name, email and phone.", _change, form=PersonForm,
-            initial=lambda user: {name: getattr(user, name) for name in PersonForm.base_fields},
+            bulk_label=("Suspend", "users"), sentence="Suspend {name}", impact=impacts.measure_end,
         ),
         Operation(
             "delete", "Delete user",
-            "Deletes the account with all of the user's data. The audit log remains.",
-            _remove, is_destructive=True, bulk_label=("Delete", "users"),
+            "Permanently deletes this user and their data. Audit entries are kept.",
+            _remove, is_destructive=True, bulk_label=("Delete", "users"), sentence="Delete {name}",
+            impact=impacts.measure,
         ),
         Operation(
-            "create", "Create user", "Email and phone are unverified until the user verifies them.",
+            "create", "Create user",
+            "Email and phone are unverified until the user verifies them, unless you vouch for them.",
             _create, form=NewUserForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -140,12 +188,13 @@ class UserAdmin(Pages):
 
     @admin.display(description="State")
     def state(self, user: User) -> str:
-        return "Suspended" if user.is_suspended else "Active"
+        return badge("Suspended", BAD) if user.is_suspended else badge("Active", GOOD)
+
+    @admin.display(description="Profile")
+    def profile_text(self, user: User) -> str:
+        """Return the profile, one member on each line."""
+        return profile_admin.describe(user) or "-"
 
     @admin.display(description="Has a password", boolean=True)
     def has_password(self, user: User) -> bool:
         return bool(user.password)
-
-    def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
-        """Return the panels, with the latest failed sign-ins first."""
-        return [failed_sign_ins.build_user_panel(row), *super().get_panels(request, row)]

@@ -1,5 +1,7 @@
 """Passwords and sign-ins of users."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from django.db import transaction
@@ -10,7 +12,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.tenant_statements import Select, Update, number, text, uuid
-from identity.users import dummy_hashes, identifiers, ownership, passwords
+from identity.users import dummy_hashes, identifiers, ownership, passwords, sign_in_locks
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -45,6 +47,12 @@ class WrongPassword(InvalidCredentials):
     identifies_user = True
 
 
+class NoPassword(WrongPassword):
+    """The user has no password. Callers see no difference."""
+
+    audit_facts: Mapping[str, str] = MappingProxyType({"reason": "no_password"})
+
+
 class Suspended(ServiceError):
     """The password is right, but the account is suspended."""
 
@@ -62,7 +70,10 @@ def clean_password(password: str) -> str:
 
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise Invalid("password", f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+        rule = f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
+        raise Invalid(
+            "password", rule, code="min_length" if len(password) < SHORTEST_PASSWORD else "max_length"
+        )
     if "\0" in password:
         raise Invalid("password", "must not contain a NUL character")
     return password
@@ -84,7 +95,7 @@ def authenticate(*, identifier: str, password: str) -> User:
     if user is None:
         raise InvalidCredentials
     if not is_right:
-        raise WrongPassword
+        raise WrongPassword if user.password else NoPassword
     if user.is_suspended:
         raise Suspended
     if new_hash is not None:
@@ -113,8 +124,8 @@ def record_sign_in(user: User) -> None:
 def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     """Store the hash of a new password after the user has proven an email or phone.
 
-    Sessions and refresh tokens end, and ``ownership`` applies the proof. The caller has a transaction and
-    writes the audit entry.
+    Sessions, refresh tokens and locks end, and ``ownership`` applies the proof. The caller has a transaction
+    and writes the audit entry.
 
     Raises:
         ownership.NotTheOwner: the proof of this identifier no longer gives access to the account, or the
@@ -128,6 +139,7 @@ def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:
     User.objects.filter(pk=user.pk).update(
         password=encoded, epoch=F("epoch") + 1, version=F("version") + 1, updated_at=Now()
     )
+    sign_in_locks.clear(user)
     notify(user, Notice.PASSWORD_CHANGED)
 
 
@@ -145,7 +157,7 @@ def check_password(user: User, password: str) -> None:
 
 
 def set_password(user: User, password: str, *, expected: frozenset[int] | None = None) -> None:
-    """Set a new password, which ends all sessions and refresh tokens at once.
+    """Set a new password, which ends all sessions, refresh tokens and locks at once.
 
     Raises:
         Invalid: the password is too short or too long.
@@ -169,7 +181,7 @@ def hash_new_password(password: str) -> str:
 
 @transaction.atomic
 def store_password(user: User, encoded: str, *, expected: frozenset[int] | None = None) -> None:
-    """Store a hash of ``hash_new_password`` and notify the user. This ends all sessions and refresh tokens.
+    """Store a hash of ``hash_new_password`` and notify the user. Sessions, tokens and locks end.
 
     Raises:
         records.Stale: the user was changed since the caller read it.
@@ -177,4 +189,5 @@ def store_password(user: User, encoded: str, *, expected: frozenset[int] | None 
     """
     fields = {"password": encoded, "epoch": F("epoch") + 1}
     records.change(user, fields, event=Event.USER_UPDATE, expected=expected, changed_fields=["password"])
+    sign_in_locks.clear(user)
     notify(user, Notice.PASSWORD_CHANGED)

@@ -17,6 +17,7 @@ from identity.users import imported_hashes, ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
+from identity.users.profile import merge
 
 MARK: Final = "imported"
 _MAX_ID_LENGTH: Final = 256
@@ -38,6 +39,9 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
         raise Invalid("username", "is required unless there is an email or phone")
+    for kind in ownership.ADDRESSES:
+        if fields.get(f"{kind}_verified") and not profile[kind]:
+            raise Invalid(f"{kind}_verified", f"must be false for a user without {kind}")
     user = users.new_user(
         **profile,
         password="",
@@ -48,6 +52,7 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
     user.email_proven, user.phone_proven = bool(user.email) or None, bool(user.phone) or None
     user.avatar = fields.get("avatar") or None
     user.is_suspended = fields.get("is_suspended", False)
+    user.profile = merge({}, fields.get("profile", {}))
     user.custom_data = fields.get("custom_data", {}) | {MARK: {"from": source, "id": foreign_id}}
     if created_at := fields.get("created_at"):
         user.created_at = created_at

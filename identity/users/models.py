@@ -29,7 +29,8 @@ class User(EditableModel):
     phone = models.CharField(max_length=32, blank=True)
     phone_key = models.CharField(max_length=32, null=True, editable=False)
     phone_verified = models.BooleanField(default=False)
-    # See ``has_proven``. Null in rows of release 0.1.0.
+    # See ``has_proven``. Null in rows of release 0.1.0. False beside a verified flag means that only the
+    # flag proves the address.
     email_proven = models.BooleanField(null=True, editable=False)
     phone_proven = models.BooleanField(null=True, editable=False)
     name = models.CharField(max_length=256, blank=True)
@@ -42,6 +43,8 @@ class User(EditableModel):
     last_sign_in_at = models.DateTimeField(null=True, editable=False)
     login_count = models.PositiveIntegerField(default=0, editable=False)
     custom_data = models.JSONField(default=dict, blank=True)
+    # The standard claims that have no column (OpenID Connect Core 5.1), by their names.
+    profile = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
     # Created by a registration, so the email may belong to another person.
     self_registered = models.BooleanField(default=False, editable=False)
     # Username, email, phone and name, folded.
@@ -88,6 +91,12 @@ class User(EditableModel):
         # Release 0.1.0 did not store it. Of its users, only those that the members API created have no
         # username.
         return not self.self_registered and bool(self.username) if stored is None else stored
+
+    def has_own_proof(self, kind: Kind) -> bool:
+        """Return whether the email or the phone stays proven if an administrator unsets its verified flag."""
+        stored: bool | None = getattr(self, f"{kind}_proven")
+        # Before release 0.2.0, each verified identifier was proven by a code, a provider or an import.
+        return self.has_proven(kind) if stored is None else stored
 
     def get_proven_addresses(self) -> dict[Kind, str]:
         """Return the email and phone if they are proven."""

@@ -84,7 +84,7 @@ def accept_proof(user: User, kind: Kind, key: str) -> None:
         NotTheOwner: the proof of this identifier no longer gives access to the account.
 
     """
-    if getattr(user, f"{kind}_verified"):
+    if getattr(user, f"{kind}_verified") and keep_proof(user, kind):
         return  # another account cannot take a verified identifier
     current = _with_evidence(User.objects.filter(pk=user.pk, **{f"{kind}_key": key})).first()
     if current is None:
@@ -92,11 +92,23 @@ def accept_proof(user: User, kind: Kind, key: str) -> None:
     if not current.has_proven(kind):
         if _is_owned(current):
             raise NotTheOwner
-        take_over(current, [kind], verified=True)
+        take_over(current, [kind], stores_proof=True)
     else:
         proven = {f"{kind}_verified": True, f"{kind}_proven": True}
         User.objects.filter(pk=user.pk).update(**proven, version=F("version") + 1)
     user.refresh_from_db()
+
+
+def keep_proof(user: User, kind: Kind) -> bool:
+    """Store the proof of an identifier that is verified already. Return whether it is still verified.
+
+    Then it stays proven when an administrator who has set the verified flag unsets it.
+    """
+    if user.has_own_proof(kind):
+        return True
+    key = f"{kind}_key"
+    verified = User.objects.filter(pk=user.pk, **{key: getattr(user, key), f"{kind}_verified": True})
+    return bool(verified.update(**{f"{kind}_proven": True}))
 
 
 def is_unowned(user: User) -> bool:
@@ -107,11 +119,12 @@ def is_unowned(user: User) -> bool:
 
 
 @transaction.atomic
-def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
+def take_over(user: User, proven: Iterable[Kind], *, stores_proof: bool = False) -> None:
     """Give an account to the person who has proven these identifiers, and end all earlier access.
 
     Password, sessions, refresh families, codes, consents and linked accounts end. Every other email or phone
     is removed. The username stays, because it proves nothing. The caller has locked the user's row.
+    ``stores_proof`` marks the identifiers as proven and verified, unless the caller has done so.
     """
     for data in user_data.get_declarations():
         if data.end is not None:
@@ -119,8 +132,9 @@ def take_over(user: User, proven: Iterable[Kind], *, verified: bool) -> None:
     proven_kinds = set(proven)
     removed = [kind for kind in ADDRESSES if kind not in proven_kinds and getattr(user, kind)]
     fields: dict[str, Any] = {"password": "", "epoch": F("epoch") + 1}
-    for kind in proven_kinds:
-        fields |= {f"{kind}_proven": True} | ({f"{kind}_verified": True} if verified else {})
+    if stores_proof:
+        for kind in proven_kinds:
+            fields |= {f"{kind}_proven": True, f"{kind}_verified": True}
     for kind in removed:
         fields |= _clear_identifier(user, kind)
         user_data.end_dependent_on(user, kind)
@@ -164,6 +178,12 @@ def release_to_many(users: list[User]) -> None:
             claimant = by_key.get(getattr(holder, f"{kind}_key")) if getattr(holder, kind) else None
             if claimant is not None and not holder.has_proven(kind):
                 _transfer(kind, holder, claimant)
+
+
+def get_holders(kind: Kind, key: str) -> QuerySet[User]:
+    """Return the users from whom ``release`` does not take an identifier: at most one has proven it."""
+    holders = User.objects.filter(**{f"{kind}_key": key})
+    return holders.filter(pk__in=[user.pk for user in holders if user.has_proven(kind)])
 
 
 def _lock_holders(claimed_keys: dict[Kind, str], *, except_user: UUID) -> list[User]:

@@ -1,12 +1,20 @@
 """Serializers of users."""
 
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
-from identity.rest.fields import Flag, JSONObject, Line, Text, Timestamp, Url
+from identity.core.errors import FieldError
+from identity.rest.fields import ClearableFlag, Flag, JSONObject, Line, Text, Timestamp, Url
 from identity.rest.serializers import Record
+from identity.users import addresses, identifiers, imported_hashes, ownership
+from identity.users.credentials import clean_password
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from identity.users.profile_serializers import ProfileSerializer, take_top_level
 
+_ONE_IS_REQUIRED: Final = "is required unless password_hash is sent"
 _ALIASES: Final = {"primary_email": "email", "primary_phone": "phone"}
 
 
@@ -33,25 +41,45 @@ class Email(Line):
 
 
 class UserSerializer(Record):
-    """A user. ``email`` may also be sent as ``primary_email``, and ``phone`` as ``primary_phone``."""
+    """A user. ``email`` may also be sent as ``primary_email``, and ``phone`` as ``primary_phone``.
+
+    ``given_name`` and ``family_name`` are those of ``profile``.
+    """
 
     username = Username(max_length=128)
     password = Password(required=False)
     password_hash = Password(required=False)
     name = Line(required=False, allow_blank=True)
+    given_name = Line(required=False, allow_blank=True)
+    family_name = Line(required=False, allow_blank=True)
     email = Email()
     phone = Line(max_length=64, required=False, allow_blank=True)
     avatar = Url(allow_null=True)
+    profile = ProfileSerializer(required=False)
     custom_data = JSONObject(required=False)
     is_suspended = serializers.BooleanField(read_only=True)
-    email_verified = serializers.BooleanField(read_only=True)
-    phone_verified = serializers.BooleanField(read_only=True)
+    email_verified = ClearableFlag()
+    phone_verified = ClearableFlag()
     login_count = serializers.IntegerField(read_only=True)
     last_sign_in_at = Timestamp(read_only=True, allow_null=True)
 
     not_patched = ("username", "password", "password_hash")
     second_names = _ALIASES
     one_of = ("password", "password_hash")
+    rules = {
+        "username": identifiers.clean_username,
+        "password": clean_password,
+        "password_hash": imported_hashes.normalize,
+        "email": addresses.check_email,
+        "phone": identifiers.clean_phone,
+    }
+    unique = {
+        "username": lambda name: User.objects.filter(username_key=identifiers.fold(name)),
+        "email": lambda email: ownership.get_holders(Kind.EMAIL, identifiers.fold(email)),
+        "phone": lambda phone: ownership.get_holders(
+            Kind.PHONE, identifiers.phone_key(identifiers.clean_phone(phone))
+        ),
+    }
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return the fields, with aliases replaced.
@@ -65,15 +93,24 @@ class UserSerializer(Record):
             if alias in merged:
                 value = merged.pop(alias)
                 if merged.setdefault(name, value) != value:
-                    raise serializers.ValidationError({name: f"{name} and {alias} differ"})
-        fields: dict[str, Any] = super().to_internal_value(merged)
-        return fields
+                    raise serializers.ValidationError({name: f"{name} and {alias} differ"}, code="conflict")
+        return take_top_level(super().to_internal_value(merged))
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require either a password or a hash of a new user, and not both."""
         if self.instance is None and ("password" in attrs) == ("password_hash" in attrs):
-            raise serializers.ValidationError({"password": "is required unless password_hash is sent"})
+            raise serializers.ValidationError({"password": _ONE_IS_REQUIRED}, code="required")
         return super().validate(attrs)
+
+    def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
+        """Return the errors of a missing password, and of verified flags without an address."""
+        yield from super().find_conflicts(values)
+        if self.instance is None and not self.initial_data.keys() & set(self.one_of):
+            yield FieldError("password", _ONE_IS_REQUIRED, "required")
+        for kind in addresses.KINDS:
+            is_missing = not values.get(kind, getattr(self.instance, kind, ""))
+            if values.get(f"{kind}_verified") and is_missing and kind not in self.initial_data:
+                yield FieldError(f"{kind}_verified", f"must be false for a user without {kind}", "conflict")
 
 
 class ImportedUserSerializer(serializers.Serializer[Any]):
@@ -82,20 +119,29 @@ class ImportedUserSerializer(serializers.Serializer[Any]):
     username = Line(max_length=128, required=False, allow_blank=True)
     password_hash = Password(required=False, allow_blank=True)
     name = Line(required=False, allow_blank=True)
+    given_name = Line(required=False, allow_blank=True)
+    family_name = Line(required=False, allow_blank=True)
     email = Email()
     email_verified = Flag(required=False)
     phone = Line(max_length=64, required=False, allow_blank=True)
     phone_verified = Flag(required=False)
     avatar = Url(allow_null=True)
+    profile = ProfileSerializer(required=False)
     custom_data = JSONObject(required=False)
     is_suspended = Flag(required=False)
     created_at = serializers.DateTimeField(required=False)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Return the fields, with those of the profile in ``profile``."""
+        return take_top_level(super().to_internal_value(data))
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
     """A new password."""
 
     password = Password()
+
+    rules: ClassVar = {"password": clean_password}
 
 
 class SuspensionSerializer(serializers.Serializer[Any]):

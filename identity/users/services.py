@@ -1,6 +1,6 @@
 """Creating, changing, suspending and deleting users."""
 
-from collections.abc import Collection
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +9,27 @@ from django.db.models import F
 
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import Invalid
+from identity.core.errors import Invalid, ServiceError
 from identity.users import (
+    addresses,
     credentials,
     dummy_hashes,
     identifiers,
     imported_hashes,
-    new_emails,
     ownership,
     passwords,
 )
 from identity.users.identifiers import Kind
 from identity.users.models import User
+from identity.users.profile import Profile, merge, merge_into
+
+
+class MayNotVerify(ServiceError):
+    """The caller's word does not verify an address."""
+
+    status = 403
+    reason = "may_not_verify"
+    message = "only administrators with the role administrator may mark an email or phone as verified"
 
 
 def create(  # noqa: PLR0913 - one parameter for each field
@@ -31,24 +40,31 @@ def create(  # noqa: PLR0913 - one parameter for each field
     name: str = "",
     email: str = "",
     phone: str = "",
+    email_verified: bool = False,
+    phone_verified: bool = False,
     avatar: str | None = None,
+    profile: Profile | None = None,
     custom_data: dict[str, object] | None = None,
     is_vouched_for: bool = True,
 ) -> User:
-    """Create a user. Email and phone are unverified, and proven if the caller vouches for them.
+    """Create a user. Email and phone are proven if the caller vouches for them.
 
     If they are proven, an account that has one of them unproven loses it. ``password_hash`` is a hash of
     another system, instead of a password.
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
+        MayNotVerify: an address is to be verified, but the caller does not vouch for it.
         passwords.Busy: the hashing queue is full.
 
     """
-    user = User(name=name, avatar=avatar, custom_data=custom_data or {})
-    _set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
+    if (email_verified or phone_verified) and not is_vouched_for:
+        raise MayNotVerify
+    user = User(name=name, avatar=avatar, profile=merge({}, profile or {}), custom_data=custom_data or {})
+    addresses.set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
     proven = ownership.ADDRESSES if is_vouched_for else ()
-    _set_proven(user, proven)
+    addresses.set_proven(user, proven)
+    addresses.set_flags(user, {"email_verified": email_verified, "phone_verified": phone_verified})
     user.password = (
         imported_hashes.normalize(password_hash) if password_hash else credentials.hash_new_password(password)
     )
@@ -77,8 +93,8 @@ def new_user(  # noqa: PLR0913 - one parameter for each field
         phone_verified=Kind.PHONE in verified,
     )
     username = identifiers.clean_username(username) if username else ""
-    _set_identifiers(user, username=username, email=email, phone=phone)
-    _set_proven(user, verified)
+    addresses.set_identifiers(user, username=username, email=email, phone=phone)
+    addresses.set_proven(user, verified)
     user.password = passwords.hash_password(password) if password else ""
     return user
 
@@ -106,11 +122,12 @@ def change(
     proven: Kind | None = None,
     expected: frozenset[int] | None = None,
 ) -> None:
-    """Change the identifiers, name, avatar or custom data of a user.
+    """Change the identifiers, verified flags, name, avatar, profile or custom data of a user.
 
     ``proven`` is the kind of identifier that the user has just verified. Without it an administrator makes
-    the change. A new email or phone is then proven but unverified, and an account without an owner gets a new
-    owner. An account that has the new identifier unproven loses it.
+    the change. A new email or phone is then proven, and unverified unless its flag is set too. An account
+    without an owner gets a new owner by a new address or flag. An account that has the new identifier
+    unproven loses it.
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
@@ -118,36 +135,43 @@ def change(
 
     """
     claimed = User(pk=user.pk, email=user.email)
-    _set_identifiers(claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", ""))
+    addresses.set_identifiers(
+        claimed, username="", email=fields.get("email", ""), phone=fields.get("phone", "")
+    )
     ownership.lock_with_holders(claimed)
     # ``search_text`` and the keys depend on all fields, also on those that this change does not set.
     records.lock(user, expected)
     user.refresh_from_db()
-    was_unowned = proven is None and not fields.keys().isdisjoint(ownership.ADDRESSES)
-    was_unowned = was_unowned and ownership.is_unowned(user)
-    before = {kind: getattr(user, f"{kind}_key") for kind in ownership.ADDRESSES}
-    _set_identifiers(
-        user,
-        username=identifiers.clean_username(fields["username"]) if "username" in fields else user.username,
-        email=fields.get("email", user.email),
-        phone=fields.get("phone", user.phone),
-    )
-    for name in ("name", "avatar", "custom_data"):
-        if name in fields:
-            setattr(user, name, fields[name])
-    columns = {name: getattr(user, name) for name in fields}
-    columns["username_key"] = user.username_key
-    changed = {kind for kind, key in before.items() if getattr(user, f"{kind}_key") != key}
-    for kind in ownership.ADDRESSES:
-        columns[f"{kind}_key"] = getattr(user, f"{kind}_key")
-        if kind in changed or kind == proven:
-            columns[f"{kind}_verified"] = kind == proven
-            columns[f"{kind}_proven"] = True if getattr(user, kind) else None
-    columns["search_text"] = user.fold_for_search()
+    before = copy(user)
+    fields = merge_into(user.profile, fields)
+    for name in fields.keys() & {"name", "avatar", "profile", "custom_data"}:
+        setattr(user, name, fields[name])
+    if not fields.keys().isdisjoint(Kind):
+        addresses.set_identifiers(
+            user,
+            username=identifiers.clean_username(fields["username"])
+            if "username" in fields
+            else user.username,
+            email=fields.get("email", user.email),
+            phone=fields.get("phone", user.phone),
+        )
+    user.search_text = user.fold_for_search()
+    changed = addresses.set_changed(user, before, proven=proven)
+    addresses.set_flags(user, fields)
     ownership.release({*changed, *([proven] if proven else [])}, to=user)
-    records.change(user, columns, event=Event.USER_UPDATE, expected=expected, changed_fields=sorted(fields))
-    if was_unowned and (vouched := [kind for kind in changed if getattr(user, kind)]):
-        ownership.take_over(user, vouched, verified=False)
+    columns = {name: getattr(user, name) for name in {*fields, *addresses.COLUMNS}}
+    records.change(
+        user,
+        columns,
+        event=Event.USER_UPDATE,
+        expected=expected,
+        changed_fields=sorted(fields),
+        old_values={name: getattr(before, name) for name in columns},
+        **addresses.get_flag_facts(user, before, fields),
+    )
+    new_proofs = addresses.find_new_proofs(user, before)
+    if proven is None and new_proofs and ownership.is_unowned(before):
+        ownership.take_over(user, new_proofs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +200,10 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone
 
     """
     user = User(name=name)
-    _set_identifiers(user, username="", email=email, phone=phone)
+    addresses.set_identifiers(user, username="", email=email, phone=phone)
     if not user.phone or user.phone_key is None:
         raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
-    _set_proven(user, ())
+    addresses.set_proven(user, ())
     known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
         return UserByPhone(known, is_new=False)
@@ -205,31 +229,12 @@ def create_from_provider(*, name: str, email: str, avatar: str | None) -> User:
 
     """
     user = User(name=name, avatar=avatar, email_verified=bool(email))
-    _set_identifiers(user, username="", email=email, phone="")
-    _set_proven(user, [Kind.EMAIL])
+    addresses.set_identifiers(user, username="", email=email, phone="")
+    addresses.set_proven(user, [Kind.EMAIL])
     with transaction.atomic():
         ownership.release([Kind.EMAIL], to=user)
         records.create(user, event=Event.USER_CREATE, email=user.email)
     return user
-
-
-def _set_proven(user: User, proven: Collection[Kind]) -> None:
-    """Set whether each address of a new user is proven."""
-    for kind in ownership.ADDRESSES:
-        setattr(user, f"{kind}_proven", kind in proven if getattr(user, kind) else None)
-
-
-def _set_identifiers(user: User, *, username: str, email: str, phone: str) -> None:
-    """Set the identifiers with their keys and the search text."""
-    user.username = username
-    user.username_key = identifiers.fold(username) if username else None
-    if email and email != user.email:
-        new_emails.check(email)
-    user.email = identifiers.clean_email(email) if email else ""
-    user.email_key = identifiers.fold(email) if email else None
-    user.phone = identifiers.clean_phone(phone) if phone else ""
-    user.phone_key = identifiers.phone_key(user.phone) if phone else None
-    user.search_text = user.fold_for_search()
 
 
 def suspend(user: User, *, suspended: bool = True, expected: frozenset[int] | None = None) -> None:

@@ -5,16 +5,17 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from identity.rest.etags import expected_versions
+from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
-from identity.rest.viewsets import CrudViewSet, Row
-from identity.users import credentials, identifiers, row_counts, services
+from identity.rest.viewsets import CrudViewSet, ListMixin, Row
+from identity.users import credentials, identifiers, row_counts, services, sign_in_locks
 from identity.users.models import User
+from identity.users.profile import TOP_LEVEL
 from identity.users.serializers import (
     PasswordSerializer,
     SuspendedSerializer,
@@ -45,6 +46,7 @@ class UserViewSet(CrudViewSet):
         "email",
         "phone",
         "avatar",
+        "profile",
         "custom_data",
         "is_suspended",
         "email_verified",
@@ -62,6 +64,11 @@ class UserViewSet(CrudViewSet):
         "id": by_id,
         "is_suspended": _is_suspended,
     }
+
+    def to_representation(self, row: Row) -> Row:
+        """Return a row that repeats members of the profile at the top level."""
+        shown = super().to_representation(row)
+        return shown | {name: shown["profile"].get(name, "") for name in TOP_LEVEL}
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:
         """Return the number of users: counted if there are filters, otherwise the stored number."""
@@ -101,6 +108,14 @@ class UserViewSet(CrudViewSet):
         )
         return Response(None)
 
+    @action(methods=["delete"], detail=True)
+    def locks(self, request: Request, pk: str) -> Response:
+        """End the locks of a user. Failed sign-ins so far no longer count, whichever identifier was typed."""
+        user = self.get_object()
+        check_unversioned(request)
+        sign_in_locks.end(user)
+        return Response(None)
+
     @action(methods=["patch"], detail=True)
     def suspend(self, request: Request, pk: str) -> Response:
         """Suspend or unsuspend a user."""
@@ -120,3 +135,34 @@ class UserViewSet(CrudViewSet):
                 "updated_at": user.updated_at,
             }
         )
+
+
+class UserRows(ListMixin):
+    """Rows of another model that belong to the user in the path. They have no versions."""
+
+    resource_name = "user"
+
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """List rows, newest first."""
+        return self.page_response(self.rows())
+
+    def rows(self) -> QuerySet[Any, Row]:
+        """Return the rows as dictionaries of the columns."""
+        rows: QuerySet[Any, Row] = self.get_queryset().annotate(**self.computed).values(*self.columns)
+        return rows
+
+    def get_user(self) -> User:
+        """Return the user in the path.
+
+        Raises:
+            NotFound: the tenant has no user with this id.
+
+        """
+        user = User.objects.filter(pk=self.pk()).first()
+        if user is None:
+            raise NotFound("user not found")
+        return user
+
+    def require_parent(self) -> None:
+        """Raise ``NotFound`` if the user does not exist."""
+        self.get_user()

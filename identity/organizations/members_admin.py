@@ -1,0 +1,100 @@
+"""The members of organizations on the operators' site."""
+
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from identity.operator_kit import crud, routes
+from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.operations import Operation
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.timestamps import format_utc
+from identity.organizations import admin_actions, forms, services
+from identity.organizations.models import Membership, Organization
+from identity.users.models import User
+
+
+@admin.register(Membership)
+class MembershipAdmin(Pages):
+    """The members of organizations."""
+
+    section = "Organizations"
+    place = None  # each organization lists its own
+    title = "Members"
+    list_display = ("user", "organization", "is_admin", "created_at")
+    list_filter = ("is_admin",)
+    list_select_related = ("user", "organization")
+    search_fields = ("user__search_text", "organization__name")
+    fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
+    operations = (
+        Operation(
+            "roles", "Choose roles", "The roles apply only in this organization.", admin_actions.set_roles,
+            form=forms.MemberRolesForm,
+            initial=partial(crud.get_assigned, services.MEMBER_ROLES, "organization_role_ids"),
+        ),
+        Operation(
+            "change", "Edit member",
+            "Administrators of an organization can manage its members in applications.",
+            admin_actions.change_member, form=forms.MemberForm,
+            initial=admin_actions.initial_values(forms.MemberForm),
+        ),
+        Operation(
+            "remove", "Remove member",
+            "Removes the user, and the user's roles, from the organization. The account remains.",
+            admin_actions.remove_member, is_destructive=True, sentence="Remove {name}",
+        ),
+    )  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return members with their users and organizations."""
+        return super().get_queryset(request).select_related("user", "organization")
+
+    def get_row_name(self, row: Any) -> str:
+        return f"{row.user} in {row.organization}"
+
+    @admin.display(description="User")
+    def user_link(self, member: Membership) -> str:
+        return _render_link(member.user)
+
+    @admin.display(description="Organization")
+    def organization_link(self, member: Membership) -> str:
+        return _render_link(member.organization)
+
+    @admin.display(description="Roles")
+    def roles(self, member: Membership) -> str:
+        return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
+
+
+def get_list_url(organization: Organization) -> str:
+    """Return the URL of the list of an organization's members."""
+    return f"{routes.list_url(Membership)}?{urlencode({'q': organization.name})}"
+
+
+def _render_link(row: Any) -> str:
+    cell = link(row)
+    return format_html('<a href="{}">{}</a>', cell.href, cell.text)
+
+
+def _build_user_panels(user: User) -> list[Panel]:
+    members = Membership.objects.filter(user=user).order_by("-created_at", "-pk")
+    return [
+        build_panel(
+            "Organizations",
+            ("Organization", "Administrator", "Joined"),
+            members.select_related("organization"),
+            lambda member: (
+                link(member.organization),
+                "Yes" if member.is_admin else "No",
+                format_utc(member.created_at),
+            ),
+        )
+    ]
+
+
+register_panels(User, _build_user_panels)

@@ -1,0 +1,55 @@
+"""Giving a role to many users, and taking it from them, on the operators' site."""
+
+from typing import Final
+
+from django import forms
+
+from identity.core import assignments
+from identity.core.records import Gone
+from identity.operator_kit.operations import Operation, Submission
+from identity.roles import services
+from identity.roles.models import Role
+from identity.users.user_lines import MAX_USERS, find_user_ids
+
+
+class UsersForm(forms.Form):
+    """Several users."""
+
+    user_ids = forms.CharField(
+        label="Users", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        help_text=f"One username, email, phone or ID per line, at most {MAX_USERS}.",
+    )  # fmt: skip
+
+
+def _add(submission: Submission) -> str:
+    user_ids = find_user_ids(submission.fields["user_ids"], "user_ids")
+    if not assignments.add(services.USERS, submission.row.pk, user_ids):
+        raise Gone
+    return f"Users with the role now: {services.USERS.items_of(submission.row.pk).count()}."
+
+
+def _remove(submission: Submission) -> str:
+    removed = find_user_ids(submission.fields["user_ids"], "user_ids")
+    held = [str(pk) for pk in services.USERS.items_of(submission.row.pk).values_list("pk", flat=True)]
+    kept = [pk for pk in held if pk not in set(removed)]
+    if not assignments.replace(services.USERS, submission.row.pk, kept, expected=submission.expected):
+        raise Gone
+    return f"Users with the role now: {len(kept)}."
+
+
+def _is_for_users(role: Role) -> bool:
+    return role.type == Role.Type.USER
+
+
+OPERATIONS: Final = (
+    Operation(
+        "add-users", "Add users",
+        "Gives the role to users. If one of them is unknown, nobody gets it. Issued tokens stay as they are.",
+        _add, form=UsersForm, is_possible=_is_for_users,
+    ),
+    Operation(
+        "remove-users", "Remove users",
+        "Removes the role from users. Issued tokens stay as they are.",
+        _remove, form=UsersForm, is_possible=_is_for_users, is_destructive=True,
+    ),
+)  # fmt: skip

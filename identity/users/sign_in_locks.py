@@ -1,0 +1,77 @@
+"""The locks of users after failed sign-ins: by identifier, and of the confirmation on the account page."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from identity.core.errors import ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.limits.rules import ActiveLock, Hit
+from identity.users.identifiers import Kind
+from identity.users.models import User
+
+
+class LocksRemain(ServiceError):
+    """The locks cannot be ended, because Redis does not answer."""
+
+    status = 503
+    reason = "locks_remain"
+    message = "Redis does not answer, so the locks stay: try again later"
+
+
+def get_group(kind: Kind, key: str) -> str:
+    """Return the group of the locks of an identifier, whether or not a user has it."""
+    return f"{kind} {key}"
+
+
+def get_confirmation_group(user_id: UUID) -> str:
+    """Return the group of the locks of a signed-in user who has to confirm the password."""
+    return f"confirm {user_id}"
+
+
+def get_locks(user: User) -> list[ActiveLock]:
+    """Return the active locks of a user's identifiers, the longest first."""
+    return limits.get_locks(_identifier_groups(user))
+
+
+def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:
+    """Return for the locks that can be known the hash of the key, and the network that is locked.
+
+    That is empty for the lock of all networks. Locks of browsers, and of networks of other addresses, are
+    not in it.
+    """
+    networks = {limits.network_of(address) for address in addresses}
+    found = {}
+    for group in _identifier_groups(user):
+        found[Hit(rules.IDENTIFIER, group).key_hash] = ""
+        found |= {Hit(rules.PAIR, f"{group} {network}").key_hash: network for network in networks}
+    return found
+
+
+def clear(user: User) -> bool:
+    """End the locks of a user, and forget the failures. Call it in the transaction of the change.
+
+    If Redis does not answer, its locks stay, and the result is false.
+    """
+    return limits.clear_locks([*_identifier_groups(user), get_confirmation_group(user.pk)])
+
+
+@transaction.atomic
+def end(user: User) -> None:
+    """End the locks of a user, and forget the failures, for an administrator or an application.
+
+    Raises:
+        LocksRemain: Redis does not answer.
+
+    """
+    if not clear(user):
+        raise LocksRemain
+    log.record(Event.USER_UNLOCK, id=user.pk)
+
+
+def _identifier_groups(user: User) -> list[str]:
+    keys = ((kind, getattr(user, f"{kind}_key")) for kind in Kind)
+    return [get_group(kind, key) for kind, key in keys if key]

@@ -1,0 +1,38 @@
+"""The ways to sign in that a user has. Apps above register them, and the operators' site shows them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from identity.operator_kit.panels import Link
+from identity.users.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to sign in, such as "Email and password", and why it does not work, or an empty text.
+
+    ``operation`` is the name of the operation on the user that fixes it, and ``link`` leads to the setting.
+    Failures lock the ways that ``needs_password``.
+    """
+
+    name: str
+    problem: str = ""
+    operation: str = ""
+    link: Link | None = None
+    needs_password: bool = False
+
+
+GetWays = Callable[[User], list[Way]]
+_sources: Final[list[GetWays]] = []
+
+
+def register(get: GetWays) -> None:
+    """Let a function return ways of a user."""
+    _sources.append(get)
+
+
+def get_ways(user: User) -> list[Way]:
+    """Return the ways of a user, those that work first."""
+    ways = [way for get in _sources for way in get(user)]
+    return sorted(ways, key=lambda way: bool(way.problem))
