@@ -18,23 +18,35 @@ from database.id_lists import among_selected
 from identity.core import tenancy
 from identity.core.tenant_statements import Update, text
 from identity.limits.models import Counter
-from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Lock, Refusal, Window
+from identity.limits.rules import (
+    LOCK_SECONDS,
+    MAX_ACTIVE_LOCKS,
+    ActiveLock,
+    Hit,
+    Limit,
+    Lock,
+    Refusal,
+    Window,
+)
 
 _UNLIMITED: Final = 2**31 - 1
-_ROW: Final = "(%s, %s, %s, %s, 1, {ends_at}, {now}, {now})"
+_ROW: Final = "(%s, %s, %s, %s, %s, 1, {ends_at}, {now}, {now})"
 # After a window ends, the next hit starts a new one. A lock extends its window, so the next failure
 # causes a longer lock.
+_COLUMNS: Final = "id, tenant_id, kind, key_hash, group_hash, count, ends_at, created_at, updated_at"
+# Nodes of release 0.1.3 insert counters without a group; the next hit adds it.
 _HIT: Final = """
-INSERT INTO limits_counter AS c (id, tenant_id, kind, key_hash, count, ends_at, created_at, updated_at)
+INSERT INTO limits_counter AS c ({columns})
 VALUES {rows}
 ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
+    group_hash = EXCLUDED.group_hash,
     count = CASE WHEN c.ends_at <= {now} THEN 1 ELSE c.count + 1 END,
     ends_at = CASE WHEN c.ends_at <= {now} THEN EXCLUDED.ends_at ELSE COALESCE({extended}, c.ends_at) END,
     locked_until = CASE WHEN c.ends_at <= {now} THEN NULL ELSE {locked} END
 WHERE (c.locked_until IS NULL OR c.locked_until <= {now}) AND (c.ends_at <= {now} OR c.count < {max_hits})
 """
 _INCREMENT: Final = """
-INSERT INTO limits_counter AS c (id, tenant_id, kind, key_hash, count, ends_at, created_at, updated_at)
+INSERT INTO limits_counter AS c ({columns})
 VALUES {row}
 ON CONFLICT (tenant_id, kind, key_hash) DO UPDATE SET
     count = CASE WHEN c.ends_at <= {now} THEN 1 ELSE c.count + 1 END,
@@ -71,9 +83,10 @@ def increment(hit: Hit) -> Window:
     rule, vendor = hit.rule, connection.vendor
     now, later = _NOW[vendor], _LATER[vendor]
     row = _ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now)
-    values = (_new_id(), tenancy.active_id(), rule.kind, hit.key_hash)
+    values = _values(hit)
+    statement = _INCREMENT.format(columns=_COLUMNS, row=row, now=now, resets_in=_RESETS_IN[vendor])
     with connection.cursor() as cursor:
-        cursor.execute(_INCREMENT.format(row=row, now=now, resets_in=_RESETS_IN[vendor]), values)
+        cursor.execute(statement, values)
         return Window(*cursor.fetchone())
 
 
@@ -95,6 +108,23 @@ def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
         _undo_statement(len(hits))(**values)
 
 
+def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:
+    """Return the active locks of groups, the longest first, at most ``MAX_ACTIVE_LOCKS``."""
+    locked = Counter.objects.filter(group_hash__in=group_hashes, locked_until__gt=DatabaseNow())
+    longest_first = locked.annotate(now=DatabaseNow()).order_by("-locked_until", "pk")
+    rows: Any = longest_first.values_list("key_hash", "locked_until", "now")[:MAX_ACTIVE_LOCKS]
+    return [ActiveLock(key, int((until - now).total_seconds()) + 1) for key, until, now in rows]
+
+
+def clear(group_hashes: Sequence[str]) -> bool:
+    """Delete all counters of groups."""
+    counters = Counter.objects.filter(group_hash__in=group_hashes)
+    locked = counters.order_by("kind", "pk").select_for_update().values("pk")
+    with transaction.atomic(savepoint=False):
+        Counter.objects.filter(among_selected("pk", locked)).delete()
+    return True
+
+
 @lru_cache(maxsize=16)
 def _undo_statement(hits: int) -> Update:
     kinds, hashes = ([text(f"{name}{number}") for number in range(hits)] for name in ("kind", "key_hash"))
@@ -110,15 +140,16 @@ def _undo_statement(hits: int) -> Update:
 
 def _count_allowed(hits: Sequence[Hit]) -> int:
     """Count the hits that are allowed, and return their number."""
-    tenant = tenancy.active_id()
-    values = [value for hit in hits for value in (_new_id(), tenant, hit.rule.kind, hit.key_hash)]
+    values = [value for hit in hits for value in _values(hit)]
     with connection.cursor() as cursor:
         cursor.execute(_hit_sql([hit.rule for hit in hits], connection.vendor), values)
         return int(cursor.rowcount)
 
 
-def _new_id() -> Any:
-    return Counter._meta.pk.get_db_prep_value(ids.new(), connection)
+def _values(hit: Hit) -> tuple[Any, ...]:
+    """Return the values of the parameters of a row."""
+    pk = Counter._meta.pk.get_db_prep_value(ids.new(), connection)
+    return pk, tenancy.active_id(), hit.rule.kind, hit.key_hash, hit.group_hash
 
 
 def _hit_sql(rules: Sequence[Limit | Lock], vendor: str) -> str:
@@ -126,6 +157,7 @@ def _hit_sql(rules: Sequence[Limit | Lock], vendor: str) -> str:
     lock_seconds = _lock_seconds([rule for rule in rules if isinstance(rule, Lock)])
     rows = [_ROW.format(ends_at=later.format(moment=now, seconds=rule.seconds), now=now) for rule in rules]
     return _HIT.format(
+        columns=_COLUMNS,
         rows=", ".join(rows),
         now=now,
         max_hits=_max_hits([rule for rule in rules if isinstance(rule, Limit)]),

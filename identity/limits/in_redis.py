@@ -1,6 +1,7 @@
 """Counters in the Redis of ``CACHE_URL``, changed by Lua scripts that use the clock of Redis.
 
-A counter is a hash: ``count`` and, for a lock, ``until`` in milliseconds. It expires with its window.
+A counter is a hash: ``count`` and, for a lock, ``until`` in milliseconds. It expires with its window. A group
+is a sorted set of the counters of its locks, by the times when they expire.
 """
 
 from collections.abc import Sequence
@@ -11,16 +12,20 @@ from django.conf import settings
 
 from database.redis import InvalidReply, Unavailable, shared_redis
 from identity.core import tenancy
-from identity.limits.rules import LOCK_SECONDS, Hit, Limit, Refusal, Window
+from identity.limits.rules import LOCK_SECONDS, MAX_ACTIVE_LOCKS, ActiveLock, Hit, Limit, Refusal, Window
 
-# ARGV: for each key "limit" or "lock", the number of hits or failures, and the milliseconds of the window;
-# then the milliseconds of each lock.
+# KEYS: the counters, then the group of the locks, if they have one.
+# ARGV: for each counter "limit" or "lock", the number of hits or failures, and the milliseconds of the
+# window; then the milliseconds of each lock, and the number of counters.
 _HIT: Final = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function read(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
+local counters = tonumber(ARGV[#ARGV])
+local group = KEYS[counters + 1]
 
-for i, key in ipairs(KEYS) do
+for i = 1, counters do
+    local key = KEYS[i]
     if ARGV[3 * i - 2] == 'lock' then
         local left = read(key, 'until') - now
         if left > 0 then return {i, left} end
@@ -29,17 +34,48 @@ for i, key in ipairs(KEYS) do
     end
 end
 
-for i, key in ipairs(KEYS) do
+for i = 1, counters do
+    local key = KEYS[i]
     local count, window = redis.call('HINCRBY', key, 'count', 1), tonumber(ARGV[3 * i])
     if count == 1 then redis.call('PEXPIRE', key, window) end
     local further = count - tonumber(ARGV[3 * i - 1])
     if ARGV[3 * i - 2] == 'lock' and further >= 0 then
-        local span = tonumber(ARGV[math.min(3 * #KEYS + 1 + further, #ARGV)])
+        local span = tonumber(ARGV[math.min(3 * counters + 1 + further, #ARGV - 1)])
         redis.call('HSET', key, 'until', string.format('%d', now + span))
         redis.call('PEXPIRE', key, span + window)
     end
+    if group and ARGV[3 * i - 2] == 'lock' then
+        redis.call('ZADD', group, now + redis.call('PTTL', key), key)
+    end
+end
+if group then
+    redis.call('ZREMRANGEBYSCORE', group, '-inf', now)
+    local last = redis.call('ZREVRANGE', group, 0, 0, 'WITHSCORES')
+    if last[2] then redis.call('PEXPIREAT', group, string.format('%d', tonumber(last[2]))) end
 end
 return {0, 0}
+"""
+# KEYS: groups. ARGV: the highest number of locks to return.
+_GET_LOCKS: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local locks = {}
+for _, group in ipairs(KEYS) do
+    for _, key in ipairs(redis.call('ZREVRANGE', group, 0, -1)) do
+        local left = tonumber(redis.call('HGET', key, 'until') or 0) - now
+        if left > 0 and #locks < 2 * tonumber(ARGV[1]) then
+            table.insert(locks, key)
+            table.insert(locks, left)
+        end
+    end
+end
+return locks
+"""
+_CLEAR: Final = """
+for _, group in ipairs(KEYS) do
+    for _, key in ipairs(redis.call('ZRANGE', group, 0, -1)) do redis.call('DEL', key) end
+    redis.call('DEL', group)
+end
 """
 _INCREMENT: Final = """
 local count = redis.call('HINCRBY', KEYS[1], 'count', 1)
@@ -79,8 +115,9 @@ def count_hits(hits: Sequence[Hit]) -> Refusal | None:
             else ("lock", rule.failures, 1000 * rule.seconds)
         )
     ]
-    arguments += [1000 * seconds for seconds in LOCK_SECONDS]
-    position, milliseconds = _run(_HIT, hits, arguments, reply_length=2)
+    arguments += [*(1000 * seconds for seconds in LOCK_SECONDS), len(hits)]
+    groups = {hit.group_hash for hit in hits if hit.group_hash}
+    position, milliseconds = _run(_HIT, hits, arguments, reply_length=2, groups=sorted(groups)[:1])
     if position > len(hits):
         raise Unavailable
     return Refusal(hits[position - 1], milliseconds // 1000 + 1) if position else None
@@ -120,6 +157,32 @@ def undo(hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
         )
 
 
+def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:
+    """Return the active locks of groups, the longest first, at most ``MAX_ACTIVE_LOCKS``.
+
+    Raises:
+        Unavailable: Redis does not answer, or its reply is invalid.
+
+    """
+    prefix = _get_prefix()
+    keys = [f"{prefix}:group:{group}" for group in group_hashes]
+    locks = shared_redis().run(
+        lambda redis: _parse_locks(redis.register_script(_GET_LOCKS)(keys=keys, args=[MAX_ACTIVE_LOCKS]))
+    )
+    return sorted(locks, key=lambda lock: -lock.resets_in)
+
+
+def clear(group_hashes: Sequence[str]) -> bool:
+    """Delete all counters of groups. If Redis does not answer, they stay, and the result is false."""
+    prefix = _get_prefix()
+    keys = [f"{prefix}:group:{group}" for group in group_hashes]
+    try:
+        shared_redis().run(lambda redis: redis.register_script(_CLEAR)(keys=keys))
+    except Unavailable:
+        return False
+    return True
+
+
 def _parse_numbers(reply: object, length: int) -> list[int]:
     """Return the numbers of a reply, with zero in place of negative ones.
 
@@ -135,10 +198,32 @@ def _parse_numbers(reply: object, length: int) -> list[int]:
     return [max(number, 0) for number in numbers]
 
 
-def _run(script: str, hits: Sequence[Hit], arguments: list[Any], *, reply_length: int) -> list[int]:
-    """Run a script on the counters of ``hits``, and return the numbers of its reply."""
-    prefix = f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
-    keys = [f"{prefix}:{hit.key_hash}" for hit in hits]
+def _parse_locks(reply: object) -> list[ActiveLock]:
+    """Return the locks of a reply, which has the name of each counter and its milliseconds.
+
+    Raises:
+        InvalidReply: the reply is not such a list.
+
+    """
+    if not isinstance(reply, list) or not all(isinstance(name, bytes) for name in reply[::2]):
+        raise InvalidReply
+    hashes = [name.rpartition(b":")[2].decode() for name in reply[::2]]
+    numbers = _parse_numbers(reply[1::2], len(hashes))
+    return [
+        ActiveLock(key_hash, number // 1000 + 1) for key_hash, number in zip(hashes, numbers, strict=True)
+    ]
+
+
+def _get_prefix() -> str:
+    return f"{settings.CACHE_PREFIX}:limits:{tenancy.active_id()}"
+
+
+def _run(
+    script: str, hits: Sequence[Hit], arguments: list[Any], *, reply_length: int, groups: Sequence[str] = ()
+) -> list[int]:
+    """Run a script on the counters of ``hits`` and on groups, and return the numbers of its reply."""
+    prefix = _get_prefix()
+    keys = [*(f"{prefix}:{hit.key_hash}" for hit in hits), *(f"{prefix}:group:{group}" for group in groups)]
     return shared_redis().run(
         lambda redis: _parse_numbers(redis.register_script(script)(keys=keys, args=arguments), reply_length)
     )

@@ -9,6 +9,7 @@ from identity.encryption import keyring
 
 # Seconds of the first lock and, with each further failure, of the next one. The last value repeats.
 LOCK_SECONDS: Final = (60, 120, 240, 480, 960, 1920, 3600)
+MAX_ACTIVE_LOCKS: Final = 100  # of one user that are read
 _WINDOW: Final = settings.LIMIT_ADDRESS_SECONDS
 _PURPOSE: Final = "limits"
 
@@ -33,15 +34,36 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One event that a limit or a lock counts. Only a keyed hash of the key is stored."""
+    """One event that a limit or a lock counts. Only keyed hashes of the key and the group are stored.
+
+    The locks of a group, such as all locks of one identifier, can be read and cleared without their keys.
+    """
 
     rule: Limit | Lock
     key: str
+    group: str = ""
     key_hash: str = field(init=False)
+    group_hash: str | None = field(init=False)
 
     def __post_init__(self) -> None:
         hashed = keyring.digest(f"{self.rule.kind} {self.key}", purpose=_PURPOSE)
         object.__setattr__(self, "key_hash", hashed)
+        object.__setattr__(self, "group_hash", hash_group(self.group) if self.group else None)
+
+
+def hash_group(group: str) -> str:
+    """Return the keyed hash by which the locks of a group are found."""
+    key = keyring.current_id()
+    # Half of the hash is enough to distinguish groups.
+    return f"{key}.{keyring.mac(f'group {group}', purpose=_PURPOSE, key=key)[:16].hex()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveLock:
+    """A lock that refuses attempts now: the hash of its key, and the seconds until it ends."""
+
+    key_hash: str
+    resets_in: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +138,11 @@ SECOND_STEP: Final = Lock("second step", settings.LOCK_PAIR_FAILURES, settings.L
 ADMINISTRATOR: Final = Lock("administrator", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 ADMINISTRATOR_FROM_ANYWHERE: Final = Lock(
     "administrator from anywhere", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS
+)
+# Links that are sent to one address of administrators: asked for from one network, and from all networks.
+RECOVERIES: Final = Limit("admin recoveries", settings.LIMIT_NETWORK_CODES, _HOUR)
+RECOVERIES_FROM_ANYWHERE: Final = Limit(
+    "admin recoveries from anywhere", settings.LIMIT_IDENTIFIER_CODES, _HOUR
 )
 # For this many seconds after a sign-in, ADMINISTRATOR_FROM_ANYWHERE does not apply to the address.
 ADMINISTRATOR_ADDRESS: Final = Limit("administrator was here", 1, settings.ADMIN_KNOWN_ADDRESS_SECONDS)

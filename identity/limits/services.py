@@ -1,14 +1,17 @@
 """Rate limits, and locks after failed login attempts."""
 
 import ipaddress
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, timedelta
 from typing import Final
+
+from django.utils import timezone
 
 from audit import context
 from identity.core.errors import ServiceError
 from identity.limits import stores
-from identity.limits.rules import Hit, Limit, Lock, Window
+from identity.limits.rules import ActiveLock, Hit, Limit, Lock, Window, hash_group
 
 _IPV6_NETWORK: Final = 64  # bits: the smallest network that providers assign to a customer
 
@@ -49,7 +52,7 @@ def hit_by_address(limit: Limit) -> None:
     hit((limit, client_network()))
 
 
-def increment(limit: Limit, key: str) -> Window:
+def increment(limit: Lock | Limit, key: str) -> Window:
     """Count a hit, even beyond the limit, and return the window."""
     return stores.increment(Hit(limit, key))
 
@@ -103,19 +106,21 @@ def login_attempt(
     failure: type[Exception],
     locked: Callable[[int], Exception] | None = None,
     within: Limit | None = None,
+    group: str = "",
 ) -> Iterator[LoginAttempt]:
     """Count the block as a failed login attempt before it runs, so that parallel attempts count too.
 
     The attempt stays counted if the block raises ``failure``. It succeeds if the block ends without an
     exception, and is cancelled by any other exception. ``within`` is a limit of the client's address,
-    which counts every attempt. Without ``locked`` the block has to call ``check``.
+    which counts every attempt. Without ``locked`` the block has to call ``check``. ``get_locks`` and
+    ``clear_locks`` find the locks by their ``group``.
 
     Raises:
         Exception: what ``locked`` returns for the seconds to wait; earlier attempts reached a rule.
         TooMany: the limit ``within`` is reached.
 
     """
-    attempt = _begin([Hit(rule, key) for rule, key in rules], within)
+    attempt = _begin([Hit(rule, key, group) for rule, key in rules], within)
     try:
         if locked is not None:
             attempt.check(locked)
@@ -140,13 +145,34 @@ def _begin(hits: list[Hit], within: Limit | None) -> LoginAttempt:
     return LoginAttempt(hits, result)
 
 
+def get_locks(groups: Sequence[str]) -> list[ActiveLock]:
+    """Return the active locks of groups, the longest first."""
+    return stores.get_locks([hash_group(group) for group in groups])
+
+
+def clear_locks(groups: Sequence[str]) -> bool:
+    """End all locks of groups, and forget their failures. If Redis does not answer, the result is false."""
+    return stores.clear([hash_group(group) for group in groups])
+
+
+def get_lock_facts(seconds: int) -> dict[str, str]:
+    """Return for the audit log until when an attempt is refused."""
+    until = timezone.now() + timedelta(seconds=seconds)
+    return {"locked_until": until.astimezone(UTC).isoformat(timespec="seconds")}
+
+
 def client_network() -> str:
-    """Return the client's IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
+    """Return the network of the client, as ``network_of``."""
+    return network_of(context.current().ip)
+
+
+def network_of(address: str) -> str:
+    """Return an IPv4 address or IPv6 /64 network, because one IPv6 client has very many addresses.
 
     Requests from a Unix socket have no address and count as one client.
     """
     try:
-        parsed = ipaddress.ip_address(context.current().ip)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return ""
     if isinstance(parsed, ipaddress.IPv6Address):

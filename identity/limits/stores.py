@@ -10,7 +10,7 @@ from prometheus_client import Counter
 
 from database.redis import Unavailable
 from identity.limits import in_database, in_redis
-from identity.limits.rules import Hit, Refusal, Window
+from identity.limits.rules import ActiveLock, Hit, Refusal, Window
 
 _COUNTED: Final = Counter("gatehouse_limits_counted", "What was counted for limits, by store.", ["store"])
 _REFUSED: Final = Counter("gatehouse_limits_refused", "Requests that a limit or a lock refused.", ["limit"])
@@ -31,6 +31,12 @@ class Store(Protocol):
 
     def undo(self, hits: Sequence[Hit], *, cleared_kind: str = "") -> None:
         """Undo hits, and clear the counters of ``cleared_kind``."""
+
+    def get_locks(self, group_hashes: Sequence[str]) -> list[ActiveLock]:
+        """Return the active locks of groups, the longest first."""
+
+    def clear(self, group_hashes: Sequence[str]) -> bool:
+        """Delete all counters of groups, and return whether that was possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,20 @@ def increment(hit: Hit) -> Window:
 def is_any_reached(hits: Sequence[Hit]) -> bool:
     """Return whether one of these limits is reached. Nothing is counted."""
     return _run(lambda store: store.is_any_reached(hits))
+
+
+def get_locks(group_hashes: Sequence[str]) -> list[ActiveLock]:
+    """Return the active locks of groups, the longest first."""
+    return _run(lambda store: store.get_locks(group_hashes))
+
+
+def clear(group_hashes: Sequence[str]) -> bool:
+    """Delete all counters of groups, and return whether that was possible in both stores.
+
+    The database counts while Redis does not answer.
+    """
+    is_complete = in_redis.clear(group_hashes) if settings.CACHE_URL else True
+    return in_database.clear(group_hashes) and is_complete
 
 
 def count_refusal(refusal: Refusal | None) -> None:
