@@ -14,6 +14,7 @@ from identity.operator_kit.runner import OperationRunner
 
 MAX_ROWS: Final = 500  # each row takes a transaction of its own, and all of them one request
 _MAX_NAMES: Final = 20
+_TYPED_FROM: Final = 10  # so many rows are not deleted by a slip of the hand
 
 
 def respond(
@@ -28,17 +29,23 @@ def respond(
         messages.warning(request, f"“{operation.label}” is not possible for any of the selected rows.")
         return None
     title = operation.label if len(rows) == 1 else f" {len(rows)} ".join(operation.bulk_label)
-    if "confirmed" in request.POST:
+    has_to_type = operation.is_destructive and len(rows) >= _TYPED_FROM
+    is_wrong = has_to_type and request.POST.get("number", "").strip() != str(len(rows))
+    if "confirmed" in request.POST and not is_wrong:
         _run(request, operation, rows, title)
         return None
+    is_refused = "confirmed" in request.POST
     context: dict[str, Any] = {
-        "title": title,
+        "title": f"{title}?",
+        "button": title,
+        "number": len(rows) if has_to_type else None,
+        "error": f"Type {len(rows)} to confirm." if is_refused else "",
         "ids": [row.pk for row in rows],
         "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
         "unnamed": max(0, len(rows) - _MAX_NAMES),
         "checkbox": ACTION_CHECKBOX_NAME,
     }
-    return runner.render(request, "admin/bulk.html", operation, **context)
+    return runner.render(request, "admin/bulk.html", operation, status=400 if is_refused else 200, **context)
 
 
 def _run(request: HttpRequest, operation: Operation, rows: list[Any], title: str) -> None:

@@ -1,8 +1,9 @@
-"""What apps add to the console's pages of the apps below them.
+"""What apps add to the operators' pages of the apps below them.
 
 An app imports no app above it, so the page of a user cannot name the user's sessions, roles or organizations.
 Instead the app above registers them here, in its ``admin`` module, which Django imports when it starts:
 
+- ``register_card(User, ...)``: a card at the top of the page of a user;
 - ``register_panels(User, ...)``: panels on the page of a user;
 - ``register_operations(User, ...)``: operations on a user;
 - ``register_previews(SignInExperience, ...)``: pages that can be rendered from an unsaved experience.
@@ -11,16 +12,20 @@ The pages read this registry at each request, so the order of the imports does n
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.http import HttpResponse
 
 from identity.operator_kit.operations import Operation
-from identity.operator_kit.panels import Panel
+from identity.operator_kit.panels import Card, Panel
 
 BuildPanels = Callable[[Any], list[Panel]]
+
+
+# From a row, and the URLs of the operations that the administrator may run on it, by their names.
+BuildCard = Callable[[Any, Mapping[str, str]], Card]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Extensions:
     panels: list[BuildPanels] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
+    cards: list[BuildCard] = field(default_factory=list)
 
 
 registry: Final[defaultdict[type, Extensions]] = defaultdict(Extensions)
@@ -47,6 +53,11 @@ registry: Final[defaultdict[type, Extensions]] = defaultdict(Extensions)
 def register_panels(model: type, build: BuildPanels) -> None:
     """Show the panels that a function builds on the page of each row of a model."""
     registry[model].panels.append(build)
+
+
+def register_card(model: type, build: BuildCard) -> None:
+    """Show the card that a function builds at the top of the page of each row of a model."""
+    registry[model].cards.append(build)
 
 
 def register_operations(model: type, *operations: Operation) -> None:

@@ -66,14 +66,14 @@ def check_list_query(pages: "ModelAdmin[Any]", request: HttpRequest) -> None:
             raise UnknownQuery("unknown parameter, or a value that it cannot have")
 
 
-def check_row_query(request: HttpRequest) -> None:
-    """Check the query string of a row's page.
+def check_row_query(request: HttpRequest, own: frozenset[str] = frozenset()) -> None:
+    """Check the query string of a row's page, which may have ``own`` parameters.
 
     Raises:
         UnknownQuery: there is no such parameter.
 
     """
-    if request.GET.keys() - _ROW_PARAMETERS:
+    if request.GET.keys() - _ROW_PARAMETERS - own:
         raise UnknownQuery("unknown parameter")
 
 

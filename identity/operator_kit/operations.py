@@ -1,29 +1,44 @@
 """Operations: what operators can do to a row. Each has a form and calls a service."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 from rest_framework.serializers import BaseSerializer
 
+from identity.core.impacts import Impact
+from identity.operator_kit.panels import Card, Panel
+from identity.submissions.shown_once import Viewer
+
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The valid input of an operation, the versions of the row that its form shows, and the administrator."""
+    """The valid input of an operation, the versions of the row that its form shows, and the administrator.
+
+    ``viewer`` is the administrator with the session, for operations that involve another site.
+    """
 
     row: Any
     fields: Mapping[str, Any]
     expected: frozenset[int] | None
     by: Any
+    viewer: Viewer | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShowSecrets:
-    """The result of an operation that created secrets, by their labels. They are shown once."""
+    """The result of an operation that created secrets, by their labels. They are shown once.
+
+    They belong to ``row``, whose operation ``renew`` creates others. ``variables`` has them by the names of
+    environment variables.
+    """
 
     message: str
     secrets: Mapping[str, str]
+    row: Any
+    renew: str
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +51,28 @@ class ShowRow:
 
 @dataclass(frozen=True, slots=True)
 class ShowForm:
-    """The result of an operation that leads to the form of another operation on the same row."""
+    """The result of an operation that leads to the form of an operation on the same row."""
 
     operation: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowPanels:
+    """The result of an operation that only reads. The page of the form shows the panels."""
+
+    panels: list[Panel]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowSite:
+    """The result of an operation that leads to another site."""
+
+    url: str
 
 
 # A text is a message for the page of the row, or for the list if the row was deleted.
-Result = str | ShowSecrets | ShowRow | ShowForm
+Result = str | ShowSecrets | ShowRow | ShowForm | ShowPanels | ShowSite
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +83,29 @@ class Draft:
     build: Callable[[Submission], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Return:
+    """How an operation goes on when the other site leads back to it, with a query.
+
+    ``form`` validates the query. ``run`` returns what a page with ``template`` shows as ``shown``, to this
+    session and for two minutes, so that reloading the page repeats nothing.
+    """
+
+    form: type[forms.Form]
+    run: Callable[[Submission], dict[str, Any]]
+    template: str
+
+
 def _always(_: Any) -> bool:
     return True
 
 
 def _no_values(_: Any) -> dict[str, Any]:
     return {}
+
+
+def _no_card(row: Any, form: forms.Form) -> Card | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +116,17 @@ class Operation:
     replaces ``form`` if the form depends on the row. ``permission`` is needed in addition to that of changing
     such rows. ``hidden`` operations are reached only by ``ShowForm``. With a ``bulk_label``, which has the
     words before and after a number, an operation without fields can be run for many rows of a list.
+    The page of a row with operations that name a ``tab`` has tabs, which lead to their forms.
+    ``section`` is that of the row's page which has the button; without one, the button is at the top, or in
+    the danger zone.
+    ``sentence`` is the label with ``{name}`` for the name of the row, for the form's title and button.
+    ``impact`` counts what the operation would end, delete and detach; the page says it above the button.
+    ``card`` returns what the page shows above the form, from the row and the form.
+
+    A form that is sent twice runs its operation once, in one transaction. An operation with
+    ``has_own_transactions`` calls other servers or changes very many rows, so it must not run in one, and is
+    run each time. One that only ``reads`` has a form that is sent with GET, and shows panels.
+    One with ``returns`` leads to another site, in a new tab, and goes on when that site leads back.
     """
 
     name: str
@@ -85,11 +143,31 @@ class Operation:
     hidden: bool = False
     permission: str = ""
     bulk_label: tuple[str, ...] = ()
+    sentence: str = ""
+    has_own_transactions: bool = False
+    reads: bool = False
+    card: Callable[[Any, forms.Form], Card | None] = _no_card
+    tab: str = ""
+    section: str = ""
+    returns: Return | None = None
+    impact: Callable[[Any], Impact] | None = None
 
     @property
     def button(self) -> str:
         """The text of the button that runs the operation."""
-        return self.label if self.initial is _no_values else "Save changes"
+        return self.get_button("")
+
+    def get_button(self, name: str) -> str:
+        """Return the text of the button that runs the operation on a row with this name."""
+        return self._describe(name) if self.initial is _no_values else "Save changes"
+
+    def get_title(self, name: str) -> str:
+        """Return the title of the form's page for a row; without fields it is a question."""
+        is_question = bool(name) and self.form is forms.Form and self.form_for is None
+        return self._describe(name) + ("?" if is_question else "")
+
+    def _describe(self, name: str) -> str:
+        return self.sentence.replace("{name}", name) if self.sentence and name else self.label
 
     def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)

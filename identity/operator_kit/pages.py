@@ -1,4 +1,4 @@
-"""The console's pages of a model: a list and a page per row, both read-only, and operations.
+"""The operators' pages of a model: a list and a page per row, both read-only, and operations.
 
 Django's forms save nothing here. An ``Operation`` calls the service that the API calls, so both have the same
 rules, transactions and audit entries.
@@ -6,12 +6,12 @@ rules, transactions and audit entries.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.contrib.admin import AdminSite, ModelAdmin, ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import Model, QuerySet
 from django.forms import Media
@@ -19,27 +19,36 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 
 from database import ids
-from identity.operator_kit import bulk, extensions, lists, routes, timestamps
+from identity.operator_kit import bulk, columns, extensions, lists, routes
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import Operation
-from identity.operator_kit.panels import Panel
+from identity.operator_kit.panels import Card, Panel
 from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.runner import OperationRunner
+from identity.operator_kit.tabs import build_tabs
+
+_RECORD: Final = ("created_at", "updated_at", "id")
+_COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fields with a copy button
 
 
 class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The pages of a model.
 
-    ``section`` is the sidebar's, ``title`` replaces the plural of the model, and ``fields`` are those of a
-    row's page. If ``at_root``, the audit entries of ``operations`` belong to the default tenant.
-    ``log_filter`` is the audit log's parameter for the id of such a row.
+    ``section`` is the sidebar's, ``place`` the one in it (none leaves the list out). ``title`` replaces the
+    plural of the model. ``fields`` are those of a row's page, or ``field_groups`` with their titles. If
+    ``at_root``, the audit entries of ``operations`` belong to the default tenant. ``log_filter`` is the audit
+    log's parameter for the id of such a row. ``empty`` is what a list without rows says.
     """
 
     section: ClassVar[str]
+    place: ClassVar[int | None] = 0
     title: ClassVar[str] = ""
+    field_groups: ClassVar[tuple[tuple[str, tuple[columns.Column, ...]], ...]] = ()
+    empty: ClassVar[str] = ""
     operations: ClassVar[tuple[Operation, ...]] = ()
     at_root: ClassVar[bool] = False
     log_filter: ClassVar[str] = ""
+    row_parameters: ClassVar[frozenset[str]] = frozenset()  # of the query of a row's page
 
     list_per_page = 50
     list_max_show_all = 50
@@ -49,8 +58,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     ordering: ClassVar[tuple[str, ...]] = ("-created_at", "-pk")
     change_form_template = "admin/row.html"
     change_list_template = "admin/rows.html"
-    # Instead of the scripts of Django's forms, which need jQuery.
-    media = Media(js=["admin/js/actions.js"])
+    media = Media()  # no scripts of Django's forms, which need jQuery
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
@@ -58,7 +66,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         self.catalogue = OperationCatalogue(model, self.operations)
         self.previewer = Previewer(model)
         self.runner = OperationRunner(
-            admin_site, model, self.heading, self.get_row_name, self.previewer, self.at_root
+            admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root
         )
 
     def get_urls(self) -> list[URLPattern]:
@@ -77,18 +85,24 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
 
     def operate(self, request: HttpRequest, operation: str, object_id: str | None = None) -> HttpResponse:
         """Show the form of an operation, or run it."""
-        return self.runner.respond(request, *self._get_operation(request, operation, object_id))
+        found = self._check_operation(request, operation, object_id)
+        if answer := self.runner.find_answer(request):
+            return answer
+        return self.runner.respond(request, found, self._get_row(request, object_id))
 
     def preview(self, request: HttpRequest, object_id: str, operation: str, page: str) -> HttpResponse:
         """Show what the form of an operation would make, without saving it."""
-        return self.previewer.respond(request, *self._get_operation(request, operation, object_id), page)
+        found = self._check_operation(request, operation, object_id)
+        return self.previewer.respond(request, found, self._get_row(request, object_id), page)
 
-    def _get_operation(self, request: HttpRequest, name: str, object_id: str | None) -> tuple[Operation, Any]:
-        # Permission comes first, so that only those who have it learn which rows exist.
+    def _check_operation(self, request: HttpRequest, name: str, object_id: str | None) -> Operation:
+        # Before the row is read, so that only those who have the permission learn which rows exist.
         if not self.catalogue.may_run_any(request):
             raise PermissionDenied
-        row = None if object_id is None else self.get_object(request, unquote(object_id))
-        return self.catalogue.get(request, name, with_row=row is not None), row
+        return self.catalogue.get(request, name, with_row=object_id is not None)
+
+    def _get_row(self, request: HttpRequest, object_id: str | None) -> Any:
+        return None if object_id is None else self.get_object(request, unquote(object_id))
 
     def _get_links(self, request: HttpRequest, row: Model | None = None) -> list[tuple[Operation, str]]:
         return [
@@ -98,7 +112,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         lists.check_list_query(self, request)  # first, so that an unknown parameter is 400 for every role
-        context = {"title": self.heading, "operations": self._get_links(request)}
+        context = {"title": self.heading, "operations": self._get_links(request), "pages": self}
         return super().changelist_view(request, context | (extra_context or {}))
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
@@ -119,7 +133,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return lookup in lists.get_filter_fields(self, request)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        return timestamps.format_columns(self.model, self.list_display)
+        return columns.format_columns(self, self.list_display)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the operations that the administrator may run in bulk."""
@@ -131,7 +145,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
         actions = self.get_actions(request).values()
-        return [("", "With the selected rows…"), *((name, label) for _, name, label in actions)]
+        return [("", "Bulk actions"), *((name, label) for _, name, label in actions)]
 
     def response_action(  # type: ignore[override]  # Django 6 adds a parameter
         self, request: HttpRequest, queryset: QuerySet[Any]
@@ -181,14 +195,18 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         if request.method not in {"GET", "HEAD"} or not self.has_view_permission(request):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
-        lists.check_row_query(request)
-        operations = self._get_links(request, row)
+        lists.check_row_query(request, self.row_parameters)
+        operations = sorted(self._get_links(request, row), key=lambda link: link[0].name != "change")
         previewed = next((operation for operation, _ in operations if operation.draft), None)
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         context = {
-            "operations": operations,
+            "tabs": build_tabs((operation for operation, _ in operations), row),
+            "operations": [link for link in operations if not (link[0].is_destructive or link[0].tab)],
+            "dangers": [link for link in operations if link[0].is_destructive],
+            "copied": _COPIED,
             "previews": self.previewer.get_links(previewed, row) if previewed else [],
             "panels": self.get_panels(request, row),
+            "cards": self._build_cards(row, operations),
             "log_link": log_query and reverse("admin:audit_entry_changelist") + log_query,
             "heading": self.heading,
             "title": self.get_row_name(row),
@@ -198,12 +216,28 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         response.frames = previewed is not None  # read by the middleware of the security headers
         return response
 
+    def _build_cards(self, row: Any, operations: list[tuple[Operation, str]]) -> list[Card]:
+        urls = {operation.name: url for operation, url in operations}
+        return [build(row, urls) for build in extensions.registry[self.model].cards]
+
     def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return the panels of a row's page: those that apps above have registered."""
         return [panel for build in extensions.registry[self.model].panels for panel in build(row)]
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the groups of fields. What every row has comes last."""
+        fields: Any = self.fields or ()
+        groups = self.field_groups or (("Details", tuple(fields)),)
+        record = [name for name in _RECORD if any(name in names for _, names in groups)]
+        shown = [(title, tuple(name for name in names if name not in _RECORD)) for title, names in groups]
+        return [
+            (title, {"fields": columns.format_columns(self, names)})
+            for title, names in [*shown, ("Record", tuple(record))]
+            if names
+        ]
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return timestamps.format_columns(self.model, self.fields or ())
+        return flatten_fieldsets(self.get_fieldsets(request, obj))
 
     # Django's forms save nothing: all fields are read-only, and the permissions to write are refused.
     get_readonly_fields = get_fields

@@ -1,4 +1,4 @@
-"""Panels: short tables on the page of a row, with the rows of other models that belong to it."""
+"""Panels and cards: what a page has besides fields and forms."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +20,21 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """What a page, or its ``section``, shows first: a template, and the content that it shows as ``card``."""
+
+    template: str
+    content: Any
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
-    """A table with a title. ``is_cut`` says that there are more rows, which ``more_url`` lists."""
+    """A short table with a title: rows of other models that belong to a row.
+
+    ``is_cut`` says that there are more rows, which ``more_url`` lists. ``section`` is that of the page, if
+    the page has sections.
+    """
 
     title: str
     headings: tuple[str, ...]
@@ -29,6 +42,7 @@ class Panel:
     is_cut: bool = False
     empty: str = "None."
     more_url: str = ""
+    section: str = ""
 
 
 def build_panel(
@@ -38,7 +52,7 @@ def build_panel(
     get_cells: Callable[[Any], tuple[Any, ...]],
     **options: str,
 ) -> Panel:
-    """Return a panel of the first rows of a query. The options are ``empty`` and ``more_url``."""
+    """Return a panel of the first rows of a query, with the options ``empty``, ``more_url``, ``section``."""
     found = list(rows[: _MAX_ROWS + 1])
     cells = [get_cells(row) for row in found[:_MAX_ROWS]]
     return Panel(title, headings, cells, is_cut=len(found) > _MAX_ROWS, **options)

@@ -37,7 +37,7 @@ class Previewer:
         if operation.draft is None or preview is None:
             raise Http404
         values = request.POST if request.method == "POST" else dict(operation.initial(row))
-        form = operation.get_form_class(row)(values)
+        form = operation.get_form_class(row)(values, request.FILES)
         response: Any = None
         status = 400
         if form.is_valid():

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.db.models import Model
@@ -16,9 +17,29 @@ from rest_framework.exceptions import ValidationError
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Stale
-from identity.operator_kit import form_errors, routes, shown_once
-from identity.operator_kit.operations import Operation, Result, ShowForm, ShowRow, ShowSecrets, Submission
+from identity.http.responses import allow_form_targets
+from identity.operator_kit import form_errors, routes, secrets_page, sent_form, shown_once
+from identity.operator_kit.catalogue import OperationCatalogue
+from identity.operator_kit.operations import (
+    Operation,
+    Result,
+    Return,
+    ShowForm,
+    ShowPanels,
+    ShowRow,
+    ShowSecrets,
+    ShowSite,
+    Submission,
+)
 from identity.operator_kit.previewer import Previewer
+from identity.operator_kit.tabs import build_tabs
+from identity.submissions import idempotency
+from identity.submissions.idempotency import Answer
+
+_SENT_BEFORE: Final = (
+    "You have sent this form before, with other values, and it was done. Send it again to do it with these "
+    "values too."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +51,55 @@ class OperationRunner:
     heading: str
     name_of: Callable[[Any], str]
     previewer: Previewer
+    catalogue: OperationCatalogue
     at_root: bool
 
-    def respond(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
-        """Show the form, or run the operation with the form that was sent."""
+    def find_answer(self, request: HttpRequest) -> HttpResponse | None:
+        """Return the answer to a form that was sent before, even if its row was deleted."""
+        if request.method != "POST":
+            return None
+        try:
+            answer = idempotency.find_answer(sent_form.get_sent(request))
+        except idempotency.KeyReused:  # ``respond`` shows the form again
+            return None
+        return None if answer is None else _redirect(request, answer)
+
+    def respond(  # noqa: PLR0911 - the ways to ask for an operation
+        self, request: HttpRequest, operation: Operation, row: Any
+    ) -> HttpResponse:
+        """Show the form, or the secrets that it has created, or run the operation."""
+        if shown_once.is_asked_for(request):
+            return self._secrets_page(request, operation, row)
         if row is not None and not operation.is_possible(row):
             messages.warning(request, f"“{operation.label}” is no longer possible.")
             return HttpResponseRedirect(routes.row_url(row))
-        form_class = operation.get_form_class(row)
-        if request.method != "POST":
-            form = form_class(initial=operation.initial(row))
-            return self._form_page(request, operation, row, form, shown_once=_pop_secrets(request))
-        form = form_class(request.POST)
+        if request.method == "POST":
+            return self._submit(request, operation, row)
+        if older := secrets_page.find_older(request):
+            return HttpResponseRedirect(older)
+        if operation.returns and request.method == "GET" and request.GET:
+            return self._return(request, operation, operation.returns, row)
+        if operation.reads and request.GET:
+            return self._read(request, operation, row)
+        form = operation.get_form_class(row)(initial=operation.initial(row))
+        return self._form_page(request, operation, row, form)
+
+    def _submit(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
+        """Run the operation with the form that was sent, and redirect; or show the form with its errors."""
+        form = operation.get_form_class(row)(request.POST, request.FILES)
         if not form.is_valid():
             return self._form_page(request, operation, row, form, status=400)
-        submission = Submission(row, form.cleaned_data, _expected_versions(request), request.user)
+        viewer, expected = shown_once.get_viewer(request), _expected_versions(request)
+        submission = Submission(row, form.cleaned_data, expected, request.user, viewer)
         try:
-            with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
-                result = operation.run(submission)
+            answer = self._run(request, operation, submission)
+        except idempotency.KeyReused as refusal:
+            form.add_error(None, _SENT_BEFORE)
+            return self._form_page(request, operation, row, form, status=refusal.status)
         except (ServiceError, ValidationError) as refusal:
             status = form_errors.add_refusal(form, refusal)
             return self._form_page(request, operation, row, form, status=status)
-        return HttpResponseRedirect(self._next_url(request, row, result))
+        return _redirect(request, answer)
 
     def render(
         self, request: HttpRequest, template: str, operation: Operation, status: int = 200, **context: Any
@@ -63,46 +111,103 @@ class OperationRunner:
             request, template, context, status=status, headers={"Cache-Control": "no-store"}
         )
 
+    def _run(self, request: HttpRequest, operation: Operation, submission: Submission) -> Answer:
+        """Run an operation, unless the same form was sent before, and return where its answer leads."""
+
+        def work() -> Answer:
+            with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
+                result = operation.run(submission)
+            return self._build_answer(request, submission.row, result)
+
+        if operation.has_own_transactions:
+            return work()
+        return idempotency.run_once(sent_form.get_sent(request), work)
+
+    def _read(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
+        """Show the form of an operation that only reads, and what it found with the fields of the query."""
+        form = operation.get_form_class(row)(request.GET)
+        if not form.is_valid():
+            return self._form_page(request, operation, row, form, status=400)
+        try:
+            result = operation.run(Submission(row, form.cleaned_data, None, request.user))
+        except (ServiceError, ValidationError) as refusal:
+            status = form_errors.add_refusal(form, refusal)
+            return self._form_page(request, operation, row, form, status=status)
+        panels = result.panels if isinstance(result, ShowPanels) else []
+        return self._form_page(request, operation, row, form, panels=panels)
+
+    def _return(self, request: HttpRequest, operation: Operation, back: Return, row: Any) -> HttpResponse:
+        """Go on with an operation after another site has led back, and redirect to the page of the result."""
+        form, viewer = back.form(request.GET), shown_once.get_viewer(request)
+        if not form.is_valid():
+            return self._form_page(request, operation, row, operation.get_form_class(row)(), status=400)
+        try:
+            content = back.run(Submission(row, form.cleaned_data, None, request.user, viewer))
+        except ServiceError as refusal:
+            context = self._row_context(row) | {"refusal": refusal.message}
+            return self.render(request, back.template, operation, refusal.status, **context)
+        return HttpResponseRedirect(secrets_page.store_content(request, request.path, content))
+
     def _form_page(
         self, request: HttpRequest, operation: Operation, row: Any, form: Form, **context: Any
     ) -> HttpResponse:
         context["is_stale"] = context.get("status") == Stale.status
+        context |= self._row_context(row)
         if row is not None:
-            context |= {"row": row, "row_name": self.name_of(row), "row_link": routes.row_url(row)}
+            name = context["row_name"]
+            context |= {"title": operation.get_title(name), "button": operation.get_button(name)}
+            context["impact"] = operation.impact(row) if operation.impact else None
+            if operation.tab:
+                context["tabs"] = build_tabs(self.catalogue.get_available(request, row), row, operation.tab)
         context["version"] = request.POST.get("version", getattr(row, "version", ""))
+        context["card"] = operation.card(row, form)
         context["previews"] = self.previewer.get_links(operation, row)
+        context["idempotency_key"] = sent_form.new_key()
         page: Any = self.render(request, "admin/operation.html", operation, form=form, **context)
         page.frames = operation.draft is not None  # read by the middleware of the security headers
+        if operation.returns and settings.DEVELOPMENT:
+            allow_form_targets(page, ("http:",))
         return page  # type: ignore[no-any-return]
 
-    def _next_url(self, request: HttpRequest, row: Any, result: Result) -> str:
-        """Return the URL of the page that shows the result."""
+    def _secrets_page(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
+        """Show the secrets that a form has created, or say that they are no longer shown."""
+        content = shown_once.find(request, secrets_page.get_name(request.path))
+        status = 200 if content else 410
+        context = self._row_context(row) | {"shown": content, "shown_id": request.GET[shown_once.PARAMETER]}
+        context |= {"can_renew": operation.is_possible(row)}
+        if operation.returns:
+            return self.render(request, operation.returns.template, operation, status, **context)
+        return self.render(request, "admin/shown_once.html", operation, status, title="New secret", **context)
+
+    def _row_context(self, row: Any) -> dict[str, Any]:
+        if row is None:
+            return {}
+        return {"row": row, "row_name": self.name_of(row), "row_link": routes.row_url(row)}
+
+    def _build_answer(self, request: HttpRequest, row: Any, result: Result) -> Answer:
+        """Return the URL of the page that shows the result, and the message that this page has."""
+        if isinstance(result, ShowSite):
+            return {"url": result.url, "message": ""}
         if isinstance(result, ShowSecrets):
-            # During an upgrade, a node of 0.1.2 may show what this node stores, and the other way round.
-            content = {"text": result.message, "secrets": dict(result.secrets)}
-            shown_once.store(request, _secrets_key(request), content)
-            return request.path
+            return {"url": secrets_page.store(request, result), "message": ""}
         if isinstance(result, ShowForm):
-            return routes.operation_url(self.model, result.operation, row)
+            return {"url": routes.operation_url(self.model, result.operation, row), "message": result.message}
+        if isinstance(result, ShowPanels):  # a page of 0.1.3 has sent the form, which now uses GET
+            return {"url": request.path, "message": ""}
         if isinstance(result, ShowRow):
-            messages.success(request, result.message)
-            return routes.row_url(result.row)
-        messages.success(request, result)
+            return {"url": routes.row_url(result.row), "message": result.message}
         is_there = row is not None and self.model._default_manager.filter(pk=row.pk).exists()
-        return routes.row_url(row) if is_there else routes.list_url(self.model)
+        url = routes.row_url(row) if is_there else routes.list_url(self.model)
+        return {"url": url, "message": result}
+
+
+def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
+    if answer["message"]:
+        messages.success(request, answer["message"])
+    return HttpResponseRedirect(answer["url"])
 
 
 def _expected_versions(request: HttpRequest) -> frozenset[int] | None:
     version = request.POST.get("version", "")
     is_number = version.isascii() and version.isdigit() and len(version) < 10  # noqa: PLR2004
     return frozenset({int(version)}) if is_number else None
-
-
-def _pop_secrets(request: HttpRequest) -> ShowSecrets | None:
-    """Return the secrets that the form has created before, unless they were shown."""
-    content = shown_once.pop(request, _secrets_key(request))
-    return ShowSecrets(content["text"], content["secrets"]) if content else None
-
-
-def _secrets_key(request: HttpRequest) -> str:
-    return f"{tenancy.active_id()} {request.path}"

@@ -5,6 +5,8 @@ from typing import Final
 
 from rest_framework.request import Request
 
+from identity.core.records import Stale
+
 # A weak tag never matches here (RFC 9110 section 13.1.1).
 _ETAG: Final = re.compile(r'(?<!W/)"([0-9a-z-]{1,36})-([0-9]{1,9})"')
 
@@ -21,3 +23,14 @@ def expected_versions(request: Request, pk: object) -> frozenset[int] | None:
         return None
     named = (_ETAG.fullmatch(tag.strip()) for tag in header.split(","))
     return frozenset(int(tag[2]) for tag in named if tag and tag[1] == str(pk))
+
+
+def check_unversioned(request: Request) -> None:
+    """Check that ``If-Match`` names no version, because the rows of this route have none.
+
+    Raises:
+        Stale: it names one, which cannot match.
+
+    """
+    if expected_versions(request, "") is not None:
+        raise Stale

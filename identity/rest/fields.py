@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Final
 import orjson
 from rest_framework import serializers
 
+from identity.core.algorithms import Algorithm
+
 _MAX_OBJECT_BYTES: Final = 64 * 1024
 _FLOAT_LIMIT: Final = 2.0**63  # PostgreSQL returns larger floats as integers, which orjson cannot write
 _LINE_BREAKS: Final = {"\t", "\n", "\r"}
@@ -26,13 +28,46 @@ class Timestamp(serializers.DateTimeField):
         return timestamp(value)
 
 
+class FutureTime(serializers.DateTimeField):
+    """A time in the future, in ISO 8601. Without an offset it is UTC. ``null`` means never."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"required": False, "allow_null": True, **options})
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str):
+            raise serializers.ValidationError("must be a time in ISO 8601, such as 2030-01-31T12:00:00Z")
+        try:
+            time: datetime = super().to_internal_value(value)
+        except (serializers.ValidationError, OverflowError):
+            raise serializers.ValidationError(
+                "must be a time in ISO 8601, such as 2030-01-31T12:00:00Z"
+            ) from None
+        if time <= datetime.now(UTC):
+            raise serializers.ValidationError("must be in the future")
+        return time
+
+
 class Flag(serializers.BooleanField):
     """A JSON boolean. Other values, such as ``1`` or ``"true"``, are refused."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
-            raise serializers.ValidationError("must be true or false")
+            raise serializers.ValidationError("must be true or false", code="invalid_type")
         return data
+
+
+class ClearableFlag(Flag):
+    """A JSON boolean, or ``null`` for false."""
+
+    clearable: ClassVar[bool] = True
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"required": False, "allow_null": True, **options})
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Return false for ``null``."""
+        return (True, False) if data is None else super().validate_empty_values(data)
 
 
 class FlagText(serializers.BooleanField):
@@ -49,7 +84,7 @@ class WholeNumber(serializers.IntegerField):
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, int) or isinstance(data, bool):
-            raise serializers.ValidationError("must be a whole number")
+            raise serializers.ValidationError("must be a whole number", code="invalid_type")
         return super().to_internal_value(data)
 
 
@@ -58,7 +93,7 @@ class Text(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
-            raise serializers.ValidationError("must be a string")
+            raise serializers.ValidationError("must be a string", code="invalid_type")
         return super().to_internal_value(data)
 
 
@@ -100,7 +135,7 @@ class Name(Line):
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
         if not name.strip():
-            raise serializers.ValidationError("must not be blank")
+            raise serializers.ValidationError("must not be blank", code="blank")
         return name
 
 
@@ -131,6 +166,25 @@ class Url(Line):
         return url
 
 
+class SigningAlgorithm(serializers.ChoiceField):
+    """The name of a signature algorithm. An empty string or ``null`` means the tenant's default."""
+
+    def __init__(self, **options: Any) -> None:
+        options = {"choices": Algorithm.choices, "required": False, "allow_blank": True, **options}
+        super().__init__(**{"allow_null": True, **options})
+        self.clearable = True
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or (data and data not in Algorithm.values):
+            rule = f"must be one of {', '.join(Algorithm.values)}"
+            raise serializers.ValidationError(rule, code="invalid_choice")
+        return data
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        """Return an empty string for ``null``."""
+        return (True, "") if data is None else super().validate_empty_values(data)
+
+
 class JSONObject(serializers.DictField):
     """A JSON object of at most 64 KiB, with numbers that all databases and clients preserve."""
 
@@ -138,9 +192,19 @@ class JSONObject(serializers.DictField):
         value: dict[str, Any] = super().to_internal_value(data)
         if len(orjson.dumps(value)) > _MAX_OBJECT_BYTES:
             raise serializers.ValidationError("must have at most 64 KiB of JSON")
-        if any(abs(number) >= _FLOAT_LIMIT for number in _floats(value)):
-            raise serializers.ValidationError("must not hold numbers of more than 63 bits")
+        refuse_huge_numbers(value)
         return value
+
+
+def refuse_huge_numbers(value: object) -> None:
+    """Refuse a JSON value with a number that a database would return as another one.
+
+    Raises:
+        serializers.ValidationError: a floating-point number at any depth is too large.
+
+    """
+    if any(abs(number) >= _FLOAT_LIMIT for number in _floats(value)):
+        raise serializers.ValidationError("must not hold numbers of more than 63 bits")
 
 
 def _floats(value: object) -> Iterator[float]:

@@ -1,10 +1,15 @@
 """Serializers that the endpoints of every app share."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Final
 
+from django.db.models import QuerySet
 from rest_framework import serializers
 
+from identity.core.errors import FieldError
 from identity.rest.fields import Ids, Timestamp
+
+_IMMUTABLE: Final = "cannot be changed"
 
 
 class Record(serializers.Serializer[Any]):
@@ -19,6 +24,8 @@ class Record(serializers.Serializer[Any]):
 
     create_only: ClassVar[tuple[str, ...]] = ()
     not_patched: ClassVar[tuple[str, ...]] = ()
+    rules: ClassVar[Mapping[str, Callable[[Any], object]]] = {}
+    unique: ClassVar[Mapping[str, Callable[[Any], QuerySet[Any]]]] = {}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse changes of ``create_only`` fields."""
@@ -28,8 +35,15 @@ class Record(serializers.Serializer[Any]):
             attrs.pop(name, None)
         for name in self.create_only:
             if name in attrs and attrs.pop(name) != getattr(self.instance, name):
-                raise serializers.ValidationError({name: "cannot be changed"})
+                raise serializers.ValidationError({name: _IMMUTABLE}, code="immutable")
         return attrs
+
+    def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
+        """Return the errors of valid values that contradict the row or each other. See ``input_errors``."""
+        if self.instance is not None:
+            for name in self.create_only:
+                if name in values and values[name] != getattr(self.instance, name):
+                    yield FieldError(name, _IMMUTABLE, "immutable")
 
 
 class IdsSerializer(serializers.Serializer[Any]):

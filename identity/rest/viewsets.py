@@ -29,13 +29,15 @@ Row = dict[str, Any]
 class TenantViewSet(GenericViewSet[Any]):
     """Rows of one model in the active tenant.
 
-    The OpenAPI schema reads four attributes. ``request_serializers`` and ``response_serializers`` map an
-    action to its serializer if that is not ``serializer_class`` (``None``: no body). ``etag_actions`` respond
-    with an ``ETag``. ``if_match_actions`` check ``If-Match``.
+    The OpenAPI schema reads five attributes. ``request_serializers`` and ``response_serializers`` map an
+    action to its serializer if that is not ``serializer_class`` (``None``: no body). ``optional_bodies`` are
+    the actions whose body may be omitted. ``etag_actions`` respond with an ``ETag``. ``if_match_actions``
+    check ``If-Match``.
     """
 
     request_serializers: ClassVar[Mapping[str, Any]] = {}
     response_serializers: ClassVar[Mapping[str, Any]] = {}
+    optional_bodies: ClassVar[frozenset[str]] = frozenset()
     etag_actions: ClassVar[frozenset[str]] = frozenset()
     if_match_actions: ClassVar[frozenset[str]] = frozenset()
     model: type[Any]
@@ -47,7 +49,7 @@ class TenantViewSet(GenericViewSet[Any]):
 
     def get_queryset(self) -> QuerySet[Any]:
         """Return the model's rows, newest first."""
-        queryset: QuerySet[Any] = self.model._default_manager.order_by("-created_at", "-pk")
+        queryset: QuerySet[Any] = self.model.objects.order_by("-created_at", "-pk")
         return queryset
 
     def rows(self) -> QuerySet[Any, Row]:
@@ -122,7 +124,7 @@ class TenantViewSet(GenericViewSet[Any]):
         """Return an id from its text, or None if it is malformed."""
         return ids.parse(text)
 
-    def row_response(self, pk: Any, *, secret: Mapping[str, str] | None = None) -> Response:
+    def row_response(self, pk: Any, *, secret: Mapping[str, str | None] | None = None) -> Response:
         """Return the response with a row and its ETag. ``secret`` is only in this response.
 
         Raises:
@@ -138,12 +140,15 @@ class TenantViewSet(GenericViewSet[Any]):
         return Response({**self.to_representation(row), **(secret or {})}, headers=headers)
 
     def validated_fields(self, request: Request, instance: EditableModel | None = None) -> Row:
-        """Return the validated fields of the request. With an instance, the request may omit fields."""
-        serializer: BaseSerializer[Any] = self.get_serializer(
+        """Return the validated fields of the request. With an instance, the request may omit fields.
+
+        The serializer is kept for ``input_errors``.
+        """
+        self.serializer: BaseSerializer[Any] = self.get_serializer(
             instance, data=request.data, partial=instance is not None
         )
-        serializer.is_valid(raise_exception=True)
-        fields: Row = serializer.validated_data
+        self.serializer.is_valid(raise_exception=True)
+        fields: Row = self.serializer.validated_data
         return fields
 
 

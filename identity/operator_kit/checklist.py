@@ -1,0 +1,46 @@
+"""The first steps with a new tenant, for the dashboard. Apps register them in their ``admin`` modules."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step, by its place in the list. ``is_done`` gets the administrator and reads the active tenant.
+
+    Only administrators with the permission see the step.
+    """
+
+    place: int
+    label: str
+    description: str
+    permission: str
+    get_url: Callable[[], str]
+    is_done: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A step as an administrator sees it."""
+
+    label: str
+    description: str
+    url: str
+    is_done: bool
+
+
+_steps: Final[list[Step]] = []
+
+
+def register(*steps: Step) -> None:
+    _steps.extend(steps)
+
+
+def get_steps(administrator: Any) -> list[ShownStep]:
+    """Return the steps that an administrator may take in the active tenant."""
+    return [
+        ShownStep(step.label, step.description, step.get_url(), step.is_done(administrator))
+        for step in sorted(_steps, key=lambda step: step.place)
+        if administrator.has_perm(step.permission)
+    ]

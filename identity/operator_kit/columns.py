@@ -1,0 +1,62 @@
+"""The columns of lists and the fields of pages: timestamps in UTC, flags as badges, choices as labels."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from django.contrib.admin import ModelAdmin, display
+from django.db import models
+
+from identity.operator_kit import badges
+from identity.operator_kit.labels import get_label
+from identity.operator_kit.timestamps import format_utc
+
+Column = str | Callable[[Any], Any]
+_VERIFIED: Final = "_verified"
+
+
+def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Column, ...]:
+    """Return the columns of a list or page, with a function for each that is not shown as it is stored."""
+    fields = {field.name: field for field in pages.model._meta.fields}
+    return tuple(_format_field(fields[name]) if name in fields else _format(pages, name) for name in names)
+
+
+def _format_field(field: Any) -> Column:
+    if isinstance(field, models.DateTimeField):
+        label = f"{field.verbose_name.removesuffix(' at').capitalize()} (UTC)"
+        return _column(field, label, lambda row: format_utc(getattr(row, field.name)))
+    if isinstance(field, models.BooleanField):
+        return _column(field, get_label(field.verbose_name), lambda row: _format_flag(row, field.name))
+    if field.choices:
+        label = get_label(field.verbose_name)
+        return _column(field, label, lambda row: get_label(getattr(row, f"get_{field.name}_display")()))
+    return str(field.name)
+
+
+def _column(field: Any, label: str, get_text: Callable[[Any], str]) -> Column:
+    def column(row: Any) -> str:
+        return get_text(row)
+
+    column.__name__ = field.name  # a part of the cell's CSS class
+    return display(description=label, ordering=field.name)(column)
+
+
+def _format_flag(row: Any, name: str) -> str:
+    value = bool(getattr(row, name))
+    if not name.endswith(_VERIFIED):
+        return badges.yes_or_no(value=value)
+    return badges.verified(value=value) if getattr(row, name.removesuffix(_VERIFIED)) else "-"
+
+
+def _format(pages: "ModelAdmin[Any]", name: Any) -> Column:
+    method = getattr(pages, name, None) if isinstance(name, str) else None
+    if not getattr(method, "boolean", False):
+        return name  # type: ignore[no-any-return]
+
+    def column(row: Any) -> str:
+        return badges.yes_or_no(value=bool(method(row)))  # type: ignore[misc]
+
+    column.__name__ = name
+    return display(
+        description=method.short_description,  # type: ignore[union-attr]
+        ordering=getattr(method, "admin_order_field", None),
+    )(column)

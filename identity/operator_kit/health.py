@@ -1,0 +1,33 @@
+"""What needs attention in a tenant, for the dashboard. Apps register signs in their ``admin`` modules."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from identity.operator_kit.panels import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that needs attention, and the page on which it can be fixed, if there is one."""
+
+    text: str
+    detail: str
+    page: Link | None = None
+    is_serious: bool = False
+
+
+# Reads the active tenant. It must not use the network, and must read few rows.
+Sign = Callable[[], Iterable[Problem]]
+_signs: Final[list[tuple[str, Sign]]] = []
+
+
+def register(permission: str, sign: Sign) -> None:
+    """Register a sign, which only administrators with the permission see."""
+    _signs.append((permission, sign))
+
+
+def find_problems(administrator: Any) -> list[Problem]:
+    """Return the problems that an administrator may see in the active tenant."""
+    shown = [sign for permission, sign in _signs if administrator.has_perm(permission)]
+    return [problem for sign in shown for problem in sign()]

@@ -1,0 +1,43 @@
+"""The page of new secrets: that of the operation which would create others, with a query string."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from identity.core import tenancy
+from identity.operator_kit import routes, shown_once
+from identity.operator_kit.operations import ShowSecrets
+
+
+def store(request: HttpRequest, result: ShowSecrets) -> str:
+    """Store secrets, and return the URL of the page that shows them."""
+    path = routes.operation_url(type(result.row), result.renew, result.row)
+    lines = [f"{name}={value}" for name, value in result.variables.items()]
+    content: dict[str, Any] = {
+        "text": result.message,
+        "secrets": dict(result.secrets),
+        "lines": "\n".join(lines),
+        "height": len(lines),
+    }
+    return store_content(request, path, content)
+
+
+def store_content(request: HttpRequest, path: str, content: dict[str, Any]) -> str:
+    """Store what the page at a path shows, and return its URL."""
+    return _build_url(path, shown_once.store(request, get_name(path), content))
+
+
+def find_older(request: HttpRequest) -> str | None:
+    """Return the URL of the page for secrets that a node of 0.1.3 has created."""
+    shown_id = shown_once.find_older(request, get_name(request.path))
+    return None if shown_id is None else _build_url(request.path, shown_id)
+
+
+def get_name(path: str) -> str:
+    """Return the name that the page at a path has in the active tenant."""
+    return f"{tenancy.active_id()} {path}"
+
+
+def _build_url(path: str, shown_id: UUID) -> str:
+    return f"{path}?{shown_once.PARAMETER}={shown_id}"

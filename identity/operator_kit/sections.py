@@ -1,0 +1,69 @@
+"""Pages of rows that have sections and a navigation between them."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from django.http import HttpRequest
+from django.utils.text import slugify
+
+from identity.operator_kit.operations import Operation
+from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Card, Panel
+
+DANGERS: Final = "Danger zone"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page: its buttons, cards, groups of fields and panels."""
+
+    title: str
+    operations: list[tuple[Operation, str]]
+    cards: list[Card]
+    groups: list[Any]
+    panels: list[Panel]
+
+    @property
+    def anchor(self) -> str:
+        """The id of the section in the page."""
+        return slugify(self.title)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.operations or self.cards or self.groups or self.panels)
+
+
+class SectionedPages(Pages):
+    """Pages whose cards, panels and operations each name one of ``sections``.
+
+    The groups of fields belong to ``fields_section``, and so does what names no section, except operations:
+    their buttons are at the top, or in the danger zone, which comes last.
+    """
+
+    sections: ClassVar[tuple[str, ...]]
+    fields_section: ClassVar[str]
+    change_form_template = "admin/row_sections.html"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        """Show a row in sections."""
+        response = super().change_view(request, object_id, form_url, extra_context)
+        context = response.context_data
+        sections = [self._build_section(title, context) for title in self.sections]
+        context["sections"] = [section for section in sections if not section.is_empty]
+        for name in ("operations", "dangers"):
+            context[name] = [link for link in context[name] if not link[0].section]
+        return response
+
+    def _build_section(self, title: str, context: dict[str, Any]) -> Section:
+        links = context["operations"] + context["dangers"]
+        has_fields = title == self.fields_section
+        default = title if has_fields else None
+        return Section(
+            title,
+            [link for link in links if link[0].section == title],
+            [card for card in context["cards"] if (card.section or default) == title],
+            list(context["adminform"]) if has_fields else [],
+            [panel for panel in context["panels"] if (panel.section or default) == title],
+        )

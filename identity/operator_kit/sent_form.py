@@ -1,0 +1,41 @@
+"""The hidden key of a form, by which a form that is sent twice is run once."""
+
+import hashlib
+import secrets
+from typing import Final
+
+import orjson
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest
+
+from identity.submissions.idempotency import SentRequest
+
+FIELD: Final = "idempotency_key"
+_MAX_KEY: Final = 255
+_OTHER_FIELDS: Final = {FIELD, "csrfmiddlewaretoken"}
+
+
+def new_key() -> str:
+    """Return the key of a form that is about to be shown."""
+    return secrets.token_urlsafe(18)
+
+
+def get_sent(request: HttpRequest) -> SentRequest:
+    """Return a form as it was sent. Without a usable key, it may be run any number of times."""
+    key = request.POST.get(FIELD, "")
+    fields = sorted((name, values) for name, values in request.POST.lists() if name not in _OTHER_FIELDS)
+    return SentRequest(
+        caller=f"administrator {request.user.pk}",
+        key=key if len(key) <= _MAX_KEY else "",
+        content=orjson.dumps([request.method, request.path, fields, *_hash_files(request)]),
+    )
+
+
+def _hash_files(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the name of each file's field and the hash of its content."""
+    hashes = []
+    for name, file in sorted(request.FILES.items()):
+        assert isinstance(file, UploadedFile)  # noqa: S101 - the stubs think of lists, too
+        hashes.append((name, hashlib.sha256(file.read()).hexdigest()))
+        file.seek(0)
+    return hashes

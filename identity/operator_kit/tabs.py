@@ -1,0 +1,30 @@
+"""Tabs of the page of a row: an overview, and the forms of the operations that name a tab."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from identity.operator_kit import routes
+from identity.operator_kit.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A link among the tabs."""
+
+    label: str
+    url: str
+    is_current: bool
+
+
+def build_tabs(operations: Iterable[Operation], row: Any, current: str = "") -> list[Tab]:
+    """Return the tabs of a row that the administrator may open; none if no operation names a tab.
+
+    ``current`` is the tab of the page, an empty string for the overview.
+    """
+    tabs = [
+        Tab(one.tab, routes.operation_url(type(row), one.name, row), one.tab == current)
+        for one in operations
+        if one.tab
+    ]
+    return [Tab("Overview", routes.row_url(row), not current), *tabs] if tabs else []

@@ -1,0 +1,55 @@
+"""Template tags of the operators' site, loaded as ``console``."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeData, SafeString
+
+from identity.operator_kit.labels import get_label
+
+register: Final = template.Library()
+
+
+@register.filter
+def label(text: object) -> str:
+    """Return a text as a label; HTML stays as it is."""
+    return text if isinstance(text, SafeData) else get_label(text)  # type: ignore[return-value]
+
+
+@register.filter
+def initials(username: object) -> str:
+    """Return up to two letters that stand for a username."""
+    parts = str(username).replace("-", " ").replace("_", " ").replace(".", " ").replace("@", " ").split()
+    return "".join(part[0] for part in parts[:2]).upper()
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """Return a number with commas between its thousands."""
+    return f"{number:,}"
+
+
+@register.filter
+def compact(number: int) -> str:
+    """Return a round number in at most five characters, such as 20k."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:g}{unit}"
+    return str(number)
+
+
+@register.filter
+def named(choices: Sequence[Any], name: object) -> Any:
+    """Return the choice with this name, or the first."""
+    return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Return an icon of ``gatehouse/icons.svg``, which screen readers skip."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', static("gatehouse/icons.svg"), name
+    )

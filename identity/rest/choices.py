@@ -1,0 +1,31 @@
+"""The field for one of a few words."""
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+MOST_LISTED: Final = 20  # choices that a message names
+_QUOTED: Final = 64  # characters of a wrong value that a message repeats
+
+
+class Choice(serializers.ChoiceField):
+    """One of some words. The message about another value names them if there are few."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if data == "" and self.allow_blank:
+            return ""
+        try:
+            return self.choice_strings_to_values[str(data)]
+        except KeyError:
+            raise serializers.ValidationError(self._describe(str(data)), code="invalid_choice") from None
+
+    def _describe(self, text: str) -> str:
+        message = f'"{text[:_QUOTED]}" is not a valid choice'
+        if len(self.choices) > MOST_LISTED:
+            return message
+        return f"{message}: use {_join([str(choice) or 'an empty string' for choice in self.choices])}"
+
+
+def _join(words: list[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -1,0 +1,68 @@
+"""The fields and parameters of a request that nothing declares, so the API ignores them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from identity.rest import declarations
+
+_MOST_NAMES: Final = 20
+_LONGEST_NAME: Final = 64  # characters
+_LONGEST: Final = 1_000  # characters of all names
+_PLAIN: Final = "[]"  # besides letters, digits and ``.``, ``_``, ``-``, ``~``
+
+
+def describe(view: Any, request: Request) -> str:
+    """Return the unknown names as the value of a header; an empty string if there are none.
+
+    Commas separate the names. Every character that could end a name or the header is percent-encoded. A
+    parameter of the query string begins with a question mark. ``+5`` stands for five more names.
+    """
+    shown: list[str] = []
+    length = others = 0
+    for mark, name in [*_find_in_query(view, request), *_find_in_body(view, request)]:
+        text = mark + quote(name[:_LONGEST_NAME], safe=_PLAIN)
+        length += len(text) + len(", ")
+        if others or len(shown) == _MOST_NAMES or length > _LONGEST:
+            others += 1
+        else:
+            shown.append(text)
+    return ", ".join([*shown, f"+{others}"] if others else shown)
+
+
+def _find_in_query(view: Any, request: Request) -> Iterator[tuple[str, str]]:
+    if request.META.get("QUERY_STRING"):
+        known = set(declarations.get_parameter_names(view, str(request.method)))
+        yield from (("?", name) for name in request.query_params if name not in known)
+
+
+def _find_in_body(view: Any, request: Request) -> Iterator[tuple[str, str]]:
+    serializer = declarations.get_request_serializer(view, request)
+    if serializer is None:
+        return
+    try:
+        body = request.data
+    except APIException:  # the request was refused before its body was read
+        return
+    yield from (("", path) for path in _compare(serializer, body, ""))
+
+
+def _compare(serializer: Any, data: Any, path: str) -> Iterator[str]:
+    """Return the paths of the members that a serializer, or one inside it, does not declare."""
+    if isinstance(data, list):
+        child = getattr(serializer, "child", None)
+        for index, item in enumerate(data) if hasattr(child, "fields") else ():
+            yield from _compare(child, item, f"{path}[{index}]")
+    fields = getattr(serializer, "fields", None)
+    if not isinstance(data, Mapping) or fields is None:
+        return
+    known = fields.keys() | getattr(serializer, "second_names", {}).keys()
+    for name, value in data.items():
+        below = f"{path}.{name}" if path else name
+        if name not in known:
+            yield below
+        elif isinstance(value, Mapping | list):
+            yield from _compare(fields.get(name), value, below)
