@@ -5,12 +5,15 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 
+from identity.core import impacts
+from identity.operator_kit.algorithms import algorithm_choices
+from identity.operator_kit.json_field import JSONField
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.resources import services
 from identity.resources.models import Resource, Scope
-from identity.resources.serializers import ResourceSerializer, ScopeSerializer
+from identity.resources.serializers import ROLE_CLAIMS, ResourceSerializer, ScopeSerializer
 
 
 class SettingsForm(forms.Form):
@@ -24,6 +27,31 @@ class SettingsForm(forms.Form):
         required=False,
         label="Default resource",
         help_text="For requests that name no resource. A tenant has at most one default resource.",
+    )
+
+    access_token_signing_alg = forms.ChoiceField(
+        label="Algorithm of access tokens",
+        required=False,
+        choices=algorithm_choices("The tenant's default"),
+        help_text="Choose RS256 for APIs and gateways that verify no other.",
+    )
+
+
+class ClaimsForm(forms.Form):
+    """The claims in access tokens of a resource."""
+
+    claims = forms.MultipleChoiceField(
+        label="Roles in claims",
+        required=False,
+        choices=[(name, name) for name in ROLE_CLAIMS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    custom_claims = JSONField(
+        required=False,
+        label="Custom claims",
+        help_text='A JSON list, such as [{"name": "plan", "source": "user.custom_data.plan", '
+        '"into": ["access_token"]}]',
+        widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
     )
 
 
@@ -56,6 +84,13 @@ def _change(submission: Submission) -> str:
     return "The API resource is changed."
 
 
+def _change_claims(submission: Submission) -> str:
+    claims = {**submission.fields, "custom_claims": submission.fields["custom_claims"] or []}
+    fields = validate(ResourceSerializer, claims, submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
+    return "The claims are changed."
+
+
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
     return "The API resource is deleted."
@@ -79,21 +114,29 @@ def _is_unprotected(row: Any) -> bool:
 class ResourceAdmin(Pages):
     """API resources and their scopes."""
 
-    section = "Access"
+    section = "API resources & roles"
     title = "API resources"
+    empty = "An API resource is an API that accepts access tokens of this tenant."
     list_display = ("name", "indicator", "access_token_ttl", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "indicator")
-    fields = (
-        "id", "name", "indicator", "access_token_ttl", "is_default", "is_protected", "created_at",
-        "updated_at",
-    )  # fmt: skip
+    field_groups = (
+        ("API resource", ("name", "indicator", "is_default", "is_protected")),
+        ("Access tokens", ("access_token_ttl", "claims", "custom_claims")),
+        ("Record", ("created_at", "updated_at", "id")),
+    )
 
     operations = (
         Operation(
             "change", "Edit API resource", "Issued tokens keep their lifetime.", _change,
             form=SettingsForm,
             initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
+            sentence="Edit {name}",
+        ),
+        Operation(
+            "claims", "Edit claims", "Access tokens from now on have the changed claims.", _change_claims,
+            form=ClaimsForm,
+            initial=lambda row: {"claims": row.claims, "custom_claims": row.custom_claims},
         ),
         Operation(
             "add-scope", "Add scope", "Users and applications have the scope once one of their roles has it.",
@@ -102,7 +145,8 @@ class ResourceAdmin(Pages):
         Operation(
             "delete", "Delete API resource",
             "Deletes the API resource and its scopes, which are also removed from all roles.", _remove,
-            is_possible=_is_unprotected, is_destructive=True,
+            is_possible=_is_unprotected, is_destructive=True, sentence="Delete {name}",
+            impact=impacts.measure,
         ),
         Operation(
             "create", "Create API resource", "Applications get tokens for it once a role has its scopes.",
@@ -123,7 +167,9 @@ class ResourceAdmin(Pages):
 class ScopeAdmin(Pages):
     """The scopes of all resources."""
 
-    section = "Access"
+    section = "API resources & roles"
+    place = 1
+    empty = "Add scopes on the page of an API resource."
     list_display = ("name", "resource", "description", "created_at")
     list_select_related = ("resource",)
     search_fields = ("name", "description", "resource__name")
@@ -132,7 +178,7 @@ class ScopeAdmin(Pages):
         Operation(
             "delete", "Delete scope",
             "Removes the scope from all roles, and from tokens issued from now on.", _remove_scope,
-            is_possible=_is_unprotected, is_destructive=True,
+            is_possible=_is_unprotected, is_destructive=True, impact=impacts.measure,
         ),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from django.db import models
 from identity.core.models import EditableModel, TenantManager
 
 MAX_TTL: Final = 30 * 24 * 3600  # seconds
+_EMPTY_LIST: Final = models.Value([], models.JSONField())
 
 
 class Resource(EditableModel):
@@ -17,6 +18,12 @@ class Resource(EditableModel):
     access_token_ttl = models.PositiveIntegerField(default=3600)
     is_default = models.BooleanField(default=False)
     is_protected = models.BooleanField(default=False, editable=False)
+    # The algorithm (RFC 7518) of its access tokens. Without one, the tenant's default algorithm.
+    access_token_signing_alg = models.CharField(max_length=16, blank=True, default="", db_default="")
+    # Which of the claims ``roles`` and ``groups`` its access tokens have, and claims that administrators
+    # declared.
+    claims = models.JSONField(default=list, db_default=_EMPTY_LIST)
+    custom_claims = models.JSONField(default=list, db_default=_EMPTY_LIST)
 
     objects = TenantManager()
 

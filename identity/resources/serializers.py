@@ -1,16 +1,22 @@
 """Serializers of API resources and scopes."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rest_framework import serializers
 
+from database import ids
 from identity.core import tenancy
-from identity.resources.models import MAX_TTL
-from identity.rest.fields import Description, Flag, Line, Name, WholeNumber
+from identity.core.errors import FieldError
+from identity.resources.custom_claims import ApiClaimSerializer, CustomClaims
+from identity.resources.models import MAX_TTL, Resource, Scope
+from identity.rest.choices import Choice
+from identity.rest.fields import Description, Flag, Line, Name, SigningAlgorithm, WholeNumber
 from identity.rest.serializers import Record
 
 _ORGANIZATION_PREFIX: Final = "urn:service:organization:"
 _MIN_TTL: Final = 60
+ROLE_CLAIMS: Final = ("roles", "groups")
 
 
 class Indicator(Line):
@@ -39,9 +45,19 @@ class ResourceSerializer(Record):
     indicator = Indicator(max_length=2048)
     access_token_ttl = WholeNumber(required=False, min_value=_MIN_TTL, max_value=MAX_TTL)
     is_default = Flag(required=False)
+    access_token_signing_alg = SigningAlgorithm(
+        help_text="The algorithm of its access tokens. Empty: the tenant's default algorithm"
+    )
+    claims = serializers.ListField(child=Choice(choices=ROLE_CLAIMS), required=False, max_length=20)
+    custom_claims = CustomClaims(child=ApiClaimSerializer())
     scope_count = serializers.IntegerField(read_only=True)
 
     create_only = ("indicator",)
+    unique = {"indicator": lambda indicator: Resource.objects.filter(indicator=indicator)}
+
+    def validate_claims(self, names: list[str]) -> list[str]:
+        """Return the names, each once."""
+        return list(dict.fromkeys(names))
 
 
 class ScopeName(Name):
@@ -64,6 +80,12 @@ class ScopeSerializer(Record):
     description = Description()
     resource_id = serializers.UUIDField(read_only=True)
     updated_at = None  # type: ignore[assignment]  # the interface shows no such field
+
+    def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
+        """Return the error of a name that another scope of the API resource in the path has."""
+        resource_id = ids.parse(self.context["view"].kwargs["resource_pk"])
+        if "name" in values and Scope.objects.filter(resource=resource_id, name=values["name"]).exists():
+            yield FieldError("name", "already exists", "not_unique")
 
 
 class BriefScopeSerializer(serializers.Serializer[None]):

@@ -1,10 +1,13 @@
 """Creating, changing and deleting resources and scopes, and the resource of the management API."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.utils.module_loading import import_string
 
 from audit.events import Event
 from identity.core import records, tenancy
@@ -44,14 +47,27 @@ def provision() -> None:
         Scope.objects.create(resource=resource, name=name, description=description, is_protected=True)
 
 
-@transaction.atomic
 def create(**fields: Any) -> Resource:
     """Create a resource. A new default resource replaces the current one.
+
+    If its algorithm has no key, the first one is created before anything else.
 
     Raises:
         Invalid: another resource has the indicator.
 
     """
+    _ensure_key(fields)
+    return _create(fields)
+
+
+def _ensure_key(fields: Mapping[str, Any]) -> None:
+    """Create the key of the algorithm that a resource names, before any transaction."""
+    if algorithm := fields.get("access_token_signing_alg"):
+        import_string(settings.ENSURE_SIGNING_KEY)(algorithm)
+
+
+@transaction.atomic
+def _create(fields: Mapping[str, Any]) -> Resource:
     resource = Resource(**fields)
     if resource.is_default:
         _unset_other_defaults(resource)
@@ -66,9 +82,10 @@ def _unset_other_defaults(resource: Resource) -> None:
     others.update(is_default=False, version=F("version") + 1)
 
 
-@transaction.atomic
 def change(resource: Resource, fields: dict[str, object], *, expected: frozenset[int] | None) -> None:
     """Change a resource. A new default resource replaces the current one.
+
+    If its algorithm has no key, the first one is created before anything else.
 
     Raises:
         Protected: the resource is the management API, whose name cannot be changed.
@@ -77,6 +94,12 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
     """
     if resource.is_protected and fields.get("name", resource.name) != resource.name:
         raise Protected
+    _ensure_key(fields)
+    _change(resource, fields, expected)
+
+
+@transaction.atomic
+def _change(resource: Resource, fields: dict[str, object], expected: frozenset[int] | None) -> None:
     if fields.get("is_default"):
         _unset_other_defaults(resource)
     records.change(resource, fields, event=Event.RESOURCE_UPDATE, expected=expected)

@@ -6,14 +6,17 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html
 
+from identity.core import impacts
 from identity.operator_kit import routes
+from identity.operator_kit.badges import GOOD, QUIET, badge
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.timestamps import format_utc
-from identity.sessions import services
+from identity.sessions import services, sign_out
 from identity.sessions.models import Session
 from identity.users import identifiers
 from identity.users.models import User
@@ -40,13 +43,20 @@ def _end(submission: Submission) -> str:
     return "The session has ended."
 
 
+def _sign_out(submission: Submission) -> str:
+    sign_out.sign_out(submission.row, expected=submission.expected)
+    return "The user is signed out everywhere."
+
+
 def _end_all(submission: Submission) -> str:
     return f"{services.end_all(submission.row)} sessions have ended."
 
 
 @admin.register(Session)
 class SessionAdmin(Pages):
-    section = "People"
+    section = "Users"
+    place = 1
+    empty = "A session begins when a user signs in."
     list_display = ("user", "state", "signed_in", "last_used_at", "ip", "browser")
     list_display_links = ("user",)
     list_filter = (LiveFilter, "auth_time")
@@ -54,10 +64,11 @@ class SessionAdmin(Pages):
     search_fields = ("user__search_text",)
     search_help_text = "Part of a username, name, email or phone, or the sid of a token"
     ordering = ("-expires_at", "-pk")
-    fields = (
-        "id", "user", "state", "signed_in", "methods", "last_used_at", "expires_at", "ended_at", "ip",
-        "user_agent",
-    )  # fmt: skip
+    field_groups = (
+        ("Session", ("user_link", "state", "methods", "signed_in", "last_used_at", "expires_at", "ended_at")),
+        ("Browser", ("ip", "user_agent")),
+        ("Record", ("id",)),
+    )
     operations = (
         Operation(
             "end", "End session",
@@ -84,6 +95,10 @@ class SessionAdmin(Pages):
             queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
         return queryset, False
 
+    @admin.display(description="User")
+    def user_link(self, session: Session) -> str:
+        return format_html('<a href="{}">{}</a>', routes.row_url(session.user), session.user)
+
     @admin.display(description="State")
     def state(self, session: Session) -> str:
         return _state(session)
@@ -109,10 +124,10 @@ def _signed_in(session: Session) -> str:
 
 def _state(session: Session) -> str:
     if session.ended_at is not None:
-        return "Ended"
+        return badge("Ended", QUIET)
     if session.user.is_suspended or session.user.epoch != session.epoch:
-        return "Ended, with all of the user's"
-    return "Expired" if session.expires_at <= timezone.now() else "Live"
+        return badge("Ended, with all of the user's", QUIET)
+    return badge("Expired", QUIET) if session.expires_at <= timezone.now() else badge("Live", GOOD)
 
 
 def _build_user_panels(user: User) -> list[Panel]:
@@ -139,7 +154,14 @@ register_operations(
     Operation(
         "end-sessions", "End sessions",
         "Signs the user out of every browser. Applications with offline access keep it. To end that too, "
-        "set a password or suspend the user.",
+        "sign the user out everywhere.",
         _end_all, is_destructive=True, bulk_label=("End sessions of", "users"),
+        sentence="End sessions of {name}",
+    ),
+    Operation(
+        "sign-out", "Sign out everywhere",
+        "Ends every session and refresh token at once. The user can sign in again.",
+        _sign_out, is_destructive=True, bulk_label=("Sign", "users out everywhere"),
+        impact=impacts.measure_end,
     ),
 )  # fmt: skip

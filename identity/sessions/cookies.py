@@ -37,7 +37,7 @@ def _read(request: HttpRequest, kind: str) -> str:
     return value if len(value) <= _MAX_LENGTH[kind] else ""
 
 
-def _write(response: HttpResponseBase, kind: str, value: str, seconds: int) -> None:
+def _write(response: HttpResponseBase, kind: str, value: str, seconds: int | None) -> None:
     response.set_cookie(
         _name(kind),
         value,
@@ -60,9 +60,14 @@ def get_known_users(request: HttpRequest) -> KnownUsers:
     return known_users.parse(value) if value else NO_KNOWN_USERS
 
 
-def set_sign_in(request: HttpRequest, response: HttpResponseBase, user: User, token: str) -> None:
-    """Set the secret of a new session, and add the user to the known users."""
-    _write(response, "session", token, settings.SESSION_ABSOLUTE_SECONDS)
+def set_sign_in(
+    request: HttpRequest, response: HttpResponseBase, user: User, token: str, *, seconds: int | None
+) -> None:
+    """Set the secret of a new session, and add the user to the known users.
+
+    The cookie lives for ``seconds``, or until the browser closes: see ``lifetimes.get_cookie_seconds``.
+    """
+    _write(response, "session", token, seconds)
     _write(response, "known", get_known_users(request).cookie_with(user), _KNOWN_SECONDS)
 
 

@@ -1,13 +1,14 @@
 """Browser sessions of end users."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 
+from database.clock import SecondsAgo, limited
 from identity.core.models import TenantManager, TenantModel
 from identity.users.models import User
 
@@ -15,15 +16,26 @@ from identity.users.models import User
 UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 
 
+# When the user signed in last. A sign-in that renews a session sets ``updated_at``, except on a node of
+# release 0.1.3.
+_SIGNED_IN_AT: Final = Greatest("updated_at", "auth_time")
+
+
 class SessionQuerySet(models.QuerySet["Session"]):
     """Queries for sessions."""
 
     def live(self) -> Self:
-        """Return the sessions that are valid by the clock of the database."""
-        return self.filter(
+        """Return the sessions that are valid by the clock of the database.
+
+        The smaller lifetimes hold, of the installation and of the tenant. A change counts at once.
+        """
+        idle = limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS)
+        absolute = limited("tenant__session_absolute_seconds", settings.SESSION_ABSOLUTE_SECONDS)
+        return self.alias(signed_in_at=_SIGNED_IN_AT).filter(
             ended_at=None,
             expires_at__gt=Now(),
-            last_used_at__gt=Now() - timedelta(seconds=settings.SESSION_IDLE_SECONDS),
+            last_used_at__gt=SecondsAgo(idle),
+            signed_in_at__gt=SecondsAgo(absolute),
             user__is_suspended=False,
             user__epoch=F("epoch"),
         )
@@ -41,6 +53,8 @@ class Session(TenantModel):
     last_used_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    # Whether the cookie outlives the browser, as the user chose. Null: the tenant did not ask.
+    keep_signed_in = models.BooleanField(null=True)
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
 

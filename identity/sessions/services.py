@@ -3,32 +3,58 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from audit import context, log
 from audit.events import Event
 from database import ids
-from database.statements import Insert
+from database.clock import limited
+from database.statements import AtomicChange, Insert
 from identity.core.errors import ServiceError
-from identity.core.tenant_statements import Select, text
+from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
 _insert: Final = Insert(Session)
 _live: Final = Select(
-    lambda: Session.objects.live().filter(token_hash=text("token_hash")).select_related("user")[:1]
+    lambda: (
+        Session.objects.live()
+        .filter(token_hash=text("token_hash"))
+        .select_related("user")
+        .annotate(idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS))[:1]
+    )
+)
+# These columns are compared in the UPDATE itself. PostgreSQL reads them again after waiting for a concurrent
+# sign-out or sign-in, unlike the rows of the subquery. A sign-in sets ``updated_at``. With a provider,
+# ``auth_time`` may be earlier or unknown.
+_END_NAMED: Final = AtomicChange(
+    Update(
+        lambda: Session.objects.filter(
+            Exists(Session.objects.live().filter(pk=OuterRef("pk"))),
+            pk=uuid("pk"),
+            user_id=uuid("user_id"),
+            ended_at=None,
+            auth_time__lt=moment("signed_in_before"),
+            updated_at__lt=moment("signed_in_before"),
+        ),
+        ended_at=Now(),
+    ),
+    log.INSERT,
 )
 _SIGN_IN_COLUMNS: Final = (
     *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
+    *("updated_at", "keep_signed_in"),
 )
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
+_TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a session with a short lifetime stays live in use
 
 
 class NoSuchSession(ServiceError):
@@ -43,19 +69,28 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def start(
-    user: User, *, amr: list[str], auth_time: datetime | None = None, replacing: Session | None = None
+def start(  # noqa: PLR0913 - what a session stores of the sign-in
+    user: User,
+    *,
+    amr: list[str],
+    auth_time: datetime | None = None,
+    replacing: Session | None = None,
+    seconds: int = settings.SESSION_ABSOLUTE_SECONDS,
+    keep_signed_in: bool | None = None,
 ) -> tuple[Session, str]:
     """Start a session and return it with the secret for the browser's cookie (256 bits).
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
-    Otherwise it is ended.
+    Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
+    ``lifetimes``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
         replacing = None
     session, token = _new(user, amr=amr, auth_time=auth_time)
+    session.expires_at = session.last_used_at + timedelta(seconds=seconds)
+    session.keep_signed_in = keep_signed_in
     if replacing is not None:
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
@@ -78,7 +113,7 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
         amr=amr,
         auth_time=auth_time or now,
         last_used_at=now,
-        expires_at=now + timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS),
+        updated_at=now,
         ip=origin.ip,
         user_agent=origin.user_agent,
     )
@@ -88,9 +123,15 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
 def find(token: str) -> Session | None:
     """Return the live session of a cookie, with its user, and update ``last_used_at``."""
     session = _live.first(token_hash=_hash(token))
-    if session is not None and timezone.now() - session.last_used_at > TOUCH_AFTER:
+    if session is not None and _is_outdated(session):
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())
     return session
+
+
+def _is_outdated(session: Any) -> bool:
+    """Return whether the stored time of the last use is too old for the lifetime of the session."""
+    precision = min(TOUCH_AFTER, timedelta(seconds=session.idle_seconds / _TOUCHES_PER_LIFETIME))
+    return bool(timezone.now() - session.last_used_at > precision)
 
 
 @transaction.atomic
@@ -98,6 +139,21 @@ def end(session: Session) -> None:
     """End a session, which invalidates its cookie and its access tokens."""
     if Session.objects.filter(pk=session.pk, ended_at=None).update(ended_at=Now()):
         log.record(Event.SESSION_END, user_id=session.user_id, session_id=session.pk)
+
+
+def end_named(session_id: UUID, *, user_id: UUID, signed_in_before: datetime, application_id: UUID) -> bool:
+    """End a live session of a user who signed in before this time, at the request of an application.
+
+    Return false if there is none. A concurrent sign-in in the browser of the session keeps it.
+    """
+    entry = log.new_entry(
+        Event.SESSION_END, user_id=user_id, application_id=application_id, session_id=session_id
+    )
+    values = {"pk": session_id, "user_id": user_id, "signed_in_before": signed_in_before}
+    if not _END_NAMED(values, entry):
+        return False
+    log.count(entry)
+    return True
 
 
 def end_by_id(user: User, session_id: str) -> None:
