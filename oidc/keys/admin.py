@@ -1,23 +1,52 @@
 """Signing keys, for operators. Nothing here reads a private half."""
 
-from typing import Any
+from typing import Any, Final
 
+from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
-from identity.operator_kit.operations import Operation, Submission
+from identity.operator_kit import health, routes
+from identity.operator_kit.algorithms import algorithm_choices
+from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Link
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
+_ROTATE_DAYS: Final = 90
 
-def _prepare(submission: Submission) -> str:
-    return f"Key {services.prepare().pk} is published. It becomes active at the next rotation."
+
+class AlgorithmForm(forms.Form):
+    """An algorithm that has keys, or the tenant's default."""
+
+    algorithm = forms.ChoiceField(required=False, choices=algorithm_choices("The tenant's default"))
+
+
+class NewAlgorithmForm(forms.Form):
+    """An algorithm to sign with besides the default one."""
+
+    algorithm = forms.ChoiceField(
+        choices=[(name, name) for name in ("RS256", "PS256", "EdDSA", "ES256")],
+        help_text="RS256 is the one that every client of OpenID Connect knows.",
+    )
+
+
+def _add(submission: Submission) -> str:
+    algorithm = submission.fields["algorithm"]
+    services.ensure(algorithm)
+    return f"There is a key for {algorithm}. Applications and API resources may name it now."
+
+
+def _prepare(submission: Submission) -> ShowRow:
+    key = services.prepare(submission.fields["algorithm"])
+    return ShowRow(f"Key {key.pk} is published. It becomes active at the next rotation.", key)
 
 
 def _rotate(submission: Submission) -> str:
-    return f"Key {services.rotate().pk} is now active."
+    return f"Key {services.rotate(submission.fields['algorithm']).pk} is now active."
 
 
 def _remove(submission: Submission) -> str:
@@ -25,37 +54,64 @@ def _remove(submission: Submission) -> str:
     return "The key is deleted."
 
 
+def _find_due() -> list[health.Problem]:
+    """Return the tenant's default key if it has signed for longer than it should."""
+    page = Link("Rotate signing keys", routes.operation_url(SigningKey, "rotate", None))
+    detail = f"Rotate it about every {_ROTATE_DAYS} days. Tokens that it signed stay valid."
+    keys = SigningKey.objects.default().only("activated_at", "created_at")
+    ages = [(timezone.now() - (key.activated_at or key.created_at)).days for key in keys]
+    texts = [f"The signing key has been in use for {days} days." for days in ages if days >= _ROTATE_DAYS]
+    return [health.Problem(text, detail, page) for text in texts]
+
+
+health.register("keys.view_signingkey", _find_due)
+
+
 @admin.register(SigningKey)
 class SigningKeyAdmin(Pages):
-    """Signing keys: the active one, the next one and those before."""
+    """Signing keys: the active ones, the next ones and those before."""
 
-    section = "Applications"
+    section = "Settings"
+    place = 2
     title = "Signing keys"
-    list_display = ("id", "status", "created_at", "activated_at", "retired_at")
+    list_display = ("algorithm", "status", "default", "created_at", "activated_at", "retired_at", "id")
+    list_display_links = ("algorithm",)
     ordering = ("status", "-created_at", "-pk")  # active, next, previous: also the alphabetical order
     fields = (
-        "id", "status", "algorithm", "created_at", "activated_at", "retired_at", "safe_to_delete",
+        "id", "status", "algorithm", "default", "created_at", "activated_at", "retired_at", "safe_to_delete",
     )  # fmt: skip
     operations = (
         Operation(
             "prepare", "Prepare next key",
             "Publishes it in the key set, so that applications know it before a rotation makes it active.",
-            _prepare, needs_row=False,
+            _prepare, form=AlgorithmForm, needs_row=False,
         ),
         Operation(
             "rotate", "Rotate signing keys",
             "The next key becomes active, or a new one if there is none. Tokens of the old one stay valid.",
-            _rotate, needs_row=False, is_destructive=True,
+            _rotate, form=AlgorithmForm, needs_row=False, is_destructive=True,
+        ),
+        Operation(
+            "add", "Add algorithm",
+            "Creates a key that is published and active at once. The tenant's default stays as it is. The "
+            "active key of an algorithm cannot be deleted, only rotated.",
+            _add, form=NewAlgorithmForm, needs_row=False,
         ),
         Operation(
             "delete", "Delete signing key", "Tokens that this key signed are refused at once, everywhere.",
             _remove, is_possible=lambda key: key.status != SigningKey.Status.ACTIVE, is_destructive=True,
+            impact=usage.get_impact,
         ),
     )  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the keys without the columns that the pages do not show."""
         return super().get_queryset(request).defer("public_jwk", "sealed_private_key")
+
+    @admin.display(description="Default", boolean=True)
+    def default(self, key: SigningKey) -> bool:
+        """Whether the key signs unless an application or API resource names an algorithm."""
+        return key.is_default and key.status == SigningKey.Status.ACTIVE
 
     @admin.display(description="Safe to delete")
     def safe_to_delete(self, key: SigningKey) -> str:

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class KeysConfig(AppConfig):
-    """The ES256 keys that tokens are signed with."""
+    """The keys that tokens are signed with."""
 
     name = "oidc.keys"
 

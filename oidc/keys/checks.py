@@ -17,10 +17,11 @@ def signing_keys() -> Iterator[CheckMessage]:
     active: set[str] = set()
     undecryptable: dict[str, list[str]] = {SigningKey.Status.ACTIVE: [], SigningKey.Status.NEXT: []}
     for key in keys.order_by("tenant__slug"):
-        if key.status == SigningKey.Status.ACTIVE:
+        if key.status == SigningKey.Status.ACTIVE and key.is_default:
             active.add(str(key.tenant_id))
-        if not signing.can_decrypt(key):
-            undecryptable[key.status].append(key.tenant.slug)
+        of_status = undecryptable[key.status]
+        if not signing.can_decrypt(key) and key.tenant.slug not in of_status:
+            of_status.append(key.tenant.slug)
     slugs = Tenant.objects.exclude(pk__in=active).order_by("slug").values_list("slug", flat=True)
     if slugs:
         yield Error(

@@ -1,6 +1,6 @@
-"""Compact JWS (RFC 7515) with ES256 (RFC 7518 section 3.4): bytes in, bytes out, no database.
+"""Compact JWS (RFC 7515): bytes in, bytes out, no database.
 
-Parsing is strict: one algorithm, one type, no ``crit``, nothing fetched from a header.
+Parsing is strict: a known algorithm, one type, no ``crit``, nothing fetched from a header.
 """
 
 import base64
@@ -13,14 +13,11 @@ from typing import Any, Final
 
 import orjson
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
-from cryptography.hazmat.primitives.hashes import SHA256
 
-_COORDINATE_BYTES: Final = 32
+from oidc.keys.algorithms import SIGNERS
+
 _LONGEST: Final = 16_384
 _COMPACT: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
-_ES256: Final = ec.ECDSA(SHA256())
 
 
 class InvalidToken(Exception):
@@ -34,6 +31,7 @@ class Parsed:
     Requests share one object, so its claims are read-only.
     """
 
+    alg: str
     kid: str
     typ: str
     claims: Mapping[str, Any]
@@ -62,12 +60,11 @@ def decode(text: str) -> bytes:
     return value
 
 
-def sign(claims: dict[str, Any], *, typ: str, kid: str, key: ec.EllipticCurvePrivateKey) -> str:
-    """Return the compact JWS of a claim set."""
-    header = {"alg": "ES256", "typ": typ, "kid": kid}
+def sign(claims: dict[str, Any], *, typ: str, kid: str, algorithm: str, key: Any) -> str:
+    """Return the compact JWS of a claim set. The key is one of the algorithm's."""
+    header = {"alg": algorithm, "typ": typ, "kid": kid}
     signing_input = f"{encode(orjson.dumps(header))}.{encode(orjson.dumps(claims))}"
-    r, s = decode_dss_signature(key.sign(signing_input.encode(), _ES256))
-    signature = r.to_bytes(_COORDINATE_BYTES, "big") + s.to_bytes(_COORDINATE_BYTES, "big")
+    signature = SIGNERS[algorithm].sign(key, signing_input.encode())
     return f"{signing_input}.{encode(signature)}"
 
 
@@ -75,7 +72,7 @@ def parse(token: str) -> Parsed:
     """Split a token into its parts without verifying it.
 
     Raises:
-        InvalidToken: it is not a compact JWS whose header names ES256, a type and a key.
+        InvalidToken: it is not a compact JWS whose header names a known algorithm, a type and a key.
 
     """
     if len(token) > _LONGEST or not _COMPACT.fullmatch(token):
@@ -83,13 +80,12 @@ def parse(token: str) -> Parsed:
     signing_input, _, signature = token.rpartition(".")
     header_text, _, payload_text = signing_input.partition(".")
     header, claims = _object(header_text), _object(payload_text)
-    # RFC 8725 section 3.1: the verifier chooses the algorithm, never the token.
-    if header.get("alg") != "ES256" or "crit" in header:
-        raise InvalidToken("not signed with ES256")
-    kid, typ = header.get("kid"), header.get("typ")
+    alg, kid, typ = header.get("alg"), header.get("kid"), header.get("typ")
+    if not isinstance(alg, str) or alg not in SIGNERS or "crit" in header:
+        raise InvalidToken("not signed with a known algorithm")
     if not isinstance(kid, str) or not isinstance(typ, str):
         raise InvalidToken("no kid or typ")
-    return Parsed(kid, typ, MappingProxyType(claims), signing_input.encode(), decode(signature))
+    return Parsed(alg, kid, typ, MappingProxyType(claims), signing_input.encode(), decode(signature))
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -102,18 +98,17 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
-def verify(parsed: Parsed, key: ec.EllipticCurvePublicKey) -> None:
-    """Verify the signature of a token.
+def verify(parsed: Parsed, *, algorithm: str, key: Any) -> None:
+    """Verify the signature of a token with a public key and the algorithm of this key.
 
     Raises:
-        InvalidToken: the signature is wrong.
+        InvalidToken: the header names another algorithm, or the signature is wrong.
 
     """
-    if len(parsed.signature) != 2 * _COORDINATE_BYTES:
-        raise InvalidToken("the signature has the wrong length")
-    r = int.from_bytes(parsed.signature[:_COORDINATE_BYTES], "big")
-    s = int.from_bytes(parsed.signature[_COORDINATE_BYTES:], "big")
+    # RFC 8725 section 3.1: the verifier chooses the algorithm, never the token.
+    if parsed.alg != algorithm:
+        raise InvalidToken("another algorithm than that of the key")
     try:
-        key.verify(encode_dss_signature(r, s), parsed.signing_input, _ES256)
+        SIGNERS[algorithm].verify(key, parsed.signature, parsed.signing_input)
     except InvalidSignature:
         raise InvalidToken("the signature is wrong") from None

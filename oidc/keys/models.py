@@ -6,6 +6,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
+from identity.core.algorithms import Algorithm
 from identity.core.models import TenantManager, TenantModel
 
 
@@ -13,22 +14,26 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
     """Queries for signing keys."""
 
     def active(self) -> Self:
-        """Return the one key that signs new tokens."""
+        """Return the keys that sign new tokens, one for each algorithm."""
         return self.filter(status=SigningKey.Status.ACTIVE)
 
+    def default(self) -> Self:
+        """Return the one active key that signs unless an application or API resource names an algorithm."""
+        return self.active().filter(is_default=True)
+
     def next(self) -> Self:
-        """Return the key that the next rotation activates, if there is one."""
+        """Return the keys that the next rotations activate, at most one for each algorithm."""
         return self.filter(status=SigningKey.Status.NEXT)
 
     def in_order(self) -> Self:
-        """Return the active key, the next one, then the previous ones, newest first."""
+        """Return the active keys, the next ones, then the previous ones, newest first."""
         return self.order_by("status", "-created_at", "-pk")  # by status: active, next, previous
 
 
 class SigningKey(TenantModel):
-    """An ECDSA P-256 key pair. Its id is the ``kid``; its private key is encrypted at rest.
+    """A key pair. Its id is the ``kid``; its private key is encrypted at rest.
 
-    The key set contains it as soon as it exists.
+    The key set contains it as soon as it exists. It is used with one algorithm only (RFC 8725 section 3.1).
     """
 
     class Status(models.TextChoices):
@@ -38,6 +43,12 @@ class SigningKey(TenantModel):
         NEXT = "next"
         PREVIOUS = "previous"
 
+    algorithm = models.CharField(
+        max_length=16, default=Algorithm.ES256, db_default=Algorithm.ES256, editable=False
+    )
+    # Counts only while the key is active. Nodes of 0.1.3, which serve while all keys are ES256, write keys
+    # without it and activate them, so it is true until another algorithm exists.
+    is_default = models.BooleanField(default=True, db_default=True, editable=False)
     status = models.CharField(max_length=8, choices=Status, default=Status.NEXT)
     activated_at = models.DateTimeField(null=True, editable=False)
     retired_at = models.DateTimeField(null=True, editable=False)
@@ -50,10 +61,15 @@ class SigningKey(TenantModel):
         indexes = [models.Index(fields=["tenant"], name="signing_key_of_tenant")]
         constraints = [
             models.UniqueConstraint(
-                fields=["tenant"], condition=Q(status="active"), name="signing_key_one_active"
+                fields=["tenant", "algorithm"], condition=Q(status="active"), name="signing_key_active_unique"
             ),
             models.UniqueConstraint(
-                fields=["tenant"], condition=Q(status="next"), name="signing_key_one_next"
+                fields=["tenant", "algorithm"], condition=Q(status="next"), name="signing_key_next_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["tenant"],
+                condition=Q(status="active", is_default=True),
+                name="signing_key_one_default",
             ),
             models.CheckConstraint(
                 condition=Q(status="next", activated_at=None, retired_at=None)
@@ -65,11 +81,6 @@ class SigningKey(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.pk} ({self.status})"
-
-    @property
-    def algorithm(self) -> str:
-        """The JWS algorithm (RFC 7518 section 3.4)."""
-        return "ES256"
 
     @property
     def published_at(self) -> datetime:

@@ -1,15 +1,23 @@
 """Preparing, rotating and deleting signing keys."""
 
+from typing import Final
+
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from audit import log
 from audit.events import Event
 from identity.core import records, tenancy
+from identity.core.algorithms import Algorithm
 from identity.core.errors import ServiceError
 from identity.tenants.models import Tenant
 from oidc.keys import signing
 from oidc.keys.models import SigningKey
+
+# The migration of the first release whose nodes know other algorithms than ES256.
+_ALGORITHMS: Final = "keys.0003_algorithms"
 
 
 class KeyIsActive(ServiceError):
@@ -17,6 +25,14 @@ class KeyIsActive(ServiceError):
 
     reason = "key_is_active"
     message = "the active signing key cannot be deleted: rotate first"
+
+
+class UpgradeInProgress(ServiceError):
+    """A node of an older release serves, which knows no algorithm but ES256."""
+
+    status = 503
+    reason = "upgrade_in_progress"
+    message = "a node of an older release still serves: replace it, wait three minutes and try again"
 
 
 class NextKeyCannotBeDecrypted(ServiceError):
@@ -28,46 +44,110 @@ class NextKeyCannotBeDecrypted(ServiceError):
 
 def provision() -> None:
     """Create the first key of a new tenant."""
-    _activate(signing.generate())
+    _activate(signing.generate(), is_default=True)
 
 
-@transaction.atomic
-def prepare() -> SigningKey:
-    """Publish the key that the next rotation activates, and return it.
+def get_default_algorithm() -> str:
+    """Return the algorithm of tokens for which neither application nor API resource names another."""
+    found = SigningKey.objects.default().values_list("algorithm", flat=True).first()
+    return found or Algorithm.ES256.value
 
-    There is at most one: a second call returns the same key.
+
+def prepare(algorithm: str = "") -> SigningKey:
+    """Publish the key that the next rotation of an algorithm activates, and return it.
+
+    There is at most one: a second call returns the same key. Without an algorithm, it is the default one.
+
+    Raises:
+        UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
+
     """
-    _lock_keys()
-    prepared = SigningKey.objects.next().first()
-    if prepared is not None:
-        return prepared
-    key = signing.generate()
-    key.save(force_insert=True)
-    log.record(Event.SIGNING_KEY_PREPARE, kid=key.pk)
-    return key
+    algorithm = algorithm or get_default_algorithm()
+    new = None if _has_next_key(algorithm) else _generate(algorithm)
+    return _prepare(algorithm, new) or prepare(algorithm)  # again, if the next key was deleted meanwhile
 
 
 @transaction.atomic
-def rotate() -> SigningKey:
-    """Retire the active key and return its successor: the next key if there is one, else a new one.
+def _prepare(algorithm: str, new: SigningKey | None) -> SigningKey | None:
+    _lock_keys()
+    prepared = SigningKey.objects.next().filter(algorithm=algorithm).first()
+    if prepared is not None or new is None:
+        return prepared
+    new.save(force_insert=True)
+    log.record(Event.SIGNING_KEY_PREPARE, kid=new.pk, algorithm=algorithm)
+    return new
 
-    The retired key stays in the key set, because the tokens it signed are still valid.
+
+def rotate(algorithm: str = "") -> SigningKey:
+    """Retire the active key of an algorithm and return its successor: the next key, or else a new one.
+
+    The retired key stays in the key set, because the tokens it signed are still valid. If the algorithm has
+    no active key, its first one becomes active. Without an algorithm, it is the default one.
 
     Raises:
         NextKeyCannotBeDecrypted: the private key of the next key cannot be decrypted.
+        UpgradeInProgress: a node of an older release serves, and the new key would not be ES256.
 
     """
+    algorithm = algorithm or get_default_algorithm()
+    new = None if _has_next_key(algorithm) else _generate(algorithm)
+    return _rotate(algorithm, new) or rotate(algorithm)  # again, if the next key was deleted meanwhile
+
+
+@transaction.atomic
+def _rotate(algorithm: str, new: SigningKey | None) -> SigningKey | None:
+    """Rotate to the next key or, without one, to the new one. Return None if there is neither."""
     _lock_keys()
-    key = SigningKey.objects.next().first()
+    key = SigningKey.objects.next().filter(algorithm=algorithm).first() or new
     if key is None:
-        key = signing.generate()
-    elif not signing.can_decrypt(key):
+        return None
+    if key is not new and not signing.can_decrypt(key):
         raise NextKeyCannotBeDecrypted
+    was_default = not SigningKey.objects.default().exclude(algorithm=algorithm).exists()
     now = timezone.now()
-    SigningKey.objects.active().update(status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now)
-    _activate(key)
-    log.record(Event.SIGNING_KEY_ROTATE, kid=key.pk)
+    SigningKey.objects.active().filter(algorithm=algorithm).update(
+        status=SigningKey.Status.PREVIOUS, retired_at=now, updated_at=now
+    )
+    _activate(key, is_default=was_default)
+    log.record(Event.SIGNING_KEY_ROTATE, kid=key.pk, algorithm=algorithm)
     return key
+
+
+def ensure(algorithm: str) -> None:
+    """Create the first key of an algorithm, active at once, unless the algorithm has an active key.
+
+    Call it outside any transaction: an RSA key takes up to half a second.
+
+    Raises:
+        UpgradeInProgress: a node of an older release serves, and the key would not be ES256.
+
+    """
+    if not _has_active_key(algorithm):
+        _activate_first(_generate(algorithm))
+
+
+@transaction.atomic
+def _activate_first(new: SigningKey) -> None:
+    _lock_keys()
+    if not _has_active_key(new.algorithm):
+        _activate(new, is_default=not SigningKey.objects.default().exists())
+        log.record(Event.SIGNING_KEY_ROTATE, kid=new.pk, algorithm=new.algorithm)
+
+
+def _has_next_key(algorithm: str) -> bool:
+    return SigningKey.objects.next().filter(algorithm=algorithm).exists()
+
+
+def _has_active_key(algorithm: str) -> bool:
+    return SigningKey.objects.active().filter(algorithm=algorithm).exists()
+
+
+@transaction.atomic
+def make_default(algorithm: str) -> None:
+    """Make the active key of an algorithm the tenant's default. ``ensure`` has created it."""
+    _lock_keys()
+    SigningKey.objects.default().exclude(algorithm=algorithm).update(is_default=False)
+    SigningKey.objects.active().filter(algorithm=algorithm).update(is_default=True)
 
 
 @transaction.atomic
@@ -97,7 +177,20 @@ def _lock_keys() -> None:
     records.lock(Tenant(pk=tenancy.active_id()), expected=None)
 
 
-def _activate(key: SigningKey) -> None:
+def _generate(algorithm: str) -> SigningKey:
+    """Return an unsaved key. Nodes of 0.1.3 know only ES256 and would fail with another key, so none serves.
+
+    Raises:
+        UpgradeInProgress: a node of an older release serves.
+
+    """
+    if algorithm != Algorithm.ES256 and not import_string(settings.ALL_NODES_KNOW)(_ALGORITHMS):
+        raise UpgradeInProgress(headers={"Retry-After": "180"})
+    return signing.generate(algorithm)
+
+
+def _activate(key: SigningKey, *, is_default: bool) -> None:
     key.status = SigningKey.Status.ACTIVE
+    key.is_default = is_default
     key.activated_at = key.updated_at = timezone.now()
     key.save()

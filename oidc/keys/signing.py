@@ -5,11 +5,11 @@ Which key is active, and whether a key still exists, is read from the database e
 rotation or deletion on one worker takes effect on all workers at once.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
-from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -20,18 +20,31 @@ from jwcrypto.jwk import JWK
 
 from database import ids
 from identity.core import tenancy
+from identity.core.algorithms import Algorithm
 from identity.encryption import keyring
 from oidc.keys import jws
+from oidc.keys.algorithms import SIGNERS
 from oidc.keys.jws import InvalidToken, Parsed
 from oidc.keys.models import SigningKey
 
 PURPOSE: Final = "signing keys"
 
 
-def generate() -> SigningKey:
-    """Return an unsaved new key of the active tenant, with the status ``next``."""
-    key = SigningKey(tenant_id=tenancy.active_id())
-    private = ec.generate_private_key(ec.SECP256R1())
+@dataclass(frozen=True, slots=True)
+class LoadedKey:
+    """A private or public key, and its algorithm."""
+
+    algorithm: str
+    key: Any
+
+
+def generate(algorithm: str = Algorithm.ES256) -> SigningKey:
+    """Return an unsaved new key of the active tenant, with the status ``next``.
+
+    An RSA key takes up to half a second: generate it outside any transaction.
+    """
+    key = SigningKey(tenant_id=tenancy.active_id(), algorithm=algorithm)
+    private = SIGNERS[algorithm].generate()
     key.public_jwk = JWK.from_pyca(private.public_key()).export_public(as_dict=True)
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     key.sealed_private_key = keyring.encrypt(
@@ -59,6 +72,16 @@ def load(key_id: UUID) -> None:
     _private_key(tenancy.active_id(), key_id)
 
 
+def get_algorithm(key_id: UUID) -> str:
+    """Return the algorithm of a key of the active tenant.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no such key.
+
+    """
+    return _private_key(tenancy.active_id(), key_id).algorithm
+
+
 def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
     """Return the claims as a JWT of that type, signed by that key of the active tenant.
 
@@ -66,7 +89,8 @@ def sign(claims: dict[str, Any], *, typ: str, key_id: UUID) -> str:
         SigningKey.DoesNotExist: the tenant has no such key.
 
     """
-    return jws.sign(claims, typ=typ, kid=str(key_id), key=_private_key(tenancy.active_id(), key_id))
+    loaded = _private_key(tenancy.active_id(), key_id)
+    return jws.sign(claims, typ=typ, kid=str(key_id), algorithm=loaded.algorithm, key=loaded.key)
 
 
 def verify(token: str, *, typ: str) -> Parsed:
@@ -96,29 +120,27 @@ def _parse_and_verify(tenant_id: str, token: str) -> Parsed:
         key = _public_key(tenant_id, kid)
     except SigningKey.DoesNotExist:
         raise InvalidToken("no such key") from None
-    jws.verify(parsed, key)
+    jws.verify(parsed, algorithm=key.algorithm, key=key.key)
     return parsed
 
 
 @lru_cache(maxsize=4096)
-def _public_key(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePublicKey:
-    row = SigningKey.objects.only("public_jwk").get(tenant_id=tenant_id, pk=key_id)
-    key = JWK(**row.public_jwk).get_op_key("verify")
-    assert isinstance(key, ec.EllipticCurvePublicKey)  # noqa: S101 - generate() makes no other
-    return key
+def _public_key(tenant_id: str, key_id: UUID) -> LoadedKey:
+    row = SigningKey.objects.only("algorithm", "public_jwk").get(tenant_id=tenant_id, pk=key_id)
+    return LoadedKey(row.algorithm, JWK(**row.public_jwk).get_op_key("verify"))
 
 
-@lru_cache(maxsize=16_384)  # at 2.5 KB each
-def _private_key(tenant_id: str, key_id: UUID) -> ec.EllipticCurvePrivateKey:
-    row = SigningKey.objects.only("sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
-    return _decrypt(row, tenant_id)
+@lru_cache(maxsize=16_384)  # at 2.5 KB each, and 7 KB for RSA
+def _private_key(tenant_id: str, key_id: UUID) -> LoadedKey:
+    row = SigningKey.objects.only("algorithm", "sealed_private_key").get(tenant_id=tenant_id, pk=key_id)
+    return LoadedKey(row.algorithm, _decrypt(row, tenant_id))
 
 
-def _decrypt(row: SigningKey, tenant_id: str) -> ec.EllipticCurvePrivateKey:
+def _decrypt(row: SigningKey, tenant_id: str) -> Any:
     binding = _binding(tenant_id, row.pk)
     der = keyring.decrypt(row.sealed_private_key, purpose=PURPOSE, bound_to=binding)
     key = load_der_private_key(der, password=None)
-    assert isinstance(key, ec.EllipticCurvePrivateKey)  # noqa: S101 - generate() makes no other
+    assert isinstance(key, SIGNERS[row.algorithm].key_type)  # noqa: S101 - generate() makes no other
     return key
 
 

@@ -5,7 +5,7 @@ writes the hour of an expiry before it first signs a token with that expiry or a
 again for a longer lifetime. Rounding up to the full hour makes one row cover all requests of an hour, and
 unlike the longest lifetime that the tenant allows it does not keep a key of one-hour tokens for 30 days.
 
-No token is signed with a key that somebody saw unused and deleted. ``record`` writes only for the active key,
+No token is signed with a key that somebody saw unused and deleted. ``record`` writes only for an active key,
 and locks the key's row while it does (``FOR SHARE``; SQLite has one writer at a time). A rotation changes
 that row: it waits for a ``record`` that has begun, and a later ``record`` finds the successor. So the hours
 of a key are final when its rotation commits, and a key that is active cannot be deleted.
@@ -20,10 +20,10 @@ from django.db.models import Max
 from django.utils import timezone
 
 from database import ids
-from database.statements import Prepared, Statement
+from database.statements import Parameter, Prepared, Statement
 from identity.core import tenancy
+from identity.core.impacts import Impact
 from identity.core.tenant_statements import moment, text, uuid
-from oidc.keys import usage_in_log
 from oidc.keys.models import SigningKey, SigningKeyUsage
 
 _HOUR: Final = 3600
@@ -31,7 +31,8 @@ _MOST: Final = 16_384  # as many as there are private keys in memory
 _ATTEMPTS: Final = 10
 _INSERT: Final = """
 INSERT INTO keys_signingkeyusage (id, tenant_id, key_id, expires_at, created_at, updated_at)
-SELECT %s, tenant_id, id, %s, %s, %s FROM keys_signingkey WHERE tenant_id = %s AND status = 'active' {lock}
+SELECT %s, tenant_id, id, %s, %s, %s FROM keys_signingkey
+WHERE tenant_id = %s AND status = 'active' AND {which} {lock}
 ON CONFLICT (tenant_id, key_id, expires_at) DO UPDATE SET updated_at = EXCLUDED.updated_at
 RETURNING key_id
 """
@@ -39,14 +40,20 @@ _LOCK: Final = {"postgresql": "FOR SHARE", "sqlite": ""}
 
 
 class _Insert(Statement[Prepared]):
-    """The insert of a row for the active key."""
+    """The insert of a row for an active key: the one that a condition selects."""
+
+    def __init__(self, which: str, *parameters: Parameter) -> None:
+        super().__init__()
+        self.which: Final = which
+        self.parameters: Final = parameters
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
         now = moment("now")
-        parameters = [uuid("id"), moment("expires_at"), now, now, text("tenant_id")]
-        return Prepared(_INSERT.format(lock=_LOCK[database.vendor]), parameters, database)
+        parameters = [uuid("id"), moment("expires_at"), now, now, text("tenant_id"), *self.parameters]
+        statement = _INSERT.format(which=self.which, lock=_LOCK[database.vendor])
+        return Prepared(statement, parameters, database)
 
-    def __call__(self, expires_at: datetime) -> UUID | None:
+    def __call__(self, expires_at: datetime, algorithm: str) -> UUID | None:
         """Insert the row, or touch the one that is there. Return the id of the key.
 
         Return None if the key was retired while the statement waited for it.
@@ -56,6 +63,7 @@ class _Insert(Statement[Prepared]):
             "id": ids.new(),
             "tenant_id": tenancy.active_id(),
             "expires_at": expires_at,
+            "algorithm": algorithm,
             "now": timezone.now(),
         }
         with prepared.database.cursor() as cursor:
@@ -65,26 +73,29 @@ class _Insert(Statement[Prepared]):
         return key_id
 
 
-_insert: Final = _Insert()
+_insert_for_default: Final = _Insert("is_default")
+_insert_for_algorithm: Final = _Insert("algorithm = %s", text("algorithm"))
 # By tenant and key: the latest hour that this process has written. Tokens that expire by then need no write.
 _recorded: Final[dict[tuple[str, UUID], int]] = {}
 
 
-def record(key_id: UUID, *, exp: int) -> UUID:
-    """Record that the active key signs tokens with this ``exp``, and return the id of the key to sign with.
+def record(key_id: UUID | None, *, exp: int, algorithm: str = "") -> UUID:
+    """Record that an active key signs tokens with this ``exp``, and return the id of the key to sign with.
 
-    It is the given one unless that was retired. Call it before signing, outside any transaction.
+    It is the given one unless that was retired: then it is the active key of the algorithm or, without an
+    algorithm, the default key. Call it before signing, outside any transaction.
 
     Raises:
-        SigningKey.DoesNotExist: the tenant has no active key.
+        SigningKey.DoesNotExist: the tenant has no such key.
 
     """
     tenant_id = tenancy.active_id()
-    if exp <= _recorded.get((tenant_id, key_id), 0):
+    if key_id is not None and exp <= _recorded.get((tenant_id, key_id), 0):
         return key_id
     hour = -(-exp // _HOUR) * _HOUR
+    insert = _insert_for_algorithm if algorithm else _insert_for_default
     for _ in range(_ATTEMPTS):
-        active = _insert(datetime.fromtimestamp(hour, tz=UTC))
+        active = insert(datetime.fromtimestamp(hour, tz=UTC), algorithm)
         if active is not None:
             break
     else:
@@ -100,6 +111,13 @@ def get_last_expiry(key: SigningKey) -> datetime | None:
 
     Tokens that were revoked or whose session ended count until they expire.
     """
-    recorded = SigningKeyUsage.objects.filter(key=key).aggregate(last=Max("expires_at"))["last"]
-    expiries = [last for last in (recorded, usage_in_log.get_last_expiry(key)) if last is not None]
-    return max((last for last in expiries if last > timezone.now()), default=None)
+    unexpired = SigningKeyUsage.objects.filter(key=key, expires_at__gt=timezone.now())
+    last: datetime | None = unexpired.aggregate(last=Max("expires_at"))["last"]
+    return last
+
+
+def get_impact(key: SigningKey) -> Impact:
+    """Return the impact of deleting a key: the tokens that it signed are refused before they expire."""
+    last = get_last_expiry(key)
+    texts = [f"Tokens that would be valid until {last:%Y-%m-%d %H:%M} UTC are refused"] if last else []
+    return Impact(tokens_valid_until=last, sentences=tuple(texts))

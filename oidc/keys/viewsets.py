@@ -8,15 +8,16 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from identity.core.algorithms import Algorithm
 from identity.core.records import Stale
 from identity.rest.etags import expected_versions
-from identity.rest.fields import Timestamp
+from identity.rest.fields import SigningAlgorithm, Timestamp
 from identity.rest.viewsets import Row, TenantViewSet
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
 _DATES: Final = ("created_at", "published_at", "activated_at", "retired_at")
-_SHOWN: Final = ("id", "status", "algorithm", *_DATES)
+_SHOWN: Final = ("id", "status", "algorithm", "is_default", *_DATES)
 
 
 class SigningKeySerializer(serializers.Serializer[None]):
@@ -24,7 +25,8 @@ class SigningKeySerializer(serializers.Serializer[None]):
 
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=SigningKey.Status.choices)
-    algorithm = serializers.CharField()
+    algorithm = serializers.ChoiceField(choices=Algorithm.choices)
+    is_default = serializers.BooleanField()
     created_at = Timestamp()
     published_at = Timestamp()
     activated_at = Timestamp(allow_null=True)
@@ -38,14 +40,21 @@ class SigningKeyDetailSerializer(SigningKeySerializer):
     safe_to_delete_at = Timestamp(allow_null=True)
 
 
+class AlgorithmSerializer(serializers.Serializer[None]):
+    """The algorithm of a key to prepare or rotate."""
+
+    algorithm = SigningAlgorithm(help_text="Default: the tenant's default algorithm")
+
+
 class SigningKeyViewSet(TenantViewSet):
-    """Signing keys: the active key, the next key and previous keys."""
+    """Signing keys: the active keys, the next keys and previous keys."""
 
     model = SigningKey
     resource_name = "signing key"
     serializer_class = SigningKeySerializer
     pagination_class = None
-    request_serializers = {"prepare": None, "rotate": None}
+    request_serializers = {"prepare": AlgorithmSerializer, "rotate": AlgorithmSerializer}
+    optional_bodies = frozenset({"prepare", "rotate"})
     response_serializers = {"retrieve": SigningKeyDetailSerializer}
 
     def get_queryset(self) -> QuerySet[SigningKey]:
@@ -80,20 +89,30 @@ class SigningKeyViewSet(TenantViewSet):
 
     @action(methods=["post"], detail=False)
     def prepare(self, request: Request) -> Response:
-        """Publish the next key.
+        """Publish the next key of an algorithm.
 
         The next rotation makes this key active. A second call returns the same key.
         """
-        return Response(_to_row(services.prepare()))
+        return Response(_to_row(services.prepare(_get_algorithm(request))))
 
     @action(methods=["post"], detail=False)
     def rotate(self, request: Request) -> Response:
-        """Rotate the keys: activate the next key, or a new one if none was published.
+        """Rotate the keys of an algorithm: activate the next key, or a new one if none was published.
 
-        Tokens that the previous key signed stay valid until it is deleted.
+        Tokens that the previous key signed stay valid until it is deleted. An algorithm without a key gets
+        its first one.
         """
-        return Response(_to_row(services.rotate()))
+        return Response(_to_row(services.rotate(_get_algorithm(request))))
+
+
+def _get_algorithm(request: Request) -> str:
+    """Return the algorithm that the body names, or an empty string."""
+    serializer = AlgorithmSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    algorithm: str = serializer.validated_data.get("algorithm", "")
+    return algorithm
 
 
 def _to_row(key: SigningKey) -> Row:
-    return {name: getattr(key, name) for name in _SHOWN}
+    is_default = key.is_default and key.status == SigningKey.Status.ACTIVE
+    return {name: getattr(key, name) for name in _SHOWN} | {"is_default": is_default}

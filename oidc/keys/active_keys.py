@@ -1,0 +1,25 @@
+"""Which algorithms a tenant has active keys for, and which keys."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from identity.core.algorithms import Algorithm
+from identity.core.tenant_statements import SelectValues, text
+from oidc.keys.models import SigningKey
+
+_OF_ALGORITHM: Final = SelectValues(
+    lambda: SigningKey.objects.active().filter(algorithm=text("algorithm")).values_list("pk")
+)
+_ALGORITHMS: Final = SelectValues(lambda: SigningKey.objects.active().values_list("algorithm"))
+
+
+def find_id(algorithm: str) -> UUID | None:
+    """Return the id of the active key of an algorithm, or None if there is none."""
+    rows: list[Any] = _OF_ALGORITHM.all(algorithm=algorithm)
+    return rows[0][0] if rows else None
+
+
+def get_algorithms() -> list[str]:
+    """Return ES256 and the other algorithms that have an active key."""
+    active = {algorithm for (algorithm,) in _ALGORITHMS.all()} | {Algorithm.ES256.value}
+    return [algorithm for algorithm in Algorithm.values if algorithm in active]
