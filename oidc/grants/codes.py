@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from audit import log
@@ -17,9 +17,8 @@ from database.statements import AtomicChange, Insert
 from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session
 from oidc.applications.models import Application
-from oidc.grants import families, requests, revoked_tokens
+from oidc.grants import families, requests, revoked_tokens, token_columns
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
-from oidc.keys.models import SigningKey
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
 _insert: Final = Insert(AuthorizationCode, expires_at=Now() + _LIFETIME)
@@ -29,8 +28,9 @@ _of_client: Final = Select(
             code_hash=text("code_hash"), application__client_id=text("client_id")
         )
         .select_related("user", "session", "application")
+        .defer(*token_columns.NOT_WITH_CODES)
         .annotate(
-            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
+            **token_columns.get_signing_keys(),
             is_live=ExpressionWrapper(
                 Q(
                     expires_at__gt=Now(),
@@ -57,15 +57,17 @@ _consume_for_family: Final = AtomicChange(_redeem, families.INSERT, log.INSERT)
 
 @dataclass(frozen=True, slots=True)
 class FoundCode:
-    """A code as it is now, with its user, session and application, and the tenant's active signing key.
+    """A code as it is now, with its user, session and application, and the signing keys.
 
     ``is_live``: it has not expired, its session has not ended and its user may sign in. It may have been
-    redeemed.
+    redeemed. ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the application's own
+    algorithm.
     """
 
     row: AuthorizationCode
     is_live: bool
     active_key_id: UUID
+    own_key_id: UUID | None
 
 
 def _hash(code: str) -> str:
@@ -115,7 +117,9 @@ def issue(  # noqa: PLR0913 - what a code is bound to
 def find(code: str, *, client_id: str) -> FoundCode | None:
     """Return a code that was issued to the application with this client id, redeemed or not."""
     row: Any = _of_client.first(code_hash=_hash(code), client_id=client_id)
-    return FoundCode(row, bool(row.is_live), row.active_key_id) if row else None
+    if row is None:
+        return None
+    return FoundCode(row, bool(row.is_live), row.active_key_id, row.own_key_id)
 
 
 def redeem(
@@ -137,6 +141,13 @@ def redeem(
         return False
     log.count(entry)
     return True
+
+
+def find_last_application(session: Session) -> Application | None:
+    """Return the application that a session got its last code for; none if that was too long ago."""
+    codes = AuthorizationCode.objects.filter(session=session).select_related("application")
+    last = codes.order_by("-pk").first()
+    return None if last is None else last.application
 
 
 def revoke_issued(code: AuthorizationCode) -> None:

@@ -45,9 +45,8 @@ def get_connections(user: User) -> list[Connection]:
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:
         targets = sorted(consent.targets.all(), key=lambda target: (target.created_at, target.pk))
-        names = {name for target in targets for name in target.scopes}
         connections[consent.application_id] = Connection(
-            consent.application, consent.created_at, set(consent.scopes) - names, targets
+            consent.application, consent.created_at, set(consent.scopes), targets
         )
     for family in RefreshFamily.objects.live().filter(user=user).select_related("application"):
         if family.application.is_third_party and family.application_id not in connections:
@@ -99,9 +98,6 @@ def revoke_target(user: User, application_id: str, target_id: str) -> Applicatio
     target = next((row for row in targets if row.pk == pk), None)
     if consent is None or target is None:
         raise NotConnected
-    # Rows of earlier releases repeat the names here, where they would count as scopes of no target.
-    consent.scopes = [name for name in consent.scopes if name not in target.scopes]
-    consent.save(update_fields=["scopes"])
     target.delete()
     facts = (
         {"resource_id": target.resource_id}

@@ -39,11 +39,7 @@ class GrantedTarget:
 
 @dataclass(frozen=True, slots=True)
 class GrantedConsent:
-    """A user's consent to an application: names of identity scopes, and targets by the target's id.
-
-    ``identity`` of an older row can also contain names that were granted for targets (see ``Consent``). A
-    target's scope never has the name of an identity scope, so callers look up identity scopes only.
-    """
+    """A user's consent to an application: names of identity scopes, and targets by the target's id."""
 
     id: UUID
     created_at: datetime

@@ -14,7 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import BooleanField, ExpressionWrapper, F, Q, Subquery
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from audit import log
@@ -22,18 +22,17 @@ from audit.events import Event
 from audit.models import Entry
 from database import ids
 from database.statements import AtomicChange, Insert
-from identity.core.tenant_statements import Select, Update, number, text, uuid
+from identity.core.tenant_statements import Select, Update, duration, number, text, uuid
 from identity.encryption import keyring
 from identity.sessions.models import Session
+from oidc.applications import lifetimes
 from oidc.applications.models import Application
+from oidc.grants import token_columns
 from oidc.grants.models import RefreshFamily
 from oidc.keys import jws
-from oidc.keys.models import SigningKey
 
 _PURPOSE: Final = "refresh tokens"
 _TOKEN: Final = re.compile(r"([0-9a-f-]{36})\.(0|[1-9][0-9]{0,8})\.([0-9a-f]{8})\.([A-Za-z0-9_-]{43})")
-_IDLE: Final = timedelta(seconds=settings.REFRESH_TOKEN_IDLE_SECONDS)
-_ABSOLUTE: Final = timedelta(seconds=settings.REFRESH_TOKEN_ABSOLUTE_SECONDS)
 _GRACE: Final = timedelta(seconds=settings.REFRESH_TOKEN_GRACE_SECONDS)
 
 
@@ -41,15 +40,20 @@ def _is_unexpired() -> Q:
     return Q(ended_at=None, idle_expires_at__gt=Now(), expires_at__gt=Now())
 
 
-INSERT: Final = Insert(RefreshFamily, idle_expires_at=Now() + _IDLE, expires_at=Now() + _ABSOLUTE)
+INSERT: Final = Insert(
+    RefreshFamily,
+    idle_expires_at=Now() + duration("idle_lifetime"),
+    expires_at=Now() + duration("absolute_lifetime"),
+)
 _of_client: Final = Select(
     lambda: (
         RefreshFamily.objects.filter(pk=uuid("pk"), application__client_id=text("client_id"))
         .select_related("user", "application")
+        .defer(*token_columns.NOT_WITH_FAMILIES)
         .annotate(
-            active_key_id=Subquery(SigningKey.objects.active().values("pk")[:1]),
+            **token_columns.get_signing_keys(),
             is_live=ExpressionWrapper(
-                _is_unexpired() & Q(user__is_suspended=False, user__epoch=F("epoch")),
+                _is_unexpired() & lifetimes.are_kept() & Q(user__is_suspended=False, user__epoch=F("epoch")),
                 output_field=BooleanField(),
             ),
             in_grace=ExpressionWrapper(Q(rotated_at__gt=Now() - _GRACE), output_field=BooleanField()),
@@ -65,7 +69,7 @@ _ROTATE: Final = AtomicChange(
         generation=F("generation") + 1,
         key_id=text("key_id"),
         rotated_at=Now(),
-        idle_expires_at=Now() + _IDLE,
+        idle_expires_at=Now() + duration("idle_lifetime"),
     ),
     log.INSERT,
 )
@@ -81,16 +85,18 @@ _END: Final = AtomicChange(
 
 @dataclass(frozen=True, slots=True)
 class FoundFamily:
-    """A refresh family as it is now, with its user and application, and the tenant's active signing key.
+    """A refresh family as it is now, with its user and application, and the signing keys.
 
     ``is_live``: it has not ended or expired, and its user may sign in. ``in_grace``: the token before the
-    newest is still accepted.
+    newest is still accepted. ``active_key_id`` is the tenant's default key, ``own_key_id`` that of the
+    application's own algorithm.
     """
 
     row: RefreshFamily
     is_live: bool
     in_grace: bool
     active_key_id: UUID
+    own_key_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,7 @@ def new_family(  # noqa: PLR0913 - one parameter a column
     consent_id: UUID | None,
 ) -> RefreshFamily:
     """Return an unsaved family for a code that granted ``offline_access``; redeeming the code inserts it."""
-    return RefreshFamily(
+    family = RefreshFamily(
         pk=family_id,
         application=application,
         user_id=session.user_id,
@@ -162,12 +168,17 @@ def new_family(  # noqa: PLR0913 - one parameter a column
         amr=session.amr,
         consent_id=consent_id,
     )
+    family.idle_lifetime = lifetimes.get_refresh_idle(application)
+    family.absolute_lifetime = lifetimes.get_refresh_absolute(application)
+    return family
 
 
 def find(family_id: UUID, *, client_id: str) -> FoundFamily | None:
     """Return a family of the application with this client id."""
     row: Any = _of_client.first(pk=family_id, client_id=client_id)
-    return FoundFamily(row, row.is_live, row.in_grace, row.active_key_id) if row else None
+    if row is None:
+        return None
+    return FoundFamily(row, row.is_live, row.in_grace, row.active_key_id, row.own_key_id)
 
 
 def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcome, RefreshFamily]:
@@ -183,24 +194,36 @@ def rotate(family: RefreshFamily, generation: int, entry: Entry) -> tuple[Outcom
     if current_state is None or not current_state.is_live:
         return Outcome.REFUSED, family
     current = current_state.row
-    if generation == current.generation - 1 and current_state.in_grace:
-        log.write(entry)
-        return Outcome.REPEATED, current
-    if generation != current.generation:
-        reason = "replayed" if generation < current.generation else "unknown_generation"
-        end(
-            current.pk,
-            reason=reason,
-            user_id=current.user_id,
-            application_id=current.application_id,
-        )
-    return Outcome.REFUSED, current
+    if end_if_misused(current_state, generation) or generation == current.generation:
+        return Outcome.REFUSED, current
+    log.write(entry)
+    return Outcome.REPEATED, current
+
+
+def end_if_misused(found: FoundFamily, generation: int) -> bool:
+    """End a family if the presented generation is not accepted, and return whether it was ended."""
+    family = found.row
+    if generation == family.generation or (generation == family.generation - 1 and found.in_grace):
+        return False
+    end(
+        family.pk,
+        reason="replayed" if generation < family.generation else "unknown_generation",
+        user_id=family.user_id,
+        application_id=family.application_id,
+    )
+    return True
 
 
 def _try_rotate(family: RefreshFamily, entry: Entry) -> bool:
     """Advance to the next generation in one UPDATE. Return false if another request did so first."""
     key_id = keyring.current_id()
-    if not _ROTATE({"pk": family.pk, "generation": family.generation, "key_id": key_id}, entry):
+    facts = {
+        "pk": family.pk,
+        "generation": family.generation,
+        "key_id": key_id,
+        "idle_lifetime": lifetimes.get_refresh_idle(family.application),
+    }
+    if not _ROTATE(facts, entry):
         return False
     log.count(entry)
     family.generation += 1

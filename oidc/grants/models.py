@@ -3,6 +3,7 @@
 A refresh family has one row, however often it is used. Access and ID tokens are not stored.
 """
 
+from datetime import timedelta
 from typing import Self
 
 from django.conf import settings
@@ -121,6 +122,10 @@ class RefreshFamily(TenantModel):
     # row, or if the application was first-party then.
     consent_id = models.UUIDField(null=True)
 
+    # The lifetimes of a family that is not stored yet.
+    idle_lifetime: timedelta
+    absolute_lifetime: timedelta
+
     objects = TenantManager.from_queryset(RefreshFamilyQuerySet)()
 
     class Meta:
@@ -151,11 +156,7 @@ class RevokedToken(TenantModel):
 
 
 class Consent(TenantModel):
-    """A user's consent to an application: the identity scopes here, the rest in ``targets``.
-
-    Until the contract migration of 0.1.3 has run, ``scopes`` of older rows also repeats names of scopes that
-    were granted at targets. Nothing reads these copies.
-    """
+    """A user's consent to an application: the identity scopes here, the rest in ``targets``."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="consents")
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")

@@ -69,6 +69,18 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
     return _newest.first(browser=browser)
 
 
+def find_application(browser: str, request_id: UUID) -> Application | None:
+    """Return the application of a request of this browser, even if the request has expired."""
+    if not browser:
+        return None
+    row = (
+        AuthorizationRequest.objects.filter(browser=browser, pk=request_id)
+        .select_related("application")
+        .first()
+    )
+    return None if row is None else row.application
+
+
 def record_sign_in(request: AuthorizationRequest, session: Session) -> None:
     """Record that the user signed in for this request. A consent of another user is withdrawn."""
     _RECORD_SIGN_IN(pk=request.pk, session_id=session.pk)

@@ -11,14 +11,14 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 
 from database import ids
 from identity.core import tenancy
-from identity.core.tenant_statements import Select, moment, text, uuid
+from identity.core.tenant_statements import Select, text, uuid
 from identity.sessions.models import Session
 from identity.users.models import User
 from oidc.applications.models import Application
-from oidc.grants.models import Consent, ConsentTarget, RefreshFamily, RevokedToken
+from oidc.grants.models import RefreshFamily, RevokedToken
 from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
-from oidc.provider import tokens
+from oidc.provider import bearer_consents, tokens
 
 LEEWAY: Final = 5  # seconds of clock skew between nodes
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ class ApplicationGone(InvalidBearer):
 class Principal:
     """The user and application of a valid access token.
 
-    ``application_name`` and ``application_type`` are empty unless ``authenticate`` was told to read them.
+    ``userinfo_alg`` is empty if userinfo is not signed. The name and type are empty unless requested.
     """
 
     user: User
@@ -45,6 +45,8 @@ class Principal:
     application_name: str = ""
     application_type: str = ""
     is_third_party: bool = False
+    userinfo_alg: str = ""
+    custom_claims: tuple[dict[str, Any], ...] = ()
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -76,6 +78,8 @@ def authenticate(token: str, *, with_names: bool = False) -> Principal:
         user.application_key,
         parsed.claims,
         is_third_party=user.application_is_third_party,
+        userinfo_alg=user.application_userinfo_alg,
+        custom_claims=tuple(user.application_custom_claims),
         application_name=user.application_name if with_names else "",
         application_type=user.application_type if with_names else "",
     )
@@ -193,23 +197,6 @@ def _consent_values(claims: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _consents() -> QuerySet[Consent]:
-    return Consent.objects.filter(
-        Q(pk=uuid("consent_id")) | Q(created_at__lte=moment("agreed_before")),
-        user=OuterRef("pk"),
-        application__client_id=text("client_id"),
-    )
-
-
-def _targets() -> QuerySet[ConsentTarget]:
-    return ConsentTarget.objects.filter(
-        pk=uuid("target_id"),
-        organization=uuid("organization_id"),
-        consent__user=OuterRef("pk"),
-        consent__application__client_id=text("client_id"),
-    )
-
-
 def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
     """Return the user of a token, annotated with all that must be true for the token to be valid."""
     grant = live_grants().filter(pk=uuid("grant_id"), user=OuterRef("pk"))
@@ -217,8 +204,11 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
         key_is_listed=Exists(SigningKey.objects.filter(pk=uuid("kid"))),
         application_key=_application_column("pk"),
         application_is_third_party=_application_column("is_third_party"),
+        application_userinfo_alg=_application_column("userinfo_signed_response_alg"),
+        application_custom_claims=_application_column("custom_claims"),
         consent_is_live=ExpressionWrapper(
-            Q(Exists(_consents())) | Q(Exists(_targets())), output_field=BooleanField()
+            Q(Exists(bearer_consents.of_token())) | Q(Exists(bearer_consents.targets_of_token())),
+            output_field=BooleanField(),
         ),
         grant_is_live=Exists(grant),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),

@@ -3,18 +3,37 @@
 from collections.abc import Collection
 from typing import Any, Final
 
+from identity.users import profile
 from identity.users.models import User
-from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
+from oidc.provider.scopes import (
+    ADDRESS,
+    EMAIL,
+    GROUPS,
+    ORGANIZATION_ROLES,
+    ORGANIZATIONS,
+    PHONE,
+    PROFILE,
+    ROLES,
+)
 
 _RELEASED: Final = {
-    PROFILE: ("name", "username", "picture", "gender", "updated_at"),
+    PROFILE: (
+        *("name", "username", "preferred_username", "picture", "gender", "updated_at"),
+        *(name for name in profile.TEXTS if name != "gender"),
+    ),
     EMAIL: ("email", "email_verified"),
     PHONE: ("phone_number", "phone_number_verified"),
     ORGANIZATIONS: ("organizations",),
     ORGANIZATION_ROLES: ("organization_roles",),
+    ADDRESS: (profile.ADDRESS,),
+    ROLES: (ROLES,),
+    GROUPS: (GROUPS,),
 }
 # An ID token may be forwarded and logged, so a scope releases fewer claims in it than at userinfo.
-_IN_ID_TOKEN: Final = ("name", "username", "picture", "email", "email_verified")
+_IN_ID_TOKEN: Final = (
+    *("name", "username", "preferred_username", "picture", "email", "email_verified"),
+    *(ROLES, GROUPS),
+)
 
 SCOPE_OF: Final = {name: scope for scope, names in _RELEASED.items() for name in names}
 
@@ -32,11 +51,13 @@ def get_id_token_names(scopes: Collection[str], requested: Collection[str] = ())
 def get_values(user: User, names: Collection[str]) -> dict[str, Any]:
     """Return those of the named claims that have a value for the user (OpenID Connect Core 5.1)."""
     gender = user.custom_data.get("gender")
-    claims: dict[str, Any] = {
+    claims: dict[str, Any] = user.profile | {
         "name": user.name,
         "username": user.username,
+        # Core 5.1. Many applications read this claim and no ``username``.
+        "preferred_username": user.username,
         "picture": user.avatar,
-        "gender": gender if isinstance(gender, str) else None,
+        "gender": user.profile.get("gender") or (gender if isinstance(gender, str) else None),
         # Core 5.1: a number of seconds, not a string.
         "updated_at": int(user.updated_at.timestamp()),
     }

@@ -8,6 +8,13 @@ from oidc.provider import claims, scopes
 
 _SUB: Final = "sub"
 _ACR: Final = "acr"
+# Nodes of release 0.1.3, which may redeem a code of this node, fail on names that they do not know. They
+# ignore other members, so a grant keeps the newer names in members of their own.
+_OF_0_1_3: Final = {
+    *("name", "username", "picture", "gender", "updated_at", "email", "email_verified", "phone_number"),
+    *("phone_number_verified", "organizations", "organization_roles"),
+}
+_NEWER: Final = {"userinfo": "newer_at_userinfo", "id_token": "newer_in_id_token"}
 
 
 class Malformed(ValueError):
@@ -28,8 +35,11 @@ class ClaimsRequest:
     @property
     def as_json(self) -> dict[str, list[str]]:
         """The JSON that is stored with a grant."""
-        by_place = {"userinfo": list(self.userinfo), "id_token": list(self.id_token)}
-        return {place: names for place, names in by_place.items() if names}
+        by_place: dict[str, list[str]] = {}
+        for place, names in (("userinfo", self.userinfo), ("id_token", self.id_token)):
+            for name in names:
+                by_place.setdefault(place if name in _OF_0_1_3 else _NEWER[place], []).append(name)
+        return by_place
 
     def get_scopes_beyond(self, requested: tuple[str, ...]) -> list[str]:
         """Return the scopes that release the requested claims, without those in ``requested``."""
@@ -62,7 +72,10 @@ def from_document(document: dict[str, Any]) -> ClaimsRequest:
 
 def from_json(stored: dict[str, list[str]]) -> ClaimsRequest:
     """Return the request that is stored with a grant."""
-    return ClaimsRequest(tuple(stored.get("userinfo", ())), tuple(stored.get("id_token", ())))
+    userinfo, id_token = (
+        (*stored.get(place, ()), *stored.get(_NEWER[place], ())) for place in ("userinfo", "id_token")
+    )
+    return ClaimsRequest(userinfo, id_token)
 
 
 def demands_acr(document: dict[str, Any]) -> bool:

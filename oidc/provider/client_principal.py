@@ -51,7 +51,7 @@ class ClientPrincipal:
     conditions: Mapping[str, bool]
 
     is_authenticated = True  # for REST framework
-    vouches_for_addresses = True  # emails and phones of users it creates count as verified
+    vouches_for_addresses = True  # emails and phones of users it creates count as proven
 
     @property
     def scopes(self) -> frozenset[str]:

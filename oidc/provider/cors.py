@@ -1,7 +1,7 @@
 """Cross-origin reads (Fetch standard) of the endpoints that applications in browsers call.
 
-Pages on the origin of a registered redirect URI may read responses. Credentials are never allowed, because
-these endpoints use no cookies.
+Pages on the origin of a registered redirect URI may read responses. A view that reads no cookie may allow
+requests with credentials, because some libraries always send them (keycloak-js).
 """
 
 from collections.abc import Callable
@@ -14,8 +14,11 @@ from oidc.applications.models import Application
 View = Callable[[HttpRequest], HttpResponse]
 
 
-def cross_origin(methods: str) -> Callable[[View], View]:
-    """Let pages on registered origins read the responses of a view, and respond to preflight requests."""
+def cross_origin(methods: str, *, allows_credentials: bool = False) -> Callable[[View], View]:
+    """Let pages on registered origins read the responses of a view, and respond to preflight requests.
+
+    ``allows_credentials`` is only for views that read no cookie: the browser then sends its cookies too.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -28,6 +31,8 @@ def cross_origin(methods: str) -> Callable[[View], View]:
                 response = view(request)
             if origin is not None and _is_registered(origin):
                 response["Access-Control-Allow-Origin"] = origin
+                if allows_credentials:
+                    response["Access-Control-Allow-Credentials"] = "true"
                 if request.method == "OPTIONS":
                     response["Access-Control-Allow-Methods"] = methods
                     response["Access-Control-Allow-Headers"] = "Authorization, Content-Type"

@@ -2,21 +2,23 @@
 
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from identity.core import tenancy
-from oidc.provider.scopes import IDENTITY_SCOPES
+from identity.users import profile
+from oidc.keys import active_keys
+from oidc.provider.authorization.response import MODES
+from oidc.provider.scopes import GROUPS, IDENTITY_SCOPES, ROLES
 from oidc.provider.token.endpoint import GRANTS
 from oidc.public_json import cacheable_json
 
 _SUPPORTED: Final[dict[str, Any]] = {
     "scopes_supported": list(IDENTITY_SCOPES),
     "response_types_supported": ["code"],
-    "response_modes_supported": ["query", "fragment"],
+    "response_modes_supported": list(MODES),
     "grant_types_supported": list(GRANTS),
     "subject_types_supported": ["public"],
     "id_token_signing_alg_values_supported": ["ES256"],
@@ -46,6 +48,10 @@ _SUPPORTED: Final[dict[str, Any]] = {
         "amr",
         "sid",
         "at_hash",
+        "azp",
+        "preferred_username",
+        *(name for name in profile.TEXTS if name != "gender"),
+        *(profile.ADDRESS, ROLES, GROUPS),
     ],
     "claims_parameter_supported": True,
     "revocation_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post", "none"],
@@ -65,9 +71,19 @@ _ENDPOINTS: Final = {
 }
 
 
+def get_addresses() -> dict[str, str]:
+    """Return the addresses of the tenant's endpoints, by their names in the document."""
+    issuer, prefix = tenancy.active().issuer, get_script_prefix()  # which the operators' site does not have
+    return {name: f"{issuer}/{reverse(route).removeprefix(prefix)}" for name, route in _ENDPOINTS.items()}
+
+
 @csrf_exempt  # so that POST gets 405 instead of 403 for a missing CSRF token
 @require_safe
 def discovery(request: HttpRequest) -> HttpResponse:
     """Return the provider metadata of this tenant. Its URLs come from the settings."""
-    addresses = {name: f"{settings.BASE_URL}{reverse(route)}" for name, route in _ENDPOINTS.items()}
-    return cacheable_json(request, {"issuer": tenancy.active().issuer} | addresses | _SUPPORTED)
+    document = {"issuer": tenancy.active().issuer} | get_addresses() | _SUPPORTED
+    algorithms = active_keys.get_algorithms()
+    if len(algorithms) > 1:
+        document["id_token_signing_alg_values_supported"] = algorithms
+        document["userinfo_signing_alg_values_supported"] = algorithms
+    return cacheable_json(request, document)

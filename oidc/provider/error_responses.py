@@ -5,21 +5,23 @@ from functools import wraps
 from typing import Any, Final
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
 from identity.http.error_page import error_page
-from identity.http.responses import redirect
 from identity.limits.services import TooMany
+from oidc.provider import client_responses
+from oidc.provider.authorization.response import Refused
 from oidc.provider.bearer import InvalidBearer
 from oidc.provider.errors import (
-    ErrorRedirect,
     InsufficientScope,
     InvalidClient,
     MissingToken,
     OAuthError,
     Unanswerable,
+    UnknownRedirectUri,
     WrongMethod,
 )
 from oidc.provider.parameters import InvalidParameters
@@ -75,19 +77,24 @@ def bearer_errors(view: View) -> View:
 
 
 def page_errors(*, title: Promise, message: Promise, next_step: Promise) -> Callable[[PageView], PageView]:
-    """Return the errors of a view as a redirect to the client or, if that is not possible, as a page."""
+    """Return the errors of a view as a response to the client or, if that is not possible, as a page."""
 
     def decorate(view: PageView) -> PageView:
         @wraps(view)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             try:
                 return view(request, *args, **kwargs)
-            except ErrorRedirect as error:
-                return redirect(error.location)
+            except Refused as error:
+                return client_responses.send(request, error.response)
             except (InvalidParameters, Unanswerable) as error:
                 full_message = f"{message} {error}"
                 return error_page(
-                    request, 400, title=str(title), message=full_message, next_step=str(next_step)
+                    request,
+                    400,
+                    title=str(title),
+                    message=full_message,
+                    next_step=str(next_step),
+                    developer=_describe_for_developer(error),
                 )
             except TooMany as error:
                 return _too_many_page(request, error)
@@ -133,12 +140,24 @@ def _challenge(error: str, description: str, *, status: int, scope: str = "") ->
     return oauth_error(error, description, status=status, headers={"WWW-Authenticate": challenge})
 
 
+def _describe_for_developer(error: Exception) -> dict[str, object] | None:
+    """Return what the developer of an application has to correct; None in production."""
+    if not (settings.DEVELOPMENT and isinstance(error, UnknownRedirectUri)):
+        return None
+    return {
+        "sent": error.sent,
+        "registered": error.registered,
+        # The console exists only at the root, not below a tenant's prefix.
+        "console_url": f"{settings.BASE_URL}/admin/applications/application/{error.application_id}/change/",
+    }
+
+
 def _too_many_page(request: HttpRequest, error: TooMany) -> HttpResponse:
     response = error_page(
         request,
         error.status,
         title=_("Too many sign-ins at once"),
-        message=_("Too many requests came from your network. Wait a few minutes and try again."),
+        message=_("Too many requests from your network. Wait a few minutes and try again."),
         next_step=_("Go back to the application and sign in again."),
     )
     for name, value in error.headers.items():

@@ -79,13 +79,15 @@ class InsufficientScope(Exception):
         super().__init__(f"The access token lacks the scope {scope}.")
 
 
-class ErrorRedirect(Exception):
-    """The browser takes the error to the client. ``location`` is the redirect URI with the error."""
-
-    def __init__(self, location: str) -> None:
-        self.location = location
-        super().__init__(location)
-
-
 class Unanswerable(Exception):
     """The request is invalid, and the browser may not be redirected. The text says why, for developers."""
+
+
+class UnknownRedirectUri(Unanswerable):
+    """The redirect URI is not one of the application's, which only a development start shows."""
+
+    def __init__(self, *, sent: str, registered: list[str], application_id: str) -> None:
+        self.sent = sent
+        self.registered = registered
+        self.application_id = application_id
+        super().__init__("Mismatching redirect URI.")

@@ -31,7 +31,21 @@ def _belongs_to(consent: GrantedConsent, grant: AuthorizationCode | RefreshFamil
     return consent.id == grant.consent_id
 
 
+def get_identity_scopes(
+    grant: AuthorizationCode | RefreshFamily, consent: GrantedConsent | None
+) -> list[str]:
+    """Return the identity scopes of a grant. ``consent`` is that of a third-party application.
+
+    A third party gets newer scopes only with consent to them. Release 0.1.3 ignored their names, so a grant
+    of that release can name them without consent.
+    """
+    granted = scopes.get_identity_scopes(grant.scope)
+    if consent is None:
+        return granted
+    return [name for name in granted if name not in scopes.NEWER or name in consent.identity]
+
+
 def _covers_identity(consent: GrantedConsent, grant: AuthorizationCode | RefreshFamily) -> bool:
-    granted = tuple(scopes.get_identity_scopes(grant.scope))
+    granted = tuple(get_identity_scopes(grant, consent))
     claims = claims_request.from_json(grant.claims).get_scopes_beyond(granted)
     return consent.identity.issuperset((*granted, *claims))

@@ -11,6 +11,7 @@ from database import ids
 from identity.core import tenancy
 from identity.users.models import User
 from oidc.applications.models import Application
+from oidc.provider.claim_facts import ClaimFacts
 from oidc.provider.claims_request import ClaimsRequest
 from oidc.provider.scopes import OPENID
 from oidc.provider.target import Target
@@ -31,6 +32,7 @@ class GrantContext:
 
     ``scopes`` are identity scopes, ``claims`` those of the ``claims`` parameter. Without a ``user``, the
     application acts on its own behalf. ``family_id`` is set if the access token belongs to a refresh family.
+    ``key_id`` signs the access token and ``id_token_key_id`` the ID token.
     """
 
     application: Application
@@ -42,9 +44,11 @@ class GrantContext:
     sign_in: SignIn | None = None
     family_id: UUID | None = None
     nonce: str = ""
+    id_token_key_id: UUID | None = None
     issuer: str = field(default_factory=lambda: tenancy.active().issuer)
     token_id: str = field(default_factory=lambda: str(ids.new()))
     issued_at: int = field(default_factory=lambda: int(time.time()))
+    facts: ClaimFacts = field(init=False, compare=False)
 
     @property
     def lifetime(self) -> int:
@@ -52,9 +56,21 @@ class GrantContext:
         return self.target.lifetime
 
     @property
+    def consented_scopes(self) -> tuple[str, ...] | None:
+        """The identity scopes that the user granted a third party; None for a first party."""
+        return self.scopes if self.application.is_third_party else None
+
+    @property
     def all_scopes(self) -> tuple[str, ...]:
         """The identity scopes and the scopes of the target."""
         return self.scopes + self.target.scopes
+
+    def __post_init__(self) -> None:
+        """Set ``facts``, and remove the scopes whose names mean scopes of the target (``scopes.NEWER``)."""
+        if not set(self.target.scopes).isdisjoint(self.scopes):
+            own = tuple(name for name in self.scopes if name not in self.target.scopes)
+            object.__setattr__(self, "scopes", own)
+        object.__setattr__(self, "facts", ClaimFacts(self.user, self.target.organization_id))
 
     @property
     def access_token_exp(self) -> int:

@@ -10,6 +10,7 @@ from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
 from oidc.provider.tokens import ID_TOKEN_TYPE
 
+_LATEST: Final = 2**32  # seconds: a time that every database can store
 _STORED_PREFIX: Final = "subject:"  # no ID token has a colon
 
 
@@ -19,12 +20,16 @@ class Forged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """The user, session and application of an ID token, which may have expired."""
+    """The user, session and application of an ID token, which may have expired.
+
+    ``issued_at`` is in seconds, and 0 if the token has no such time.
+    """
 
     subject: str
     session_id: str
     client_id: str
     application: Application | None
+    issued_at: int
 
 
 def read(token: str) -> Hint:
@@ -46,7 +51,12 @@ def read(token: str) -> Hint:
         session_id=str(claims["sid"]),
         client_id=str(claims["aud"]),
         application=Application.objects.filter(client_id=claims["aud"]).first(),
+        issued_at=_read_time(claims.get("iat")),
     )
+
+
+def _read_time(value: object) -> int:
+    return value if isinstance(value, int) and 0 < value < _LATEST else 0
 
 
 def to_stored(token: str) -> str:

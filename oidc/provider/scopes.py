@@ -10,7 +10,16 @@ OFFLINE_ACCESS: Final = "offline_access"
 ORGANIZATIONS: Final = "urn:service:scope:organizations"
 ORGANIZATION_ROLES: Final = "urn:service:scope:organization_roles"
 
-IDENTITY_SCOPES: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZATIONS, ORGANIZATION_ROLES)
+ADDRESS: Final = "address"
+ROLES: Final = "roles"
+GROUPS: Final = "groups"
+
+# Scopes of resources and organizations with these names are never granted.
+RESERVED: Final = (OPENID, PROFILE, EMAIL, PHONE, OFFLINE_ACCESS, ORGANIZATIONS, ORGANIZATION_ROLES)
+# Release 0.1.3 did not have them, so scopes of resources and organizations may have these names. Where the
+# target of a token has such a scope, the name means that scope.
+NEWER: Final = (ADDRESS, ROLES, GROUPS)
+IDENTITY_SCOPES: Final = (*RESERVED, *NEWER)
 
 
 def get_identity_scopes(scope: str) -> list[str]:

@@ -1,9 +1,12 @@
 """The sign-out request of OpenID Connect RP-Initiated Logout 1.0, and its checks."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
+from database import ids
+from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from oidc.applications import redirect_uris
 from oidc.applications.models import Application
@@ -83,6 +86,38 @@ def validate(parameters: Parameters) -> SignOut:
     if sign_out.target and not _is_target_allowed(sign_out):
         raise Unanswerable("The post_logout_redirect_uri is not registered.")
     return sign_out
+
+
+def end_named_session(sign_out: SignOut) -> None:
+    """End the session that the hint names, for a request that comes without a session, from a server.
+
+    A hint whose session has ended changes nothing. The user of a third party's session must be asked.
+
+    Raises:
+        Unanswerable: the application of the hint was deleted or is a third party, or the user signed in again
+            after the hint was issued. Nothing ends.
+
+    """
+    hint = sign_out.hint
+    if hint is None:
+        return
+    if hint.application is None:
+        raise Unanswerable("The application of the id_token_hint was deleted.")
+    session_id, user_id = ids.parse(hint.session_id), ids.parse(hint.subject)
+    if session_id is None or user_id is None:
+        return
+    if not hint.application.is_third_party and sessions.end_named(
+        session_id,
+        user_id=user_id,
+        # The second of the sign-in counts as a whole, because ``iat`` has no fraction.
+        signed_in_before=datetime.fromtimestamp(hint.issued_at, tz=UTC) + timedelta(seconds=1),
+        application_id=hint.application.pk,
+    ):
+        return
+    if Session.objects.live().filter(pk=session_id, user_id=user_id).exists():
+        if hint.application.is_third_party:
+            raise Unanswerable("A third-party application cannot end a session without asking the user.")
+        raise Unanswerable("The id_token_hint was issued before the user signed in again.")
 
 
 def _read_hint(token: str) -> Hint | None:

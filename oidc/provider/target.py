@@ -4,7 +4,7 @@ Roles and memberships are read at every token request, so the next token lacks w
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from django.conf import settings
 from identity.core import tenancy
 from identity.organizations import memberships
 from identity.organizations.models import Membership
+from identity.resources.custom_claims import Declaration
 from identity.resources.models import Resource, Scope
 from identity.roles import services as roles
 from identity.users.models import User
@@ -20,7 +21,7 @@ from oidc.applications.models import OrganizationApplication
 from oidc.grants.consents import ConsentRequest, GrantedConsent
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidRequest, UnauthorizedClient
-from oidc.provider.scopes import IDENTITY_SCOPES
+from oidc.provider.scopes import NEWER, RESERVED
 
 _UNKNOWN: Final = "The {} is unknown, or not for this client."
 
@@ -30,6 +31,8 @@ class Target:
     """The target of an access token. ``lifetime`` is in seconds, ``scopes`` are those beyond identity.
 
     ``consent_id`` is the row of the consent on which a third-party application's token depends.
+    ``signing_alg`` is the algorithm that the resource names, or empty for the tenant's default.
+    The resource asks for ``claims`` and ``custom_claims``.
     """
 
     audience: str | list[str]
@@ -38,6 +41,9 @@ class Target:
     organization_id: UUID | None = None
     organization_is_admin: bool = False
     consent_id: UUID | None = None
+    signing_alg: str = ""
+    claims: tuple[str, ...] = ()
+    custom_claims: tuple[Declaration, ...] = ()
 
 
 def resolve_for_user(
@@ -62,6 +68,9 @@ def resolve_for_user(
     available = _get_available_names(user, api, membership)
     if consent is not None:
         available &= _get_consented_scopes(consent, api, membership)
+    if consent is not None and api is None:
+        # Userinfo accepts this token, and must not take a permission for consent to an identity scope.
+        available = available.difference(NEWER)
     return Target(
         audience=_build_audience(api, membership.organization_id if membership else None),
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
@@ -69,6 +78,7 @@ def resolve_for_user(
         organization_id=membership.organization_id if membership else None,
         organization_is_admin=bool(membership and membership.is_admin),
         consent_id=_get_consent_id(consent, membership),
+        **_get_settings(api),
     )
 
 
@@ -144,7 +154,7 @@ def resolve_for_application(
     if resource:
         api = _get_resource(resource)
         names = set(granted.filter(resource=api).values_list("name", flat=True))
-        return Target(api.indicator, api.access_token_ttl, _select_scopes(names, requested))
+        return _build_target(api, names, requested)
     return _infer_target(list(granted.select_related("resource")), requested)
 
 
@@ -158,7 +168,27 @@ def _infer_target(granted: list[Scope], requested: list[str]) -> Target:
         return Target(tenancy.active().issuer, settings.ACCESS_TOKEN_SECONDS)
     api = matching[0].resource
     names = {scope.name for scope in matching}
-    return Target(api.indicator, api.access_token_ttl, _select_scopes(names, requested))
+    return _build_target(api, names, requested)
+
+
+def _build_target(api: Resource, names: set[str], requested: list[str]) -> Target:
+    return Target(
+        audience=api.indicator,
+        lifetime=api.access_token_ttl,
+        scopes=_select_scopes(names, requested),
+        **_get_settings(api),
+    )
+
+
+def _get_settings(api: Resource | None) -> dict[str, Any]:
+    """Return the algorithm and the claims that an API asks for, as parameters of ``Target``."""
+    if api is None:
+        return {}
+    return {
+        "signing_alg": api.access_token_signing_alg,
+        "claims": tuple(api.claims),
+        "custom_claims": tuple(api.custom_claims),
+    }
 
 
 def _resolve_in_organization(
@@ -175,6 +205,7 @@ def _resolve_in_organization(
         lifetime=api.access_token_ttl if api else settings.ACCESS_TOKEN_SECONDS,
         scopes=_select_scopes(set(granted.values_list("name", flat=True)), requested),
         organization_id=binding.organization_id,
+        **_get_settings(api),
     )
 
 
@@ -203,11 +234,11 @@ def _build_audience(api: Resource | None, organization_id: UUID | None) -> str |
 def _select_scopes(available: set[str], requested: list[str]) -> tuple[str, ...]:
     """Return the available scopes that were requested, or all available ones if none was.
 
-    A scope with the name of an identity scope is never granted. RFC 9068 section 3: what a token
-    authorizes must not be ambiguous.
+    A scope with a reserved name is never granted. RFC 9068 section 3: what a token authorizes must not be
+    ambiguous.
     """
-    available = available.difference(IDENTITY_SCOPES)
-    further = [name for name in requested if name not in IDENTITY_SCOPES]
+    available = available.difference(RESERVED)
+    further = [name for name in requested if name in available or name not in {*RESERVED, *NEWER}]
     if not further:
         return tuple(sorted(available))
     return tuple(name for name in further if name in available)

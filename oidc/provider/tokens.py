@@ -4,17 +4,21 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
+from identity.core import tenancy
 from identity.encryption import keyring
 from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.users.models import User
-from oidc.keys import jws, signing
+from oidc.keys import active_keys, jws, signing
+from oidc.keys.algorithms import SIGNERS
 from oidc.keys.jws import InvalidToken, Parsed
-from oidc.provider import claims, organizations
+from oidc.keys.models import SigningKey
+from oidc.provider import claims, released_claims
 from oidc.provider.grant_context import GrantContext
 
 # RFC 9068 section 2.1: different types, so that neither token is accepted as the other.
 ACCESS_TOKEN_TYPE: Final = "at+jwt"  # noqa: S105 - a media type
 ID_TOKEN_TYPE: Final = "JWT"  # noqa: S105 - a media type
+USERINFO_TYPE: Final = "userinfo+jwt"
 # In tokens of third-party applications: the consent that they depend on, and a keyed hash of the user's
 # epoch, which changes with the password and ends them (decision N2).
 CONSENT: Final = "consent_id"
@@ -26,11 +30,18 @@ _LAST_SECOND: Final = 253_402_300_799  # the end of the year 9999, the last that
 
 def build_access_token(context: GrantContext) -> str:
     """Return the access token as a JWT (RFC 9068)."""
-    body: dict[str, Any] = {
+    return signing.sign(build_access_claims(context), typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
+
+
+def build_access_claims(context: GrantContext) -> dict[str, Any]:
+    """Return the claims of an access token."""
+    body: dict[str, Any] = released_claims.get_for_access_token(context) | {
         "iss": context.issuer,
         "sub": context.subject,
         "aud": context.target.audience,
         "client_id": context.application.client_id,
+        # The name that ID tokens use (OpenID Connect Core section 2). Some libraries read no ``client_id``.
+        "azp": context.application.client_id,
         "iat": context.issued_at,
         "exp": context.access_token_exp,
         "jti": context.token_id,
@@ -53,7 +64,7 @@ def build_access_token(context: GrantContext) -> str:
     if context.user is not None and context.target.consent_id is not None:
         body[CONSENT] = str(context.target.consent_id)
         body[EPOCH] = _epoch_hash(context.token_id, context.user)
-    return signing.sign(body, typ=ACCESS_TOKEN_TYPE, key_id=context.key_id)
+    return body
 
 
 def read_access_token(token: str) -> Parsed:
@@ -102,23 +113,14 @@ def get_audiences(claims: Mapping[str, Any]) -> list[Any]:
 
 def build_id_token(context: GrantContext, access_token: str) -> str:
     """Return the ID token (OpenID Connect Core section 2) that goes with an access token."""
-    if context.user is None or context.sign_in is None:
-        raise ValueError("an ID token needs a user and a sign-in")
-    names = claims.get_id_token_names(context.scopes, context.claims.id_token)
-    about_organizations = organizations.get_claims(context.user.pk, context.claims.id_token)
-    body: dict[str, Any] = (
-        claims.get_values(context.user, names)
-        | about_organizations
-        | {
-            "iss": context.issuer,
-            "sub": context.subject,
-            "aud": context.application.client_id,
-            "iat": context.issued_at,
-            "exp": context.id_token_exp,
-            "sid": str(context.sign_in.session_id),
-            "at_hash": _half_hash(access_token),
-        }
-    )
+    if context.user is None or context.sign_in is None or context.id_token_key_id is None:
+        raise ValueError("an ID token needs a user, a sign-in and a key")
+    body: dict[str, Any] = build_lasting_id_claims(context) | {
+        "iat": context.issued_at,
+        "exp": context.id_token_exp,
+        "sid": str(context.sign_in.session_id),
+        "at_hash": _half_hash(access_token, signing.get_algorithm(context.id_token_key_id)),
+    }
     if context.sign_in.auth_time > UNKNOWN_AUTH_TIME:
         body["auth_time"] = int(context.sign_in.auth_time.timestamp())
     if context.sign_in.amr:
@@ -126,7 +128,30 @@ def build_id_token(context: GrantContext, access_token: str) -> str:
         body["amr"] = context.sign_in.amr
     if context.nonce:
         body["nonce"] = context.nonce
-    return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.key_id)
+    return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.id_token_key_id)
+
+
+def build_userinfo_token(body: dict[str, Any], *, client_id: str, algorithm: str) -> str:
+    """Return signed userinfo (OpenID Connect Core 5.3.2). Its type tells it from an ID token.
+
+    Raises:
+        SigningKey.DoesNotExist: the tenant has no active key of this algorithm.
+
+    """
+    key_id = active_keys.find_id(algorithm)
+    if key_id is None:
+        raise SigningKey.DoesNotExist
+    body = body | {"iss": tenancy.active().issuer, "aud": client_id}
+    return signing.sign(body, typ=USERINFO_TYPE, key_id=key_id)
+
+
+def build_lasting_id_claims(context: GrantContext) -> dict[str, Any]:
+    """Return the claims of an ID token that are not about the sign-in or the time."""
+    return released_claims.get_for_id_token(context) | {
+        "iss": context.issuer,
+        "sub": context.subject,
+        "aud": context.application.client_id,
+    }
 
 
 def _epoch_hash(token_id: str, user: User) -> str:
@@ -138,7 +163,7 @@ def _epoch(token_id: str, user: User) -> str:
     return f"{token_id} {user.epoch}"
 
 
-def _half_hash(token: str) -> str:
+def _half_hash(token: str, algorithm: str) -> str:
     """Return the left half of the hash of a token's text (OpenID Connect Core 3.1.3.6)."""
-    digest = hashlib.sha256(token.encode()).digest()
+    digest = hashlib.new(SIGNERS[algorithm].hash_name, token.encode()).digest()
     return jws.encode(digest[: len(digest) // 2])

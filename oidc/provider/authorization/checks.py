@@ -21,7 +21,8 @@ from oidc.provider.authorization.refusals import (
     UnmetAuthenticationRequirements,
     UnsupportedResponseType,
 )
-from oidc.provider.errors import InvalidRequest, Unanswerable, UnauthorizedClient
+from oidc.provider.authorization.response import MODES, is_possible
+from oidc.provider.errors import InvalidRequest, Unanswerable, UnauthorizedClient, UnknownRedirectUri
 from oidc.provider.parameters import Parameters
 
 PARAMETERS: Final = frozenset(
@@ -98,24 +99,28 @@ def check_redirect_uri(request: ClientRequest) -> None:
     """Check that the redirect URI is registered (RFC 9700 section 2.1).
 
     Raises:
-        Unanswerable: it is not.
+        UnknownRedirectUri: it is not.
 
     """
     application = request.application
     if not redirect_uris.matches(request.sent["redirect_uri"], application.redirect_uris, application.type):
-        raise Unanswerable("Mismatching redirect URI.")
+        raise UnknownRedirectUri(
+            sent=request.sent["redirect_uri"],
+            registered=application.redirect_uris,
+            application_id=str(application.pk),
+        )
 
 
 def check_repetition(request: ClientRequest) -> None:
     """Check that no parameter was sent twice (RFC 6749 section 3.1)."""
     if repeated := request.sent.repeated & PARAMETERS:
-        raise InvalidRequest(f"The parameter {min(repeated)} was sent more than once.")
+        raise InvalidRequest(f"{min(repeated)} must be sent only once")
 
 
 def check_length(request: ClientRequest) -> None:
     """Check that no parameter was removed because of its length."""
     if request.too_long:
-        raise InvalidRequest(f"The parameter {request.too_long} is too long.")
+        raise InvalidRequest(f"{request.too_long} is too long")
 
 
 def check_request_objects(request: ClientRequest) -> None:
@@ -127,15 +132,18 @@ def check_request_objects(request: ClientRequest) -> None:
 
 
 def check_response_mode(request: ClientRequest) -> None:
-    """Check that the response goes into the query or the fragment."""
-    if request.get("response_mode") not in {None, "", "query", "fragment"}:
-        raise InvalidRequest("response_mode must be query or fragment.")
+    """Check that the response can be sent in this mode."""
+    mode = request.sent["response_mode"]
+    if mode and mode not in MODES:
+        raise InvalidRequest("response_mode must be query, fragment or form_post")
+    if not is_possible(mode, request.sent["redirect_uri"]):
+        raise InvalidRequest("response_mode must not be form_post for a private scheme in redirect_uri")
 
 
 def check_response_type(request: ClientRequest) -> None:
     """Check that the response type is ``code``."""
     if request.get("response_type") is None:
-        raise InvalidRequest("The parameter response_type is missing.")
+        raise InvalidRequest("response_type is required")
     if request.get("response_type") != "code":
         raise UnsupportedResponseType
 
@@ -143,7 +151,7 @@ def check_response_type(request: ClientRequest) -> None:
 def check_grant_type(request: ClientRequest) -> None:
     """Check that the application may redeem codes."""
     if "authorization_code" not in request.application.grant_types:
-        raise UnauthorizedClient("The client may not use authorization codes.")
+        raise UnauthorizedClient("response_type code is not allowed for this application")
 
 
 def check_pkce(request: ClientRequest) -> None:
@@ -154,13 +162,15 @@ def check_pkce(request: ClientRequest) -> None:
     """
     challenge, method = request.get("code_challenge"), request.get("code_challenge_method")
     if challenge is None:
-        if method is not None or request.application.must_use_pkce:
-            raise InvalidRequest("The parameter code_challenge is missing.")
+        if request.application.must_use_pkce:
+            raise InvalidRequest("code_challenge is required for this application")
+        if method is not None:
+            raise InvalidRequest("code_challenge is required beside code_challenge_method")
         return
     if not _CHALLENGE.fullmatch(challenge):
-        raise InvalidRequest("code_challenge must be 43 base64url characters.")
+        raise InvalidRequest("code_challenge must be 43 base64url characters")
     if method != "S256":
-        raise InvalidRequest("code_challenge_method must be S256, the only algorithm that is supported.")
+        raise InvalidRequest("code_challenge_method must be S256, the only algorithm that is supported")
 
 
 def check_scope(request: ClientRequest) -> None:
@@ -173,13 +183,13 @@ def check_prompt(request: ClientRequest) -> None:
     """Check that the prompt ``none`` has no other value beside it (OpenID Connect Core 3.1.2.1)."""
     prompt = set(request.sent["prompt"].split())
     if "none" in prompt and len(prompt) > 1:
-        raise InvalidRequest("The prompt none goes with no other.")
+        raise InvalidRequest("prompt must have no other value beside none")
 
 
 def check_max_age(request: ClientRequest) -> None:
     """Check that ``max_age`` is a number of seconds."""
     if request.get("max_age") and not _MAX_AGE.fullmatch(request.sent["max_age"]):
-        raise InvalidRequest("max_age must be a number of seconds.")
+        raise InvalidRequest("max_age must be a number of seconds")
 
 
 def check_claims(request: ClientRequest) -> None:
@@ -189,7 +199,7 @@ def check_claims(request: ClientRequest) -> None:
     try:
         document = claims_request.parse(request.sent["claims"])
     except claims_request.Malformed:
-        raise InvalidRequest("claims must be a JSON object in which no name comes twice.") from None
+        raise InvalidRequest("claims must be a JSON object in which no name comes twice") from None
     if claims_request.demands_acr(document):
         # Core 5.5.1.1: the OP MUST treat that outcome as a failed authentication attempt.
         raise UnmetAuthenticationRequirements

@@ -1,45 +1,88 @@
-"""The errors of the authorization endpoint alone. The client gets them at its redirect URI."""
+"""The errors of the authorization endpoint alone. The client gets them at its redirect URI.
 
-from oidc.provider.errors import OAuthError
+A description names the parameter and the rule, and repeats no value that was sent.
+"""
+
+from oidc.provider.errors import InvalidRequest, OAuthError
 
 
 class UnsupportedResponseType(OAuthError):
     """The response type is not ``code``."""
 
     code = "unsupported_response_type"
-    description = "response_type must be code."
+    description = "response_type must be code"
 
 
 class InvalidScope(OAuthError):
     """The scope lacks ``openid``, so this is not a request of OpenID Connect."""
 
     code = "invalid_scope"
-    description = "The scope must contain openid."
+    description = "scope must contain openid"
 
 
 class RequestNotSupported(OAuthError):
     """The request has a request object (OpenID Connect Core 3.1.2.6)."""
 
     code = "request_not_supported"
-    description = "The request parameter is not supported."
+    description = "request is not supported"
 
 
 class RequestUriNotSupported(OAuthError):
     """The request refers to a request object (OpenID Connect Core 3.1.2.6)."""
 
     code = "request_uri_not_supported"
-    description = "The request_uri parameter is not supported."
+    description = "request_uri is not supported"
 
 
 class UnmetAuthenticationRequirements(OAuthError):
     """The request demands an ``acr``, and no sign-in has one (OpenID Connect Core Error Code 1.0)."""
 
     code = "unmet_authentication_requirements"
-    description = "There is no acr that a sign-in here could have."
+    description = "claims must not demand an acr, because no sign-in has one"
 
 
 class InvalidTarget(OAuthError):
     """The resource is unknown (RFC 8707 section 2)."""
 
     code = "invalid_target"
-    description = "The resource is unknown."
+    description = "resource must be the indicator of an API"
+
+
+class UnknownOrganization(InvalidRequest):
+    """The organization is unknown, or the user does not belong to it."""
+
+    description = "organization_id must name an organization of the user"
+
+
+class LoginRequired(OAuthError):
+    """The user is not signed in as the request demands (OpenID Connect Core 3.1.2.6)."""
+
+    code = "login_required"
+    description = "the user must sign in for this request"
+
+
+class ConsentRequired(OAuthError):
+    """The user has not consented (OpenID Connect Core 3.1.2.6)."""
+
+    code = "consent_required"
+    description = "the user must consent to this request"
+
+
+class InteractionRequired(OAuthError):
+    """The user has to see a page (OpenID Connect Core 3.1.2.6)."""
+
+    code = "interaction_required"
+    description = "the user must confirm this request on a page"
+
+
+class AccessDenied(OAuthError):
+    """The user refused (RFC 6749 section 4.1.2.1)."""
+
+    code = "access_denied"
+    description = "the user refused this request"
+
+
+class UserNotAllowed(AccessDenied):
+    """The user may not use the application: see ``oidc.applications.access``."""
+
+    description = "the user may not use this application"

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from identity.core import tenancy
 from oidc.applications.models import Application
 from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import claims_request, id_token_hint, parameters, scopes
-from oidc.provider.authorization import engine
+from oidc.provider.authorization import engine, response
 from oidc.provider.authorization.checks import PARAMETERS, ClientRequest, SentRequest
+from oidc.provider.authorization.response import ClientResponse, Refused
 from oidc.provider.claims_request import ClaimsRequest
-from oidc.provider.errors import ErrorRedirect, OAuthError
+from oidc.provider.errors import OAuthError
 from oidc.provider.parameters import Parameters
 
 _UNENCODED: Final = "!$'()*,-./:;?@_~"  # allowed in a query (RFC 3986 section 3.4), and not special in a form
@@ -44,9 +44,13 @@ class Authorization:
         """The scope as it is stored: the identity scopes, then all others that were requested."""
         return " ".join(self.scopes + self.further_scopes)
 
-    def build_response_url(self, **parameters: str) -> str:
-        """Return the redirect URI with these parameters, the ``state`` and the issuer."""
-        return _build_url(self.redirect_uri, self.response_mode, self.state, parameters)
+    def build_code_response(self, code: str) -> ClientResponse:
+        """Return the response with a code."""
+        return response.build(self.redirect_uri, self.response_mode, self.state, {"code": code})
+
+    def build_error_response(self, error: OAuthError) -> ClientResponse:
+        """Return the response with an error."""
+        return response.build(self.redirect_uri, self.response_mode, self.state, _get_parameters(error))
 
 
 def validate(
@@ -59,13 +63,13 @@ def validate(
 
     Raises:
         Unanswerable: the client or its redirect URI is invalid.
-        ErrorRedirect: another check failed.
+        Refused: another check failed.
 
     """
     try:
         return _build_authorization(engine.run(SentRequest(sent, too_long, application)))
     except OAuthError as error:
-        raise ErrorRedirect(_build_error_url(sent, error)) from None
+        raise Refused(_build_error_response(sent, error)) from None
 
 
 def validate_stored(pending: AuthorizationRequest) -> Authorization:
@@ -73,12 +77,12 @@ def validate_stored(pending: AuthorizationRequest) -> Authorization:
 
     Raises:
         Unanswerable: the application changed, and its redirect URI is no longer registered.
-        ErrorRedirect: the application or the resource changed, and another check failed.
+        Refused: the application or the resource changed, and another check failed.
 
     """
     try:
         return validate(parameters.decode(pending.query), application=pending.application)
-    except ErrorRedirect:
+    except Refused:
         requests.finish(pending)
         raise
 
@@ -106,11 +110,11 @@ def _build_authorization(request: ClientRequest) -> Authorization:
         redirect_uri=sent["redirect_uri"],
         scopes=tuple(granted),
         state=request.get("state"),
-        response_mode=sent["response_mode"] or "query",
+        response_mode=sent["response_mode"],
         nonce=sent["nonce"],
         code_challenge=sent["code_challenge"],
         prompt=frozenset(sent["prompt"].split()),
-        max_age=int(sent["max_age"]) if sent["max_age"] else None,
+        max_age=int(sent["max_age"]) if sent["max_age"] else application.default_max_age,
         id_token_hint=sent["id_token_hint"],
         login_hint=sent["login_hint"],
         ui_locales=sent["ui_locales"],
@@ -121,17 +125,10 @@ def _build_authorization(request: ClientRequest) -> Authorization:
     )
 
 
-def _build_error_url(sent: Parameters, error: OAuthError) -> str:
-    parameters = {"error": error.code, "error_description": error.description}
-    return _build_url(sent["redirect_uri"], sent["response_mode"], sent.values.get("state"), parameters)
+def _build_error_response(sent: Parameters, error: OAuthError) -> ClientResponse:
+    state = sent.values.get("state")
+    return response.build(sent["redirect_uri"], sent["response_mode"], state, _get_parameters(error))
 
 
-def _build_url(uri: str, mode: str, state: str | None, parameters: dict[str, str]) -> str:
-    """Return the redirect URI, whose own query is kept, with the parameters of a response."""
-    if state is not None:
-        parameters["state"] = state
-    # RFC 9207 section 2: in successful responses and in error responses.
-    parameters["iss"] = tenancy.active().issuer
-    if mode == "fragment":
-        return f"{uri}#{urlencode(parameters)}"
-    return f"{uri}{'&' if '?' in uri else '?'}{urlencode(parameters)}"
+def _get_parameters(error: OAuthError) -> dict[str, str]:
+    return {"error": error.code, "error_description": error.description}

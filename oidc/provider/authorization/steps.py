@@ -1,18 +1,28 @@
 """The next step of an authorization request: a page that the user has to see, or the response."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import Enum, auto
+from typing import Final
 
 from django.utils import timezone
 
 from identity.sessions.models import Session
 from identity.users.models import User
-from oidc.applications import redirect_uris
+from oidc.applications import access, redirect_uris
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import id_token_hint, target
+from oidc.provider.authorization.refusals import (
+    ConsentRequired,
+    InteractionRequired,
+    LoginRequired,
+    UnknownOrganization,
+    UserNotAllowed,
+)
 from oidc.provider.authorization.request import Authorization
+from oidc.provider.errors import OAuthError
 
 
 class Step(Enum):
@@ -24,6 +34,15 @@ class Step(Enum):
     CONFIRM = auto()
     ISSUE = auto()
     REFUSE = auto()
+    NO_ACCESS = auto()
+
+
+_REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
+    Step.ISSUE: UnknownOrganization,
+    Step.NO_ACCESS: UserNotAllowed,
+    Step.CONFIRM: InteractionRequired,
+    Step.CONSENT: ConsentRequired,
+}
 
 
 def next_step(
@@ -41,6 +60,28 @@ def next_step(
     return _get_interactive_step(authorization, session, pending)
 
 
+def get_refusal(authorization: Authorization, session: Session | None, step: Step) -> OAuthError:
+    """Return the error of a request that gets no code (OpenID Connect Core 3.1.2.6).
+
+    ``ISSUE`` is the step of a user who does not belong to the requested organization.
+    """
+    if step is Step.CONSENT and is_client_unproven(authorization):
+        return InteractionRequired()
+    if step in _REFUSALS:
+        return _REFUSALS[step]()
+    if session is None:
+        return LoginRequired("nobody is signed in")
+    if step is Step.REFUSE:
+        return LoginRequired("another user signed in than the request names")
+    return LoginRequired()
+
+
+def names_other_user(authorization: Authorization, session: Session) -> bool:
+    """Return whether a pending request names another user than that of the session, or a forged one."""
+    step = _get_step_for_other_user(authorization, session, signed_in=False, is_pending=True)
+    return step is not None
+
+
 def _get_interactive_step(
     authorization: Authorization, session: Session, pending: AuthorizationRequest | None
 ) -> Step:
@@ -54,6 +95,8 @@ def _get_interactive_step(
         return Step.SIGN_IN
     if "select_account" in authorization.prompt and not (pending and pending.account_chosen_at):
         return Step.SELECT_ACCOUNT
+    if not access.may_use(session.user, authorization.application):
+        return Step.NO_ACCESS
     if _must_consent(session, authorization, pending):
         return Step.CONSENT
     return Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE
@@ -63,14 +106,18 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
     """Return the first missing step of a request with ``prompt=none``.
 
     Consent comes first. Otherwise an application without consent could find out who is signed in and since
-    when, by sending hints, values of ``sub`` and values of ``max_age``.
+    when, by sending hints, values of ``sub`` and values of ``max_age``. For a user who may not use the
+    application, it has the refusal instead.
     """
+    may_use = access.may_use(session.user, authorization.application)
     if _must_consent(session, authorization, None):
-        return Step.CONSENT
+        return Step.CONSENT if may_use else Step.NO_ACCESS
     if step := _get_step_for_other_user(authorization, session, signed_in=False, is_pending=False):
         return step
     if _must_sign_in_again(session, authorization):
         return Step.SIGN_IN
+    if not may_use:
+        return Step.NO_ACCESS
     return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
 
 
@@ -165,7 +212,7 @@ def build_consent_request(user: User, authorization: Authorization) -> ConsentRe
     return target.build_consent_request(
         user,
         _get_identity_scopes(authorization),
-        list(authorization.further_scopes),
+        authorization.scope.split(),
         resource=authorization.resource,
         organization_id=authorization.organization_id,
     )

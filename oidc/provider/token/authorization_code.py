@@ -17,7 +17,7 @@ from oidc.grants import codes, families
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
 from oidc.grants.models import AuthorizationCode
-from oidc.provider import claims_request, client_authentication, grant_consent, scopes, target
+from oidc.provider import claims_request, client_authentication, grant_access, grant_consent, scopes, target
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -36,7 +36,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     if client_authentication.is_well_formed(client_id):
         code = codes.find(request["code"], client_id=client_id)
         if code is not None:
-            return FoundClient(Client(code.row.application, code.active_key_id), code)
+            return FoundClient(Client(code.row.application, code.active_key_id, code.own_key_id), code)
     client = client_authentication.find(client_id)
     return FoundClient(client) if client else None
 
@@ -48,10 +48,14 @@ def find_valid_code(client: AuthenticatedClient) -> AuthorizationCode:
         InvalidGrant: the code was not issued to this client, or the code or its session has expired.
 
     """
+    return _find_valid_code(client).row
+
+
+def _find_valid_code(client: AuthenticatedClient) -> FoundCode:
     code = client.presented
     if not isinstance(code, FoundCode) or not (code.is_live or code.row.consumed_at):
         raise InvalidGrant
-    return code.row
+    return code
 
 
 def get_challenge(client: AuthenticatedClient) -> str | None:
@@ -76,16 +80,19 @@ def handle(client: AuthenticatedClient) -> Granted:
     """Redeem the code, and create a refresh family if the application may refresh and got ``offline_access``.
 
     Raises:
-        InvalidGrant: the code was redeemed before, the verifier is wrong, or the consent was revoked.
+        InvalidGrant: the code was redeemed before, the verifier is wrong, the user may not use the
+            application, or the consent was revoked.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user.
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
-    code = find_valid_code(client)
+    found = _find_valid_code(client)
+    code = found.row
     if not _is_verifier_valid(client.request, code):
         raise InvalidGrant("The code_verifier does not fit.")
     if code.consumed_at is not None:
         raise _revoke_for_reuse(code)
+    grant_access.check(code.user, code.application)
     consent = grant_consent.get_consent(client.client.application, code)
     context = signing_key.reserve(_new_context(client, code, consent))
     family = None
@@ -135,10 +142,11 @@ def _new_context(
     client: AuthenticatedClient, code: AuthorizationCode, consent: GrantedConsent | None
 ) -> GrantContext:
     request, application = client.request, client.client.application
-    granted = tuple(scopes.get_identity_scopes(code.scope))
+    granted = tuple(grant_consent.get_identity_scopes(code, consent))
     return GrantContext(
         application=application,
         key_id=client.client.active_key_id,
+        id_token_key_id=client.client.id_token_key_id,
         scopes=granted,
         target=target.resolve_for_user(
             code.user,

@@ -7,7 +7,7 @@ takes effect at once in every worker.
 
 from typing import Final
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit import log
 from audit.models import Entry
@@ -16,6 +16,7 @@ from identity.core.tenant_statements import ConditionalInsert, number, text, uui
 from oidc.applications.models import Application, ApplicationRole
 from oidc.keys.models import SigningKey
 from oidc.provider.client_authentication import Client
+from oidc.provider.grant_context import GrantContext
 
 _MAX_CLIENTS: Final = 16_384  # of 2 KB each
 _clients: Final[dict[tuple[str, str], Client]] = {}
@@ -27,7 +28,11 @@ class Outdated(Exception):
 
 def _unchanged() -> QuerySet[Application]:
     return Application.objects.filter(
-        Exists(SigningKey.objects.active().filter(pk=uuid("signing_key_id"))),
+        Exists(
+            SigningKey.objects.active().filter(
+                Q(is_default=True) | Q(algorithm=text("algorithm")), pk=uuid("signing_key_id")
+            )
+        ),
         pk=uuid("client_pk"),
         version=number("client_version"),
         secret_digest=text("client_secret_digest"),
@@ -54,8 +59,8 @@ def add(client: Client) -> None:
     _clients[tenancy.active_id(), client.application.client_id] = client
 
 
-def write_if_unchanged(entry: Entry, client: Client) -> None:
-    """Write an audit entry if a cached client has not changed.
+def write_if_unchanged(entry: Entry, client: Client, context: GrantContext) -> None:
+    """Write an audit entry if a cached client, and the key that will sign its token, have not changed.
 
     Raises:
         Outdated: the client has changed, and nothing was written.
@@ -69,7 +74,8 @@ def write_if_unchanged(entry: Entry, client: Client) -> None:
         client_pk=application.pk,
         client_version=application.version,
         client_secret_digest=application.secret_digest,
-        signing_key_id=client.active_key_id,
+        signing_key_id=context.key_id,
+        algorithm=context.target.signing_alg,
     )
     if not is_written:
         _clients.pop((tenancy.active_id(), application.client_id), None)

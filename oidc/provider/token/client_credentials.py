@@ -50,7 +50,7 @@ def handle(client: AuthenticatedClient) -> Granted:
     context = signing_key.reserve(context)
     entry = new_entry(client, context)
     if client.is_cached:
-        client_cache.write_if_unchanged(entry, client.client)
+        client_cache.write_if_unchanged(entry, client.client, context)
     else:
         log.write(entry)
         client_cache.add(client.client)

@@ -11,7 +11,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from oidc.grants import families
-from oidc.provider import client_authentication, errors, parameters, tokens
+from oidc.provider import client_authentication, custom_claims, errors, parameters, tokens
 from oidc.provider.error_responses import oauth_json
 from oidc.provider.token import authorization_code, client_cache, client_credentials, refresh_token
 from oidc.provider.token.request import AuthenticatedClient, Grant, Granted, TokenRequest
@@ -114,6 +114,7 @@ def build_answer(granted: Granted) -> HttpResponse:
         answer["refresh_token"] = families.build_token(granted.family)
     if context.has_id_token:
         answer["id_token"] = tokens.build_id_token(context, access_token)
+    custom_claims.record_omissions(context.application.pk, context.facts.omitted)
     return oauth_json(answer)
 
 

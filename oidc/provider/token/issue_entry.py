@@ -19,5 +19,16 @@ def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UU
         scope=" ".join(context.all_scopes),
         kid=context.key_id,
         access_token_exp=context.access_token_exp,
-        **({} if context.id_token_exp is None else {"id_token_exp": context.id_token_exp}),
+        **_id_token_facts(context),
+    )
+
+
+def _id_token_facts(context: GrantContext) -> dict[str, object]:
+    if context.id_token_exp is None:
+        return {}
+    facts: dict[str, object] = {"id_token_exp": context.id_token_exp}
+    return (
+        facts
+        if context.id_token_key_id == context.key_id
+        else facts | {"id_token_kid": context.id_token_key_id}
     )

@@ -9,7 +9,7 @@ from audit.events import Event
 from oidc.grants import families
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
-from oidc.provider import claims_request, client_authentication, grant_consent, scopes, target
+from oidc.provider import claims_request, client_authentication, grant_access, grant_consent, scopes, target
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -36,7 +36,7 @@ def find_client(request: TokenRequest, client_id: str) -> FoundClient | None:
     if token is not None and client_authentication.is_well_formed(client_id):
         family = families.find(token.family_id, client_id=client_id)
         if family is not None:
-            client = Client(family.row.application, family.active_key_id)
+            client = Client(family.row.application, family.active_key_id, family.own_key_id)
             return FoundClient(client, FoundToken(family, token.generation))
     client_only = client_authentication.find(client_id)
     return FoundClient(client_only) if client_only else None
@@ -59,13 +59,18 @@ def handle(client: AuthenticatedClient) -> Granted:
     """Rotate the family. A retry within the grace gets the newest token again; a replay ends the family.
 
     Raises:
-        InvalidGrant: the token was replayed or is no longer valid, or the user revoked the consent.
+        InvalidGrant: the token was replayed or is no longer valid, the user may not use the application,
+            or revoked the consent.
         errors.InvalidRequest: the resource or organization is unknown or not available to this user.
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
     token = find_live_token(client)
+    # First of all: a replay ends the family even if the request is refused for another reason.
+    if families.end_if_misused(token.family, token.generation):
+        raise InvalidGrant("The refresh token is no longer good.")
     family = token.family.row
+    grant_access.check(family.user, family.application)
     context = signing_key.reserve(_new_context(client, family))
     entry = new_entry(client, context, user_id=family.user_id)
     outcome, newest = families.rotate(family, token.generation, entry)
@@ -76,11 +81,13 @@ def handle(client: AuthenticatedClient) -> Granted:
 
 def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantContext:
     request, application = client.request, client.client.application
-    original = scopes.get_identity_scopes(family.scope)
+    consent = grant_consent.get_consent(application, family)
+    original = grant_consent.get_identity_scopes(family, consent)
     requested = scopes.get_identity_scopes(request["scope"]) if request["scope"] else original
     return GrantContext(
         application=application,
         key_id=client.client.active_key_id,
+        id_token_key_id=client.client.id_token_key_id,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(scope for scope in requested if scope in original),
         target=target.resolve_for_user(
@@ -88,7 +95,7 @@ def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantCon
             (request["scope"] or family.scope).split(),
             resource=request["resource"],
             organization_id=request["organization_id"],
-            consent=grant_consent.get_consent(application, family),
+            consent=consent,
         ),
         user=family.user,
         claims=claims_request.from_json(family.claims),

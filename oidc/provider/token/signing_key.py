@@ -1,18 +1,43 @@
-"""The key that signs the tokens of a request, made ready before anything is written."""
+"""The keys that sign the tokens of a request, made ready before anything is written."""
 
 from dataclasses import replace
+from uuid import UUID
 
-from oidc.keys import signing, usage
+from oidc.keys import active_keys, signing, usage
 from oidc.provider.grant_context import GrantContext
 
 
 def reserve(context: GrantContext) -> GrantContext:
-    """Return the context with the key to sign with: its usage is recorded, and signing with it cannot fail.
+    """Return the context with the keys to sign with: their usage is recorded, and signing cannot fail.
 
     Raises:
-        SigningKey.DoesNotExist: the signing key was deleted.
+        SigningKey.DoesNotExist: a signing key was deleted.
 
     """
-    key_id = usage.record(context.key_id, exp=context.last_exp)
-    signing.load(key_id)
-    return context if key_id == context.key_id else replace(context, key_id=key_id)
+    if context.target.signing_alg or context.application.id_token_signed_response_alg:
+        return _reserve_each(context)
+    key_id = _reserve(context.key_id, context.last_exp)
+    if key_id == context.key_id:
+        return context
+    return replace(context, key_id=key_id, id_token_key_id=key_id)
+
+
+def _reserve_each(context: GrantContext) -> GrantContext:
+    """Reserve the key of the access token and, if the response has one, that of the ID token."""
+    algorithm = context.target.signing_alg
+    key_id = active_keys.find_id(algorithm) if algorithm else context.key_id
+    id_token_key_id = None
+    if context.id_token_exp is not None:
+        own_algorithm = context.application.id_token_signed_response_alg
+        id_token_key_id = _reserve(context.id_token_key_id, context.id_token_exp, own_algorithm)
+    return replace(
+        context,
+        key_id=_reserve(key_id, context.access_token_exp, algorithm),
+        id_token_key_id=id_token_key_id,
+    )
+
+
+def _reserve(key_id: UUID | None, exp: int, algorithm: str = "") -> UUID:
+    active = usage.record(key_id, exp=exp, algorithm=algorithm)
+    signing.load(active)
+    return active

@@ -6,19 +6,21 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from database import ids
+from identity.http import languages
 from identity.http.responses import expired_sign_in, handles_deletion, redirect
 from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import parameters
-from oidc.provider.authorization import steps
+from oidc.provider import client_responses, parameters
+from oidc.provider.authorization import refused_access, steps
 from oidc.provider.authorization.request import Authorization, to_stored, validate, validate_stored
 from oidc.provider.authorization.steps import Step
 from oidc.provider.error_responses import page_errors
@@ -32,11 +34,12 @@ _PAGES: Final = {
     Step.SELECT_ACCOUNT: "pages:select-account",
     Step.CONSENT: "pages:consent",
     Step.CONFIRM: "pages:continue",
+    Step.NO_ACCESS: "pages:no-access",
 }
 _errors: Final = page_errors(
     title=_("This link does not work"),
-    message=_("The application sent you here with a request we cannot answer."),
-    next_step=_("Go back to the application and try again. If it happens again, tell those who run it."),
+    message=_("The application sent a request that we can't answer."),
+    next_step=_("Go back to the application and try again. If it happens again, contact its support."),
 )
 
 
@@ -56,6 +59,8 @@ def authorize(request: HttpRequest) -> HttpResponse:
     authorization = validate(parameters.decode(query), too_long=too_long)
     session = cookies.current_session(request)
     step = steps.next_step(authorization, session, None)
+    if session and step is Step.NO_ACCESS:
+        refused_access.record(authorization.application, session)
     if step is Step.ISSUE or "none" in authorization.prompt:
         return _respond(request, authorization, session, step, None)
     return _store_and_redirect(request, authorization, query, step)
@@ -70,8 +75,12 @@ def resume(request: HttpRequest, request_id: UUID) -> HttpResponse:
     if pending is None:
         return expired_sign_in(request)
     authorization = validate_stored(pending)
+    if language := languages.find_supported(pending.language or authorization.ui_locales):
+        translation.activate(language)
     session = cookies.current_session(request)
     step = steps.next_step(authorization, session, pending)
+    if session and step is Step.NO_ACCESS:
+        refused_access.record(authorization.application, session)
     if step in _PAGES:
         return redirect(_page_url(step, pending.pk))
     return _respond(request, authorization, session, step, pending)
@@ -95,13 +104,16 @@ def _respond(
     step: Step,
     pending: AuthorizationRequest | None,
 ) -> HttpResponse:
-    """Redirect to the client with a code or an error. A pending request gets one response."""
+    """Send the client a code or an error. A pending request gets one response."""
     if step is Step.ISSUE and session and _is_in_organization(session, authorization.organization_id):
         code = _issue_code(authorization, session, pending)
-        return redirect(authorization.build_response_url(code=code)) if code else expired_sign_in(request)
+        if code is None:
+            return expired_sign_in(request)
+        return client_responses.send(request, authorization.build_code_response(code))
     if pending and not requests.finish(pending):
         return expired_sign_in(request)
-    return redirect(_build_error_url(authorization, step))
+    refusal = steps.get_refusal(authorization, session, step)
+    return client_responses.send(request, authorization.build_error_response(refusal))
 
 
 def _is_in_organization(session: Session, organization_id: str) -> bool:
@@ -134,26 +146,6 @@ def _find_consent_id(authorization: Authorization, session: Session) -> UUID | N
     if not authorization.application.is_third_party:
         return None
     return consents.find_id(session.user_id, authorization.application.pk)
-
-
-def _build_error_url(authorization: Authorization, step: Step) -> str:
-    """Return the redirect URI with the error of a request that gets no code (OpenID Connect Core 3.1.2.6)."""
-    if step is Step.ISSUE:
-        return authorization.build_response_url(
-            error="invalid_request",
-            error_description="The organization is unknown, or the user does not belong to it.",
-        )
-    if step is Step.CONFIRM or (step is Step.CONSENT and steps.is_client_unproven(authorization)):
-        return authorization.build_response_url(
-            error="interaction_required", error_description="The user has to see a page."
-        )
-    if step is Step.CONSENT:
-        return authorization.build_response_url(
-            error="consent_required", error_description="The user has not agreed yet."
-        )
-    return authorization.build_response_url(
-        error="login_required", error_description="The user has to sign in."
-    )
 
 
 def _store_and_redirect(

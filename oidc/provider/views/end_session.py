@@ -30,7 +30,10 @@ from oidc.provider.sign_out import PARAMETERS, SignOut
     next_step=_("You can sign out on your account page."),
 )
 def end_session(request: HttpRequest) -> HttpResponse:
-    """Sign the browser out: at once if the hint names its session, otherwise after a confirmation."""
+    """Sign the browser out: at once if the hint names its session, otherwise after a confirmation.
+
+    A request without a session, as from an application's server, ends the session that its hint names.
+    """
     form = _read_parameters(request)
     if language := languages.find_supported(form["ui_locales"]):
         translation.activate(language)
@@ -43,6 +46,8 @@ def end_session(request: HttpRequest) -> HttpResponse:
 def _end_session(request: HttpRequest, valid: SignOut) -> HttpResponse:
     session = cookies.current_session(request)
     if session is None:
+        if not valid.parameters["confirm"]:  # the button ends the session of its own browser only
+            sign_out.end_named_session(valid)
         return _signed_out(request, valid, valid.redirect_url)
     if not valid.is_silent(session) and not _is_confirmed(request, valid.parameters):
         return _confirmation_page(request, valid, session)

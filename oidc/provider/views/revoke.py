@@ -11,7 +11,7 @@ from oidc.provider.parameters import form
 
 
 @csrf_exempt
-@cross_origin("POST")
+@cross_origin("POST", allows_credentials=True)
 @json_errors
 def revoke(request: HttpRequest) -> HttpResponse:
     """Revoke a token. If the client authenticates, the response is 200 for unknown tokens too."""

@@ -9,7 +9,7 @@ from oidc.provider.token import endpoint, engine
 
 
 @csrf_exempt
-@cross_origin("POST")
+@cross_origin("POST", allows_credentials=True)
 @json_errors
 def token(request: HttpRequest) -> HttpResponse:
     """Exchange a code, a refresh token or the client's own credentials for tokens."""

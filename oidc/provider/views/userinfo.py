@@ -3,7 +3,9 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from oidc.provider import bearer, claims, organizations, scopes, tokens
+from database import ids
+from oidc.provider import bearer, claims, custom_claims, released_claims, scopes, tokens
+from oidc.provider.claim_facts import ClaimFacts
 from oidc.provider.cors import cross_origin
 from oidc.provider.error_responses import bearer_errors, oauth_json
 from oidc.provider.errors import InsufficientScope, MissingToken, WrongMethod
@@ -20,12 +22,27 @@ def userinfo(request: HttpRequest) -> HttpResponse:
     principal = bearer.authenticate(_get_token(request))
     if scopes.OPENID not in principal.scopes:
         raise InsufficientScope(scopes.OPENID)
-    user_id = principal.user.pk
-    names = claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims)
-    about_organizations = organizations.get_userinfo_claims(
-        user_id, names, token_organization=principal.claims.get("organization_id")
+    facts = ClaimFacts(principal.user, ids.parse(str(principal.claims.get("organization_id"))))
+    told = released_claims.get_for_userinfo(
+        facts,
+        claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims),
+        custom=principal.custom_claims,
+        consented_scopes=principal.scopes if principal.is_third_party else None,
     )
-    return oauth_json({"sub": str(user_id)} | claims.get_values(principal.user, names) | about_organizations)
+    custom_claims.record_omissions(principal.application_id, facts.omitted)
+    if principal.userinfo_alg:
+        return _signed(told, principal)
+    return oauth_json(told)
+
+
+def _signed(body: dict[str, object], principal: bearer.Principal) -> HttpResponse:
+    """Return the claims as a JWT, which the application has asked for (OpenID Connect Core 5.3.2)."""
+    token = tokens.build_userinfo_token(
+        body, client_id=principal.claims["client_id"], algorithm=principal.userinfo_alg
+    )
+    return HttpResponse(
+        token, content_type="application/jwt", headers={"Cache-Control": "no-store", "Pragma": "no-cache"}
+    )
 
 
 def _get_token(request: HttpRequest) -> str:

@@ -1,0 +1,59 @@
+"""The claims about a user that ID tokens, access tokens and userinfo release."""
+
+from collections.abc import Collection
+from typing import Any
+
+from identity.resources.custom_claims import ACCESS_TOKEN, ID_TOKEN, USERINFO, Declaration
+from oidc.provider import claims, custom_claims, organizations
+from oidc.provider.claim_facts import ClaimFacts
+from oidc.provider.grant_context import GrantContext
+
+# A custom claim never replaces another claim, so the custom claims come first.
+
+
+def get_for_id_token(context: GrantContext) -> dict[str, Any]:
+    """Return the claims about the user that an ID token releases. The context has a user."""
+    if context.user is None:
+        raise ValueError("an ID token needs a user")
+    facts, requested = context.facts, context.claims.id_token
+    names = claims.get_id_token_names(context.scopes, requested)
+    return (
+        custom_claims.build(context.application.custom_claims, ID_TOKEN, facts, context.consented_scopes)
+        | claims.get_values(context.user, names)
+        | organizations.get_claims(context.user.pk, requested)
+        | facts.get_role_claims(names)
+    )
+
+
+def get_for_access_token(context: GrantContext) -> dict[str, Any]:
+    """Return the claims that the application and the resource of an access token ask for."""
+    target, scopes = context.target, context.consented_scopes
+    declared = (*context.application.custom_claims, *target.custom_claims)
+    names = [name for name in target.claims if scopes is None or name in scopes]
+    return custom_claims.build(declared, ACCESS_TOKEN, context.facts, scopes) | context.facts.get_role_claims(
+        names
+    )
+
+
+def get_for_userinfo(
+    facts: ClaimFacts,
+    names: Collection[str],
+    *,
+    custom: Collection[Declaration],
+    consented_scopes: Collection[str] | None,
+) -> dict[str, Any]:
+    """Return the claims of userinfo. ``names`` are those that scopes and the ``claims`` parameter release.
+
+    ``consented_scopes`` are those of a third-party application, or None for a first-party application.
+    """
+    user = facts.user
+    if user is None:
+        raise ValueError("userinfo needs a user")
+    token_organization = str(facts.organization_id) if facts.organization_id else None
+    return (
+        custom_claims.build(custom, USERINFO, facts, consented_scopes)
+        | {"sub": str(user.pk)}
+        | claims.get_values(user, names)
+        | organizations.get_userinfo_claims(user.pk, names, token_organization=token_organization)
+        | facts.get_role_claims(names)
+    )

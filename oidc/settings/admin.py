@@ -1,0 +1,158 @@
+"""The operators' page of the settings of OpenID Connect. It shows those that have an effect."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+
+from database import ids
+from identity.core.algorithms import Algorithm
+from identity.operator_kit import lists, routes
+from identity.operator_kit.operations import Operation, Submission, validate
+from identity.operator_kit.pages import Pages
+from oidc.settings import services
+from oidc.settings.models import OidcSettings
+from oidc.settings.serializers import OidcSettingsSerializer
+
+_LIFETIMES = (
+    "session_idle_seconds", "session_absolute_seconds",
+    "refresh_token_idle_seconds", "refresh_token_absolute_seconds",
+)  # fmt: skip
+_GROUPS = {
+    OidcSettings.GroupsClaim.ROLES: "The names of the user's roles",
+    OidcSettings.GroupsClaim.ORGANIZATIONS: "The names of the user's organizations",
+    OidcSettings.GroupsClaim.ORGANIZATION_ROLES: "The user's roles in organizations, as organization:role",
+}
+
+
+def _lifetime(label: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=1,
+        help_text="Seconds. Leave it empty for the installation's value.",
+    )
+
+
+class SigningForm(forms.Form):
+    """With which key tokens are signed."""
+
+    default_signing_alg = forms.ChoiceField(
+        label="Default algorithm",
+        choices=Algorithm.choices,
+        help_text="For tokens of applications and API resources that name no algorithm.",
+    )
+
+
+class ClaimsForm(forms.Form):
+    """What tokens say about users."""
+
+    groups_claim = forms.ChoiceField(label="Claim groups", choices=list(_GROUPS.items()))
+
+
+class LifetimesForm(forms.Form):
+    """How long sessions and refresh tokens live."""
+
+    session_idle_seconds = _lifetime("Session, without use")
+    session_absolute_seconds = _lifetime("Session, at most")
+    refresh_token_idle_seconds = _lifetime("Refresh token, without use")
+    refresh_token_absolute_seconds = _lifetime("Refresh tokens, at most")
+    keep_signed_in = forms.BooleanField(
+        label="Ask on the sign-in page whether to stay signed in",
+        required=False,
+        help_text="A user who does not tick the box is signed out when the browser closes.",
+    )
+
+
+def _save(submission: Submission) -> str:
+    fields = validate(OidcSettingsSerializer, submission.fields, submission.row)
+    services.change(fields, expected=submission.expected)
+    return "The settings of OpenID Connect are changed."
+
+
+def _initial(*names: str) -> Any:
+    return lambda row: {name: getattr(row, name) for name in names}
+
+
+@admin.register(OidcSettings)
+class OidcSettingsAdmin(Pages):
+    """The one set of settings of the tenant."""
+
+    section = "Settings"
+    place = 3
+    title = "OpenID Connect"
+    fields = ("default_algorithm", "groups", "sessions", "refresh_tokens", "asks_to_stay")
+    operations = (
+        Operation(
+            "signing", "Edit signing",
+            "New tokens are signed with the key of this algorithm, which is created if there is none. "
+            "Applications that accept only the other algorithm refuse them.",
+            _save, form=SigningForm, initial=_initial("default_signing_alg"),
+        ),
+        Operation(
+            "claims", "Edit claims", "New tokens have the changed claims.",
+            _save, form=ClaimsForm, initial=_initial("groups_claim"),
+        ),
+        Operation(
+            "lifetimes", "Edit lifetimes",
+            "A change counts from the next use of a session or refresh token.",
+            _save, form=LifetimesForm, initial=_initial(*_LIFETIMES, "keep_signed_in"),
+        ),
+    )  # fmt: skip
+
+    def get_row_name(self, row: Any) -> str:
+        """Return a fixed title: a tenant has one set of settings."""
+        return self.title
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return the tenant's settings, which may have no row yet.
+
+        Raises:
+            Http404: the id is not theirs.
+
+        """
+        row = services.current()
+        if ids.parse(object_id) != row.pk:
+            raise Http404
+        return row
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Redirect to the tenant's only settings."""
+        lists.check_list_query(self, request)
+        return HttpResponseRedirect(routes.row_url(services.current()))
+
+    @admin.display(description="Default algorithm")
+    def default_algorithm(self, row: OidcSettings) -> str:
+        """The algorithm of tokens whose application or API resource names none."""
+        return row.default_signing_alg
+
+    @admin.display(description="Asks to stay signed in", boolean=True)
+    def asks_to_stay(self, row: OidcSettings) -> bool:
+        """Whether the sign-in page has the box."""
+        return row.keep_signed_in
+
+    @admin.display(description="Claim groups")
+    def groups(self, row: OidcSettings) -> str:
+        """What the claim lists."""
+        return _GROUPS[OidcSettings.GroupsClaim(row.groups_claim)]
+
+    @admin.display(description="Sessions")
+    def sessions(self, row: OidcSettings) -> str:
+        """How long sessions live."""
+        return _describe(row.session_idle_seconds, row.session_absolute_seconds)
+
+    @admin.display(description="Refresh tokens")
+    def refresh_tokens(self, row: OidcSettings) -> str:
+        """How long refresh tokens live."""
+        return _describe(row.refresh_token_idle_seconds, row.refresh_token_absolute_seconds)
+
+
+def _describe(idle: int | None, absolute: int | None) -> str:
+    if idle is None and absolute is None:
+        return "As the installation"
+    parts = (
+        f"{'as the installation' if idle is None else f'{idle} seconds'} without use",
+        f"{'as the installation' if absolute is None else f'{absolute} seconds'} at most",
+    )
+    return ", ".join(parts)

@@ -1,0 +1,85 @@
+"""Reads and changes of the tenant's settings of OpenID Connect."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+from audit.events import Event
+from identity.core import records
+from identity.core.errors import Invalid
+from identity.core.tenant_statements import Select
+from oidc.keys import services as keys
+from oidc.settings.models import OidcSettings
+
+PLAIN_OAUTH_RULE: Final = "must be true while client_id_metadata_documents is enabled"
+_current: Final = Select(lambda: OidcSettings.objects.all()[:1])
+
+
+def current() -> OidcSettings:
+    """Return the settings of the active tenant: its row, or the defaults if it has none."""
+    return _current.first() or OidcSettings()
+
+
+def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) -> OidcSettings:
+    """Change the settings. Objects are merged one level deep, lists and texts are replaced.
+
+    If the default algorithm has no key, its first one is created before anything else.
+
+    ``settings.OIDC_SETTINGS_EFFECTS`` names functions of apps above. Each is called in the transaction with
+    the changed settings and the names of the changed fields, and writes what follows from the change.
+
+    Raises:
+        Invalid: the settings contradict each other.
+        keys.UpgradeInProgress: the default algorithm has no key, and a node of an older release serves.
+        records.Stale: the settings were changed since the caller read them.
+
+    """
+    if algorithm := fields.get("default_signing_alg"):
+        keys.ensure(algorithm)
+    return _change(fields, expected)
+
+
+@transaction.atomic
+def _change(fields: dict[str, Any], expected: frozenset[int] | None) -> OidcSettings:
+    # Of two first changes at once, one inserts the row and the other waits for it.
+    OidcSettings.objects.bulk_create([OidcSettings()], ignore_conflicts=True)
+    row = OidcSettings.objects.select_for_update().get()
+    changes = _complete(row, _merge(row, fields))
+    before = {name: getattr(row, name) for name in changes}
+    records.change(
+        row,
+        changes,
+        event=Event.OIDC_SETTINGS_UPDATE,
+        expected=expected,
+        values=changes,
+        before=before,
+    )
+    if "default_signing_alg" in changes:
+        keys.make_default(row.default_signing_alg)
+    for path in settings.OIDC_SETTINGS_EFFECTS:
+        import_string(path)(row, frozenset(changes))
+    return row
+
+
+def _merge(row: OidcSettings, fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: getattr(row, name) | value if isinstance(value, dict) else value
+        for name, value in fields.items()
+    }
+
+
+def _complete(row: OidcSettings, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes, with plain OAuth requests allowed if they switch metadata documents on.
+
+    Raises:
+        Invalid: metadata documents are on, and the changes forbid plain OAuth requests.
+
+    """
+    documents = changes.get("client_id_metadata_documents", row.client_id_metadata_documents)
+    if not documents["enabled"]:
+        return changes
+    if not changes.get("plain_oauth", True):
+        raise Invalid("plain_oauth", PLAIN_OAUTH_RULE, code="conflict")
+    return changes if row.plain_oauth else changes | {"plain_oauth": True}
