@@ -3,13 +3,16 @@
 from typing import Final
 
 from identity.encryption.columns import EncryptedColumn
-from oidc.applications.models import Application
+from oidc.applications.models import Application, ApplicationSecret
+
+_MOVES: Final = "when the application next presents its secret, or is given a new one"
 
 ENCRYPTED_COLUMNS: Final = [
     EncryptedColumn(
         "client_secrets",
-        Application.objects.all,
+        lambda: Application.objects.exclude(secret_digest=""),
         "secret_digest",
-        moves="when the application next presents its secret, or is given a new one",
-    )
+        moves=_MOVES,
+    ),
+    EncryptedColumn("further_client_secrets", ApplicationSecret.objects.all, "digest", moves=_MOVES),
 ]

@@ -1,21 +1,23 @@
 """Registering applications and their secrets."""
 
-import secrets
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid
-from identity.encryption import keyring
+from oidc.applications import allowed_lists, client_secrets, lifetimes
 from oidc.applications import redirect_uris as uris
 from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
+from oidc.keys import services as keys
 
-_PURPOSE: Final = "client secrets"
-
+_ALGORITHMS: Final = ("id_token_signed_response_alg", "userinfo_signed_response_alg")
 _MACHINE_GRANTS: Final = ["client_credentials"]
-_URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
+URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
+NO_URIS: Final = "a MachineToMachine application has none"
 _BROWSER_GRANTS: Final = ["authorization_code", "refresh_token"]
 
 
@@ -29,13 +31,21 @@ def register(  # noqa: PLR0913 - one parameter a field
     grant_types: list[str] | None = None,
     is_third_party: bool = False,
     require_pkce: bool | None = None,
+    id_token_signed_response_alg: str = "",
+    userinfo_signed_response_alg: str = "",
+    custom_claims: list[dict[str, Any]] | None = None,
+    **further: Any,
 ) -> tuple[Application, str]:
     """Register an application and return it with its secret, which cannot be read again.
 
+    ``further`` are the members of ``allowed_lists``, ``lifetimes`` and ``client_metadata``.
+
     Raises:
-        Invalid: a URI, a grant type or ``require_pkce`` is not allowed for this type.
+        Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for this type.
+        keys.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
 
     """
+    lifetimes.check(further, type)
     application = Application(
         name=name,
         type=Application.Type(type),
@@ -45,13 +55,35 @@ def register(  # noqa: PLR0913 - one parameter a field
         grant_types=validate_grant_types(grant_types, type),
         is_third_party=is_third_party,
         require_pkce=validate_require_pkce(require_pkce, type),
+        id_token_signed_response_alg=id_token_signed_response_alg,
+        userinfo_signed_response_alg=userinfo_signed_response_alg,
+        custom_claims=custom_claims or [],
+        **allowed_lists.without(further),
     )
-    _check_uris(application, *_URIS)
-    secret = _new_secret(application)
+    _check_uris(application, *URIS)
+    _ensure_keys({name: getattr(application, name) for name in _ALGORITHMS})
+    secret, application.secret_digest = client_secrets.new_secret()
     with transaction.atomic():
-        records.create(application, event=Event.APPLICATION_CREATE, name=name, type=application.type)
+        for column, seconds in lifetimes.new_effective(further).items():
+            setattr(application, column, seconds)
+        allowed = allowed_lists.resolve(application, further)
+        application.is_restricted = allowed.is_restricted
+        facts = {"name": name, "type": application.type, **allowed.facts}
+        records.create(application, event=Event.APPLICATION_CREATE, **facts)
         _replace_origins(application)
+        allowed_lists.save(application, allowed)
     return application, secret
+
+
+def _ensure_keys(fields: Mapping[str, Any]) -> None:
+    """Create the keys of the algorithms that an application names, before any transaction."""
+    for algorithm in {fields[name] for name in _ALGORITHMS if fields.get(name)}:
+        keys.ensure(algorithm)
+
+
+def get_possible_grant_types(application_type: str) -> list[str]:
+    """Return the grant types that applications of a type may use, the required one first."""
+    return _MACHINE_GRANTS if application_type == Application.Type.MACHINE else _BROWSER_GRANTS
 
 
 def validate_grant_types(grant_types: list[str] | None, application_type: str) -> list[str]:
@@ -61,7 +93,7 @@ def validate_grant_types(grant_types: list[str] | None, application_type: str) -
         Invalid: a grant type is not allowed for this type, or its main grant type is missing.
 
     """
-    possible = _MACHINE_GRANTS if application_type == Application.Type.MACHINE else _BROWSER_GRANTS
+    possible = get_possible_grant_types(application_type)
     if grant_types is None:
         return list(possible)
     not_allowed = [grant for grant in grant_types if grant not in possible]
@@ -69,6 +101,8 @@ def validate_grant_types(grant_types: list[str] | None, application_type: str) -
         raise Invalid(
             "grant_types",
             f"must be of {', '.join(possible)} for {application_type}, {possible[0]} included",
+            code="invalid_choice",
+            allowed=possible,
         )
     return [grant for grant in possible if grant in grant_types]
 
@@ -84,9 +118,10 @@ def validate_require_pkce(require_pkce: bool | None, application_type: str) -> b
     if require_pkce is None:
         return is_public
     if is_public and not require_pkce:
-        raise Invalid("require_pkce", f"must be true for {application_type}")
+        raise Invalid("require_pkce", f"must be true for {application_type}", code="conflict")
     if require_pkce and application_type == Application.Type.MACHINE:
-        raise Invalid("require_pkce", "must be false for MachineToMachine, which has no authorization codes")
+        rule = "must be false for MachineToMachine, which has no authorization codes"
+        raise Invalid("require_pkce", rule, code="conflict")
     return require_pkce
 
 
@@ -94,15 +129,9 @@ def _check_uris(application: Application, *fields: str) -> None:
     for field in fields:
         registered: list[str] = getattr(application, field)
         if registered and application.type == Application.Type.MACHINE:
-            raise Invalid(field, "a MachineToMachine application has none")
+            raise Invalid(field, NO_URIS, code="conflict")
         for uri in registered:
             uris.validate(uri, application.type, field)
-
-
-def _new_secret(application: Application) -> str:
-    secret = secrets.token_urlsafe(32)
-    application.secret_digest = keyring.digest(secret, purpose=_PURPOSE)
-    return secret
 
 
 def _replace_origins(application: Application) -> None:
@@ -113,7 +142,6 @@ def _replace_origins(application: Application) -> None:
     )
 
 
-@transaction.atomic
 def change(
     application: Application,
     fields: dict[str, Any],
@@ -121,13 +149,31 @@ def change(
     expected: frozenset[int] | None = None,
     changed_fields: list[str] | None = None,
 ) -> None:
-    """Change an application.
+    """Change an application. The keys of the algorithms that it names are created before.
 
     Raises:
-        Invalid: a URI, a grant type or ``require_pkce`` is not allowed for its type.
+        Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for its type.
+        keys.UpgradeInProgress: an algorithm has no key, and a node of an older release serves.
         records.Stale: it was changed since the caller read it.
 
     """
+    _ensure_keys(fields)
+    _change(application, fields, expected, changed_fields)
+
+
+@transaction.atomic
+def _change(
+    application: Application,
+    fields: dict[str, Any],
+    expected: frozenset[int] | None,
+    changed_fields: list[str] | None,
+) -> None:
+    lifetimes.check(fields, application.type)
+    changed_fields = changed_fields or sorted(fields)
+    fields = fields | lifetimes.get_effective(fields)
+    allowed = allowed_lists.resolve(application, fields)
+    if allowed.sent:
+        fields = allowed_lists.without(fields) | {"is_restricted": allowed.is_restricted}
     if "grant_types" in fields:
         fields = fields | {"grant_types": validate_grant_types(fields["grant_types"], application.type)}
     if "require_pkce" in fields:
@@ -136,42 +182,36 @@ def change(
     for name, value in fields.items():
         setattr(application, name, value)
     # A URI that an earlier release accepted stays until the field is changed; `doctor` reports it.
-    _check_uris(application, *(field for field in _URIS if field in fields))
-    records.change(
+    _check_uris(application, *(field for field in URIS if field in fields))
+    is_changed = records.change(
         application,
         fields,
         event=Event.APPLICATION_UPDATE,
         expected=expected,
         changed_fields=changed_fields,
         old_values=before,
+        changes_more=allowed_lists.are_changed(application, allowed),
+        **allowed.facts,
     )
-    if "redirect_uris" in fields:
+    if is_changed:
+        allowed_lists.save(application, allowed)
+    if is_changed and "redirect_uris" in fields:
         _replace_origins(application)
 
 
+@transaction.atomic
 def rotate_secret(application: Application) -> str:
-    """Replace the secret of an application and return the new one. The old one stops working at once."""
-    secret = _new_secret(application)
-    records.change(
-        application,
-        {"secret_digest": application.secret_digest},
-        event=Event.APPLICATION_UPDATE,
-        changed_fields=["client_secret"],
-    )
+    """Replace all secrets of an application by a new one and return it. The others stop working at once."""
+    secret, digest = client_secrets.new_secret()
+    columns = {"secret_digest": digest, "secret_created_at": timezone.now(), "has_further_secrets": False}
+    records.change(application, columns, event=Event.APPLICATION_UPDATE, changed_fields=["client_secret"])
+    client_secrets.remove_further(application)
     return secret
 
 
 def is_valid_secret(application: Application, secret: str) -> bool:
-    """Compare a presented secret with the stored digest, in constant time.
-
-    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed.
-    """
-    stored = application.secret_digest
-    is_valid = keyring.matches(secret, stored, purpose=_PURPOSE)
-    if is_valid and not keyring.is_current(stored):
-        renewed = keyring.digest(secret, purpose=_PURPOSE)
-        Application.objects.filter(pk=application.pk, secret_digest=stored).update(secret_digest=renewed)
-    return is_valid
+    """Return whether a presented secret is one of the application's that have not expired."""
+    return client_secrets.is_valid(application, secret)
 
 
 def remove(application: Application, *, expected: frozenset[int] | None = None) -> None:

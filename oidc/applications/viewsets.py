@@ -13,14 +13,18 @@ from database import ids
 from identity.organizations.models import Organization
 from identity.organizations.serializers import NamedSerializer
 from identity.rest.assignment_view import AssignmentView
-from identity.rest.etags import expected_versions
+from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.serializers import IdsSerializer
 from identity.rest.viewsets import CrudViewSet, Row, TenantViewSet
 from identity.roles.serializers import RoleSerializer
-from oidc.applications import bindings, services
+from oidc.applications import allowed_lists, bindings, client_secrets, services
 from oidc.applications.models import PUBLIC_TYPES, Application, OrganizationApplication
 from oidc.applications.serializers import (
+    METADATA,
+    ApplicationSecretSerializer,
     ApplicationSerializer,
+    CreatedSecretSerializer,
+    NewSecretSerializer,
     OrganizationApplicationSerializer,
     RegisteredApplicationSerializer,
     SecretSerializer,
@@ -39,22 +43,31 @@ class ApplicationViewSet(CrudViewSet):
     response_serializers = {"create": RegisteredApplicationSerializer, "secret": SecretSerializer}
     columns = (
         *_BRIEF,
-        "redirect_uris",
-        "grant_types",
-        "post_logout_redirect_uris",
+        *(name for name in METADATA if name not in allowed_lists.FIELDS),
         "is_third_party",
-        "require_pkce",
+        "is_restricted",
         "created_at",
         "updated_at",
     )
+
+    def row(self, pk: Any) -> Row | None:
+        """Return an application with the lists of who may use it."""
+        row = super().row(pk)
+        allowed_lists.add_to([row] if row else [])
+        return row
+
+    def paginate_queryset(self, queryset: Any) -> Any:
+        """Return a page of applications with the lists of who may use them."""
+        page: Any = super().paginate_queryset(queryset)
+        allowed_lists.add_to(page or [])
+        return page
 
     def to_representation(self, row: Row) -> Row:
         """Return a row with the OAuth settings nested."""
         shown = super().to_representation(row)
         # In rows of release 0.1.0 the column has its default.
         shown["require_pkce"] = shown["require_pkce"] or shown["type"] in PUBLIC_TYPES
-        metadata = ("redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce")
-        shown["oidc_client_metadata"] = {name: shown.pop(name) for name in metadata}
+        shown["oidc_client_metadata"] = {name: shown.pop(name) for name in METADATA}
         return shown
 
     def create(self, request: Request, *_: Any, **__: Any) -> Response:
@@ -72,13 +85,48 @@ class ApplicationViewSet(CrudViewSet):
 
     @action(methods=["post"], detail=True)
     def secret(self, request: Request, pk: str) -> Response:
-        """Replace the secret of an application."""
+        """Replace all secrets of an application by a new one. The others stop working at once."""
         application = self.get_object()
         secret = services.rotate_secret(application)
         return Response(
             {"client_id": application.client_id, "client_secret": secret},
             headers={"Cache-Control": "no-store"},
         )
+
+
+class ApplicationSecrets(TenantViewSet):
+    """The secrets of an application. Only the response to their creation has their values."""
+
+    model = Application
+    resource_name = "application"
+    pagination_class = None  # an application has few
+    serializer_class = ApplicationSecretSerializer
+    request_serializers = {"create": NewSecretSerializer}
+    optional_bodies = frozenset({"create"})
+    response_serializers = {"create": CreatedSecretSerializer, "destroy": None}
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Return the secrets, newest first, without their values. Expired ones are included."""
+        return Response(client_secrets.find_all(self.get_object()))
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Create a further secret. The other secrets still work. Only this response contains its value."""
+        application = self.get_object()
+        serializer = NewSecretSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row, secret = client_secrets.create(application, **serializer.validated_data)
+        created = {name: getattr(row, name) for name in ("id", "name", "created_at", "expires_at")}
+        return Response(created | {"client_secret": secret}, headers={"Cache-Control": "no-store"})
+
+    def destroy(self, request: Request, secret_pk: str, **_: Any) -> Response:
+        """Delete a secret. It stops working at once. The first secret has the id of the application."""
+        secret_id = ids.parse(secret_pk)
+        application = self.get_object()
+        if secret_id is None:
+            raise client_secrets.NoSuchSecret
+        check_unversioned(request)
+        client_secrets.remove(application, secret_id)
+        return Response(None)
 
 
 class ApplicationRoles(AssignmentView):

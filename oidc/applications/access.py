@@ -1,0 +1,79 @@
+"""Who may use an application: all users, or only those with an allowed role or organization.
+
+``is_restricted`` says that an application has lists. It stays true if the rows of the lists are lost. Then
+nobody may use the application, until an administrator changes the lists (see ``allowed_lists``).
+
+Changes of lists, and deletions of roles and organizations, lock the tenant. They run one after the other, so
+that two of them together cannot empty the lists of an application.
+"""
+
+from typing import Any, Final
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from identity.core.errors import ServiceError
+from identity.organizations.models import Membership, Organization
+from identity.roles.models import Role, UserRole
+from identity.tenants import services as tenants
+from identity.users.models import User
+from oidc.applications.models import AllowedOrganization, AllowedRole, Application
+
+_MAX_NAMED: Final = 20
+
+
+class LeavesNobody(ServiceError):
+    """After the deletion, nobody could use these applications."""
+
+    reason = "last_allowed"
+
+    def __init__(self, applications: list[Application]) -> None:
+        names = ", ".join(f"{row.name} ({row.pk})" for row in applications[:_MAX_NAMED])
+        if (more := len(applications) - _MAX_NAMED) > 0:
+            names += f" and {more} more"
+        super().__init__(
+            f"applications: nobody could use {names}; first change who may use these applications"
+        )
+
+
+def may_use(user: User, application: Application) -> bool:
+    """Return whether a user may use an application. Only a restricted one costs a query."""
+    if not application.is_restricted:
+        return True
+    roles = AllowedRole.objects.filter(application=application).values("role_id")
+    organizations = AllowedOrganization.objects.filter(application=application).values("organization_id")
+    has_role = Exists(UserRole.objects.filter(user=user, role__in=roles))
+    is_member = Exists(Membership.objects.filter(user=user, organization__in=organizations))
+    return User.objects.filter(Q(has_role) | Q(is_member), pk=user.pk).exists()
+
+
+def check_role_deletion(role: Role) -> None:
+    """Check that no application allows this role and nothing else.
+
+    Raises:
+        LeavesNobody: an application does.
+
+    """
+    tenants.lock()
+    _check_others(AllowedRole.objects.filter(role=role), AllowedRole.objects.exclude(role=role))
+
+
+def check_organization_deletion(organization: Organization) -> None:
+    """Check that no application allows this organization and nothing else.
+
+    Raises:
+        LeavesNobody: an application does.
+
+    """
+    tenants.lock()
+    links = AllowedOrganization.objects
+    _check_others(links.filter(organization=organization), links.exclude(organization=organization))
+
+
+def _check_others(links: QuerySet[Any], other_links: QuerySet[Any]) -> None:
+    """Check that each application of ``links`` has other links, of the same kind or of the other kind."""
+    other_kind = AllowedOrganization if links.model is AllowedRole else AllowedRole
+    has_same_kind = Exists(other_links.filter(application=OuterRef("pk")))
+    has_other_kind = Exists(other_kind.objects.filter(application=OuterRef("pk")))
+    alone = Application.objects.filter(~has_same_kind, ~has_other_kind, pk__in=links.values("application_id"))
+    if found := list(alone.order_by("name", "pk")):
+        raise LeavesNobody(found)

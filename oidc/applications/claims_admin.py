@@ -1,0 +1,71 @@
+"""The claims that an application gets, on the operators' site."""
+
+from typing import Final
+
+from django import forms
+
+from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.json_field import JSONField
+from identity.operator_kit.operations import Operation, Submission, validate
+from identity.operator_kit.panels import Panel
+from identity.resources.custom_claims import name_source
+from identity.roles.models import Role
+from oidc.applications import services
+from oidc.applications.models import Application
+from oidc.applications.page_sections import PERMISSIONS
+from oidc.applications.serializers import ApplicationSerializer
+
+_HEADINGS: Final = ("Claim", "Source", "Where")
+_OF_ROLES: Final = [
+    ("roles", "with the scope roles: the names of the user's roles", "ID token, userinfo"),
+    ("groups", "with the scope groups: as the setting groups_claim says", "ID token, userinfo"),
+    ("roles, groups", "if the API resource lists them in its claims", "access token"),
+    ("scope", "the scopes of the roles", "access token"),
+]
+
+
+class CustomClaimsForm(forms.Form):
+    """The custom claims of an application, as JSON."""
+
+    custom_claims = JSONField(
+        required=False,
+        label="Custom claims",
+        help_text='A JSON list, such as [{"name": "plan", "source": "user.custom_data.plan", '
+        '"into": ["id_token", "userinfo", "access_token"]}]',
+        widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
+    )
+
+
+def _save(submission: Submission) -> str:
+    metadata = {"custom_claims": submission.fields["custom_claims"] or []}
+    fields = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
+    return "The custom claims are changed."
+
+
+OPERATION: Final = Operation(
+    "claims", "Edit custom claims",
+    "Tokens from now on have the changed claims. A third-party application gets only what users agreed to.",
+    _save, form=CustomClaimsForm, initial=lambda row: {"custom_claims": row.custom_claims},
+    section=PERMISSIONS,
+)  # fmt: skip
+
+
+def _build_application_panels(application: Application) -> list[Panel]:
+    custom = [
+        (claim["name"], name_source(claim["source"]), ", ".join(claim["into"]).replace("_", " "))
+        for claim in application.custom_claims
+    ]
+    of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
+    rows = [*custom, *of_roles]
+    return [Panel("Custom claims and roles in tokens", _HEADINGS, rows, section=PERMISSIONS)]
+
+
+def _build_role_panels(role: Role) -> list[Panel]:
+    if role.type == Role.Type.MACHINE:
+        return []
+    return [Panel("Where applications find this role", _HEADINGS, list(_OF_ROLES))]
+
+
+register_panels(Application, _build_application_panels)
+register_panels(Role, _build_role_panels)

@@ -1,0 +1,189 @@
+"""The secrets of applications: up to five that are good, so that one can be replaced without an outage.
+
+The first secret is in the application's row, and has the application's id. Further ones have rows of their
+own. They are read only when a presented secret is not the first one.
+"""
+
+import secrets
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from audit import log
+from audit.events import Event
+from database.clock import DatabaseNow
+from identity.core import audit_facts
+from identity.core.errors import Invalid, ServiceError
+from identity.core.records import Gone
+from identity.core.tenant_statements import Select, uuid
+from identity.encryption import keyring
+from identity.rest.fields import timestamp
+from oidc.applications.models import Application, ApplicationSecret
+
+PURPOSE: Final = "client secrets"
+_MAX_GOOD: Final = 5
+_GOOD: Final = Q(expires_at=None) | Q(expires_at__gt=DatabaseNow())
+_good_ones: Final = Select(
+    lambda: ApplicationSecret.objects.filter(_GOOD, application=uuid("application_id")).order_by("pk")
+)
+
+
+class TooManySecrets(ServiceError):
+    """The application has five secrets that have not expired."""
+
+    reason = "too_many_secrets"
+    message = "the application has five secrets that have not expired: delete one first"
+
+
+class NotConfidential(ServiceError):
+    """The application runs where it cannot keep a secret."""
+
+    reason = "not_confidential"
+    message = "SPA and Native applications get no further secrets, because they cannot keep them"
+
+
+class LastSecret(ServiceError):
+    """Without the secret, the application could not authenticate."""
+
+    reason = "last_secret"
+    message = "this is the only secret of the application that has not expired: create another one first"
+
+
+class NoSuchSecret(ServiceError):
+    """The application has no secret with this id."""
+
+    status = 404
+    reason = "secret_not_found"
+    message = "secret not found"
+
+
+def new_secret() -> tuple[str, str]:
+    """Return a new secret of 256 random bits and its digest."""
+    secret = secrets.token_urlsafe(32)
+    return secret, keyring.digest(secret, purpose=PURPOSE)
+
+
+def find_all(application: Application) -> list[dict[str, Any]]:
+    """Return all secrets without their values, newest first. Expired ones are included."""
+    columns = ("id", "name", "created_at", "expires_at")
+    further = ApplicationSecret.objects.filter(application=application).order_by("-created_at", "-pk")
+    found: list[dict[str, Any]] = list(further.values(*columns))
+    if application.secret_digest:
+        created_at = application.secret_created_at or application.created_at
+        found.append({"id": application.pk, "name": "", "created_at": created_at, "expires_at": None})
+    return found
+
+
+@transaction.atomic
+def create(
+    application: Application, *, name: str = "", expires_at: datetime | None = None
+) -> tuple[ApplicationSecret, str]:
+    """Create a further secret and return its row and its value, which cannot be read again.
+
+    Raises:
+        NotConfidential: the application is of type SPA or Native.
+        TooManySecrets: it has five secrets that have not expired.
+        Invalid: ``expires_at`` is not in the future.
+        Gone: the application was deleted meanwhile.
+
+    """
+    if not application.must_present_secret:
+        raise NotConfidential
+    current = _lock(application)
+    if _get_good(current).count() + bool(current.secret_digest) >= _MAX_GOOD:
+        raise TooManySecrets
+    secret, digest = new_secret()
+    row = ApplicationSecret(application=current, name=name, digest=digest, expires_at=expires_at)
+    row.save(force_insert=True)
+    if not _get_good(current).filter(pk=row.pk).exists():
+        raise Invalid("expires_at", "must be in the future")
+    _change(current, has_further_secrets=True)
+    facts = audit_facts.new_row_facts(row)
+    if expires_at:
+        facts["expires_at"] = timestamp(expires_at)
+    log.record(Event.APPLICATION_SECRET_CREATE, id=current.pk, secret_id=str(row.pk), name=name, **facts)
+    return row, secret
+
+
+@transaction.atomic
+def remove(application: Application, secret_id: UUID) -> None:
+    """Delete a secret. It stops working at once.
+
+    The application's row is locked, so that two deletions at once cannot delete the last two secrets.
+
+    Raises:
+        NoSuchSecret: the application has no secret with this id.
+        LastSecret: the application must present a secret, and has no other that is good.
+        Gone: the application was deleted meanwhile.
+
+    """
+    current = _lock(application)
+    row = ApplicationSecret.objects.filter(application=current, pk=secret_id).first()
+    is_first = row is None and secret_id == current.pk and bool(current.secret_digest)
+    if row is None and not is_first:
+        raise NoSuchSecret
+    good = set(_get_good(current).values_list("pk", flat=True))
+    if current.secret_digest:
+        good.add(current.pk)
+    if current.must_present_secret and good == {secret_id}:
+        raise LastSecret
+    if row is None:
+        _change(current, secret_digest="")
+    else:
+        row.delete()
+        _change(current, has_further_secrets=ApplicationSecret.objects.filter(application=current).exists())
+    facts: dict[str, Any] = {
+        "secret_id": str(secret_id),
+        "name": row.name if row else "",
+        "fields": ["client_secret"],
+    }
+    log.record(Event.APPLICATION_SECRET_DELETE, id=current.pk, **facts)
+
+
+def remove_further(application: Application) -> None:
+    """Delete all secrets but the first. The caller has locked the application's row."""
+    ApplicationSecret.objects.filter(application=application).delete()
+
+
+def is_valid(application: Application, secret: str) -> bool:
+    """Compare a presented secret with the stored digests, each in constant time.
+
+    A digest made with an older key of ENCRYPTION_KEYS is renewed, so that the key can be removed.
+    """
+    stored = application.secret_digest
+    if keyring.matches(secret, stored, purpose=PURPOSE):
+        if not keyring.is_current(stored):
+            _renew(Application.objects.filter(pk=application.pk), "secret_digest", stored, secret)
+        return True
+    if not application.has_further_secrets:
+        return False
+    good = _good_ones.all(application_id=application.pk)
+    # All are compared, so that the time does not tell which one matches.
+    matching = [row for row in good if keyring.matches(secret, row.digest, purpose=PURPOSE)]
+    for row in matching:
+        if not keyring.is_current(row.digest):
+            _renew(ApplicationSecret.objects.filter(pk=row.pk), "digest", row.digest, secret)
+    return bool(matching)
+
+
+def _renew(row: QuerySet[Any], column: str, stored: str, secret: str) -> None:
+    row.filter(**{column: stored}).update(**{column: keyring.digest(secret, purpose=PURPOSE)})
+
+
+def _get_good(application: Application) -> QuerySet[ApplicationSecret]:
+    return ApplicationSecret.objects.filter(_GOOD, application=application)
+
+
+def _lock(application: Application) -> Application:
+    current = Application.objects.select_for_update(no_key=True).filter(pk=application.pk).first()
+    if current is None:
+        raise Gone
+    return current
+
+
+def _change(application: Application, **columns: object) -> None:
+    """Set columns, and a new version: with the old one, no server uses what it has cached."""
+    Application.objects.filter(pk=application.pk).update(**columns, version=F("version") + 1)

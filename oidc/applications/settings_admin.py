@@ -1,0 +1,127 @@
+"""Creating, changing and deleting applications on the operators' site."""
+
+from typing import Any, Final
+
+from django import forms
+from django.utils.html import format_html
+
+from identity.core import impacts
+from identity.operator_kit.algorithms import algorithm_choices
+from identity.operator_kit.operations import Operation, ShowRow, ShowSecrets, Submission, validate
+from oidc.applications import secrets_admin, services
+from oidc.applications.models import PUBLIC_TYPES, Application
+from oidc.applications.serializers import ApplicationSerializer
+from oidc.applications.type_words import TYPES
+
+_URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
+_ALGORITHMS: Final = ("id_token_signed_response_alg", "userinfo_signed_response_alg")
+_HELP: Final = "One per line."
+_CARD: Final = '<span class="choice"><b>{}</b> <span>{}</span> <code>{}</code></span>'
+
+
+class SettingsForm(forms.Form):
+    """The name, redirect URIs and policies of an application."""
+
+    name = forms.CharField(max_length=256)
+    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+    redirect_uris = forms.CharField(
+        label="Redirect URIs", required=False, help_text=_HELP, widget=forms.Textarea({"rows": 4})
+    )
+    post_logout_redirect_uris = forms.CharField(
+        label="Redirect URIs after sign-out",
+        required=False,
+        help_text=_HELP,
+        widget=forms.Textarea({"rows": 3}),
+    )
+    is_third_party = forms.BooleanField(
+        required=False,
+        label="Third party",
+        help_text="Users are asked for consent before the application receives their data.",
+    )
+    require_pkce = forms.BooleanField(
+        required=False,
+        label="Require PKCE",
+        help_text="SPA and Native applications always use PKCE.",
+    )
+
+    id_token_signed_response_alg = forms.ChoiceField(
+        label="Algorithm of ID tokens",
+        required=False,
+        choices=algorithm_choices("The tenant's default"),
+        help_text="Choose RS256 for Spring Security's login, Vault, OpenBao and others on HashiCorp's "
+        "library, the flags of kube-apiserver, NextAuth 4 and Directus. They accept no other algorithm "
+        "unless they are told to.",
+    )
+    userinfo_signed_response_alg = forms.ChoiceField(
+        label="Algorithm of userinfo",
+        required=False,
+        choices=algorithm_choices("JSON, not signed"),
+        help_text="Few applications need signed userinfo.",
+    )
+
+
+class NewApplicationForm(SettingsForm):
+    """A new application."""
+
+    type = forms.ChoiceField(
+        label="What kind of application is it?",
+        choices=[
+            (kind, format_html(_CARD, words.name, words.sentence, kind)) for kind, words in TYPES.items()
+        ],
+        widget=forms.RadioSelect({"class": "as-cards"}),
+    )
+
+    field_order = ("name", "type")
+
+
+def _api_fields(submission: Submission) -> dict[str, Any]:
+    """Return the submitted fields as the API's serializer takes them."""
+    fields = dict(submission.fields)
+    metadata: dict[str, Any] = {name: fields.pop(name).split() for name in _URIS}
+    application_type = fields.get("type") or submission.row.type
+    # An unticked box must not turn PKCE off for types that always use it.
+    metadata["require_pkce"] = fields.pop("require_pkce") or application_type in PUBLIC_TYPES
+    metadata |= {name: fields.pop(name) for name in _ALGORITHMS}
+    return fields | {"oidc_client_metadata": metadata}
+
+
+def _create(submission: Submission) -> ShowSecrets | ShowRow:
+    application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
+    if not application.must_present_secret:  # it has one for the API's sake, which nothing asks for
+        return ShowRow(f"{application.name} is created.", application)
+    return secrets_admin.show(application, secret, f"{application.name} is created.")
+
+
+def _change(submission: Submission) -> str:
+    fields = validate(ApplicationSerializer, _api_fields(submission), submission.row)
+    services.change(submission.row, fields, expected=submission.expected)
+    return "The application is changed."
+
+
+def _remove(submission: Submission) -> str:
+    services.remove(submission.row, expected=submission.expected)
+    return "The application is deleted."
+
+
+def _initial(application: Application) -> dict[str, Any]:
+    names = ("name", "description", "is_third_party", *_ALGORITHMS)
+    fields = {name: getattr(application, name) for name in names}
+    fields["require_pkce"] = application.must_use_pkce
+    return fields | {name: "\n".join(getattr(application, name)) for name in _URIS}
+
+
+CHANGE: Final = Operation(
+    "change", "Edit application",
+    "Redirect URIs are compared character by character.", _change, form=SettingsForm,
+    initial=_initial, sentence="Edit {name}",
+)  # fmt: skip
+DELETE: Final = Operation(
+    "delete", "Delete application",
+    "The client ID, the secret and all tokens stop working at once.", _remove,
+    is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+)  # fmt: skip
+CREATE: Final = Operation(
+    "create", "Create application",
+    "The secret of a web app or service is shown once, on the next page.", _create,
+    form=NewApplicationForm, needs_row=False,
+)  # fmt: skip
