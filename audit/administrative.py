@@ -4,7 +4,10 @@ from typing import Final
 
 from audit.events import Event
 
-_SUBJECTS: Final = ("Admin", "Administrator", "Tenant", "SecondStep", "RecoveryCode", "RecoveryCodes")
+_SUBJECTS: Final = (
+    "Admin", "Administrator", "Invitation", "ProviderAccount", "Tenant",
+    "SecondStep", "RecoveryCode", "RecoveryCodes",
+)  # fmt: skip
 
 ADMINISTRATIVE: Final = frozenset(
     event.value for event in Event if event.value.partition(".")[0] in _SUBJECTS

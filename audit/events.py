@@ -25,6 +25,7 @@ class Event(TextChoices):
     SOCIAL_IDENTITY_DELETE = "SocialIdentity.Delete"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105
     TOKEN_REFRESH = "Token.Refresh"  # noqa: S105
+    CUSTOM_CLAIM_OMIT = "CustomClaim.Omit"
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105
     SESSION_END = "Session.End"
     CONSENT_GRANT = "Consent.Grant"
@@ -32,6 +33,8 @@ class Event(TextChoices):
     PASSWORD_VERIFY = "Password.Verify"  # noqa: S105
     ADMIN_PASSWORD_VERIFY = "Admin.VerifyPassword"  # noqa: S105
     ADMIN_SIGN_IN = "Admin.SignIn"
+    ADMIN_PROVIDER_VERIFY = "Admin.VerifyProvider"
+    ADMIN_RECOVERY_SEND = "Admin.SendRecovery"
     ADMIN_SIGN_OUT = "Admin.SignOut"
     SECOND_STEP_CREATE = "SecondStep.Create"
     SECOND_STEP_DELETE = "SecondStep.Delete"
@@ -46,6 +49,8 @@ class Event(TextChoices):
     USER_UPDATE = "User.Update"
     USER_DELETE = "User.Delete"
     USER_EXPORT = "User.Export"
+    USER_SIGN_OUT = "User.SignOut"
+    USER_UNLOCK = "User.Unlock"
     USER_OWNER_CHANGE = "User.OwnerChange"
     IDENTIFIER_TAKE = "Identifier.Take"
     IDENTIFIER_REMOVE = "Identifier.Remove"
@@ -70,14 +75,19 @@ class Event(TextChoices):
     ORGANIZATION_ROLE_UPDATE = "OrganizationRole.Update"
     ORGANIZATION_ROLE_DELETE = "OrganizationRole.Delete"
     ORGANIZATION_PERMISSION_CREATE = "OrganizationPermission.Create"
+    ORGANIZATION_PERMISSION_UPDATE = "OrganizationPermission.Update"
     ORGANIZATION_PERMISSION_DELETE = "OrganizationPermission.Delete"
     APPLICATION_CREATE = "Application.Create"
     APPLICATION_UPDATE = "Application.Update"
     APPLICATION_DELETE = "Application.Delete"
+    APPLICATION_SECRET_CREATE = "ApplicationSecret.Create"  # noqa: S105 - a key
+    APPLICATION_SECRET_DELETE = "ApplicationSecret.Delete"  # noqa: S105 - a key
+    APPLICATION_REFUSE = "Application.Refuse"
     CONNECTOR_CREATE = "Connector.Create"
     CONNECTOR_UPDATE = "Connector.Update"
     CONNECTOR_DELETE = "Connector.Delete"
     CONNECTOR_TEST = "Connector.Test"
+    OIDC_SETTINGS_UPDATE = "OidcSettings.Update"
     SIGN_IN_EXPERIENCE_UPDATE = "SignInExperience.Update"
     ACCESS_REFUSE = "Access.Refuse"
     TENANT_CREATE = "Tenant.Create"
@@ -86,3 +96,9 @@ class Event(TextChoices):
     ADMINISTRATOR_CREATE = "Administrator.Create"
     ADMINISTRATOR_UPDATE = "Administrator.Update"
     ADMINISTRATOR_DELETE = "Administrator.Delete"
+    PROVIDER_ACCOUNT_CREATE = "ProviderAccount.Create"
+    PROVIDER_ACCOUNT_DELETE = "ProviderAccount.Delete"
+    INVITATION_CREATE = "Invitation.Create"
+    INVITATION_RENEW = "Invitation.Renew"
+    INVITATION_ACCEPT = "Invitation.Accept"
+    INVITATION_DELETE = "Invitation.Delete"

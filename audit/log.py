@@ -59,6 +59,8 @@ def new_entry(
     origin = context.current()
     if origin.administrator_id is not None:
         facts["administrator_id"] = origin.administrator_id
+    if origin.application_id and application_id and str(application_id) != origin.application_id:
+        facts["caller_id"] = origin.application_id
     application_id = application_id or origin.application_id
     user_id = user_id or origin.user_id
     return Entry(
@@ -128,9 +130,9 @@ def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: obje
     """Write an entry with the outcome of the block, even if its changes are rolled back.
 
     The block may call ``record_success()`` in its own transaction. If it raises an error, the entry has the
-    result ``failed`` and the error's ``reason``. ``typed`` is the typed identifier. The entry stores it as
-    text if the block sets ``user_id``, calls ``set_identifier_known``, or raises an error with
-    ``identifies_user``.
+    result ``failed`` and the error's ``reason`` and ``audit_facts``. ``typed`` is the typed identifier. The
+    entry stores it as text if the block sets ``user_id``, calls ``set_identifier_known``, or raises an error
+    with ``identifies_user``.
     """
     attempt = Attempt(event, dict(facts), typed)
     try:
@@ -138,6 +140,7 @@ def attempt(event: Event, typed: TypedIdentifier | None = None, /, **facts: obje
     except Exception as error:
         if typed and getattr(error, "identifies_user", False):
             typed.is_known = True
+        attempt.facts |= getattr(error, "audit_facts", {})
         attempt.record_failure(str(getattr(error, "reason", "server_error")))
         raise
     if not attempt.is_recorded:

@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import Final, NoReturn, Self
 
 from django.db import models
+from django.db.models import Q
+from django.db.models.fields.json import KeyTransform
 from uuid_utils.compat import uuid7
 
 from audit.administrative import hidden_from
+from audit.typed import Subject
 from database import ids
 from database.clock import DatabaseNow
 
-# ``oidc.keys.usage_in_log`` reads the tokens of the last 30 days from the log, until the next release.
-MIN_DAYS: Final = 31
-
+MIN_DAYS: Final = 1
 
 # A request id contains the time of the request, and its entries are written about then.
 _BEFORE: Final = timedelta(minutes=1)
@@ -41,6 +42,19 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         return around.filter(
             pk__gte=ids.smallest_at(begin), pk__lte=ids.smallest_at(end), request_id=reference
         )
+
+    def of_subject(self, subject: Subject) -> Self:
+        """Return what users and applications did, attempts with identifiers, and changes to the former."""
+        return self.filter(
+            Q(user_id__in=subject.user_ids)
+            | Q(application_id__in=subject.application_ids)
+            | Q(identifier_key__in=subject.identifier_keys)
+            | Q(payload__has_key="id", payload__id__in=[*subject.user_ids, *subject.application_ids])
+        )
+
+    def succeeded(self) -> Self:
+        """Return the entries that are not about failures. Entries of changes have no result."""
+        return self.filter(Q(payload__result__isnull=True) | ~Q(payload__result="failed"))
 
     def visible_to(self, reader: object) -> Self:
         """Return the entries that a caller of the API or an operator may see."""
@@ -95,6 +109,15 @@ class Entry(models.Model):
                 name="audit_of_identifier",
                 condition=models.Q(identifier_key__isnull=False),
             ),
+            # Of changes, by the row that was changed.
+            models.Index(
+                "tenant_id",
+                KeyTransform("id", "payload"),
+                models.F("created_at").desc(),
+                models.F("id").desc(),
+                name="audit_of_named_id",
+                condition=models.Q(payload__has_key="id"),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -121,9 +144,6 @@ class Retention(models.Model):
 
     class Meta:
         db_table = "audit_retention"
-        constraints = [
-            models.CheckConstraint(condition=models.Q(days__gte=MIN_DAYS), name="audit_retention_least"),
-        ]
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.days} days"
@@ -156,3 +176,21 @@ class CountSegment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tenant_id}: {self.entries} until {self.end}"
+
+
+class DayCount(models.Model):
+    """The numbers of a tenant's sign-ins, registrations and tokens of one UTC day. See ``audit.daily``."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "day")
+    tenant_id = models.CharField(max_length=36)
+    day = models.DateField()
+    # A list of [key, whether it failed, grant type, application id, number].
+    numbers = models.JSONField()
+    active_users = models.PositiveIntegerField()
+    is_cut = models.BooleanField()
+
+    class Meta:
+        db_table = "audit_day"
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id}: {self.day}"

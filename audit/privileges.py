@@ -9,4 +9,5 @@ SERVING: Final = {
     "audit_retention": "SELECT, INSERT, UPDATE (days), DELETE",
     "audit_counted": "SELECT, INSERT, UPDATE",
     "audit_stretch": "SELECT, INSERT",
+    "audit_day": "SELECT, INSERT, DELETE",
 }

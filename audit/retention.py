@@ -11,7 +11,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import QuerySet
 
-from audit import context, log
+from audit import context, daily, log
 from audit.events import Event
 from audit.models import Entry, Retention
 from database.clock import seconds_ahead
@@ -43,6 +43,7 @@ def purge(*, batch: int = _BATCH) -> Iterator[int]:
 
     Each batch is one transaction, with an audit entry about the number of deleted entries.
     """
+    daily.delete_old()
     for retention in Retention.objects.order_by("pk"):
         deleted = batch
         while deleted == batch:

@@ -32,6 +32,21 @@ class TypedIdentifier:
         return {self.name: f"hash:{self.key}", "identifier_type": self.kind}
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose entries are looked for: ids of users and applications, and the keyed hashes of identifiers."""
+
+    user_ids: tuple[str, ...] = ()
+    application_ids: tuple[str, ...] = ()
+    identifier_keys: tuple[str, ...] = ()
+
+
+def find_subject(text: str, tenant_id: str) -> Subject:
+    """Return the user with this id or identifier in a tenant, or else only the identifier that was typed."""
+    find = import_string(settings.AUDIT_SUBJECT)
+    return cast("Callable[[str, str], Subject]", find)(text, tenant_id)
+
+
 def keys_of(identifier: str) -> list[str]:
     """Return the keyed hashes of an identifier in this tenant, one for each encryption key."""
     find = import_string(settings.AUDIT_IDENTIFIER_KEYS)

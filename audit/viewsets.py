@@ -14,11 +14,12 @@ from rest_framework.viewsets import GenericViewSet
 from audit import context, counting
 from audit.administrative import hidden_from
 from audit.models import Entry, EntryQuerySet
-from audit.typed import keys_of
+from audit.typed import find_subject, keys_of
 from database import ids
 
 _COLUMNS = ("id", "key", "payload", "user_id", "application_id", "ip", "user_agent", "created_at")
-_FILTERS = ("key", "user_id", "application_id", "request_id", "identifier", "start_time", "end_time")
+_FILTERS = ("key", "user_id", "application_id", "request_id", "who", "identifier", "start_time", "end_time")
+_NOT_A_TIME = "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"
 
 
 class EntrySerializer(serializers.Serializer[Entry]):
@@ -34,8 +35,17 @@ class EntrySerializer(serializers.Serializer[Entry]):
     created_at = serializers.DateTimeField()
 
 
+class TimeParameter(serializers.CharField):
+    """A time in the query string."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if _parse(text := str(data)) is None:
+            raise serializers.ValidationError(_NOT_A_TIME)
+        return text
+
+
 class EntryQuerySerializer(serializers.Serializer[Any]):
-    """The filters of the log, for the OpenAPI document."""
+    """The filters of the log, for the OpenAPI document and for the errors about all of them."""
 
     key = serializers.CharField(required=False)
     user_id = serializers.CharField(required=False)
@@ -47,8 +57,20 @@ class EntryQuerySerializer(serializers.Serializer[Any]):
         required=False,
         help_text="A username, email or phone as typed at sign-in, even if no user has it",
     )
-    start_time = serializers.DateTimeField(required=False)
-    end_time = serializers.DateTimeField(required=False)
+    who = serializers.CharField(
+        required=False,
+        help_text="Only entries about one user, who is named by id, username, email or phone: what the user "
+        "did, failed attempts with any of the user's identifiers, and changes to the user. If nobody has the "
+        "identifier, only attempts with it",
+    )
+    start_time = TimeParameter(required=False)
+    end_time = TimeParameter(required=False)
+    tenant_id = serializers.CharField(required=False)
+
+
+class TenantQuerySerializer(serializers.Serializer[Any]):
+    """The query of one entry, for the OpenAPI document."""
+
     tenant_id = serializers.CharField(required=False)
 
 
@@ -56,7 +78,7 @@ class EntryViewSet(GenericViewSet[Entry]):
     """Audit entries, newest first."""
 
     serializer_class = EntrySerializer
-    queries = {"list": EntryQuerySerializer}
+    queries = {"list": EntryQuerySerializer, "retrieve": TenantQuerySerializer}
     resource_name = "log entry"
     exact: ClassVar[tuple[str, ...]] = ("key", "user_id", "application_id")
     active_filters: set[str]
@@ -75,6 +97,8 @@ class EntryViewSet(GenericViewSet[Entry]):
             entries = entries.of_request(reference)
         if identifier := query.get("identifier"):
             entries = entries.filter(identifier_key__in=keys_of(identifier))
+        if who := query.get("who"):
+            entries = entries.of_subject(find_subject(who, self._tenant_id()))
         if start := self._time("start_time"):
             entries = entries.filter(created_at__gte=start)
         if end := self._time("end_time"):
@@ -118,11 +142,17 @@ class EntryViewSet(GenericViewSet[Entry]):
         text = self.request.query_params.get(name)
         if text is None:
             return None
-        try:
-            moment = parse_datetime(text)
-            if moment is not None:
-                # PostgreSQL accepts no offset of 16 hours or more.
-                return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            pass
-        raise ValidationError({name: "must be an ISO 8601 time, as in 2030-01-31T12:00:00Z"})
+        moment = _parse(text)
+        if moment is None:
+            raise ValidationError({name: _NOT_A_TIME})
+        return moment
+
+
+def _parse(text: str) -> datetime | None:
+    """Return the time that a parameter names; None if it names none."""
+    try:
+        moment = parse_datetime(text)
+        # PostgreSQL accepts no offset of 16 hours or more.
+        return moment and (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return None
