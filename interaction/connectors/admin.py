@@ -1,36 +1,63 @@
-"""The console's pages of connectors. Secrets can be entered and are never shown."""
+"""The operators' pages of connectors. Secrets can be entered and are never shown."""
 
 import json
 from functools import partial
+from typing import Any, Final
 
 from django.contrib import admin
+from django.forms import Form
 
+from database import ids
+from identity.core import impacts
+from identity.core.errors import ServiceError
+from identity.core.records import Gone
+from identity.operator_kit import checklist, health, routes
+from identity.operator_kit.extensions import register_card
 from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
-from interaction.connectors import callbacks, forms, masking, services
+from identity.operator_kit.panels import Card, Link
+from interaction.connectors import arrangement, choices, forms, guide_card, masking, new_ids, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
 from interaction.connectors.serializers import ConnectorSerializer
+
+_MAX_SHOWN: Final = 5
 
 
 def _choose(submission: Submission) -> ShowForm:
     return ShowForm(f"create-{submission.fields['connector_id']}")
 
 
+def _guide(provider: Provider, _: None, form: Form) -> Card:
+    return guide_card.build_for_new(provider, form)
+
+
+class FormExpired(ServiceError):
+    """The form was opened in another tenant or more than a day ago."""
+
+    reason = "form_expired"
+    message = "this form has expired: open it again, and register the redirect URI that it shows then"
+
+
 def _create(provider: Provider, submission: Submission) -> ShowRow:
     config = forms.submitted_config(None, provider, dict(submission.fields))
+    forms.check_display_name(provider, config)
     fields = {"connector_id": provider.connector_id, "type": provider.type.value, "config": config}
-    connector = services.create(**validate(ConnectorSerializer, fields))
-    uri = callbacks.get_redirect_uri(connector)
-    next_step = f"Register {uri} with the provider, then test it." if uri else "Test it, then enable it."
-    return ShowRow(f"The connector is created. {next_step}", connector)
+    signed = submission.fields[new_ids.FIELD]  # older nodes have shown forms without it
+    pk = new_ids.read(signed, provider.connector_id)
+    if signed and pk is None:
+        raise FormExpired
+    connector = services.create(**validate(ConnectorSerializer, fields), pk=pk)
+    return ShowRow("The connector is created. Test it, then enable it.", connector)
 
 
 def _change(submission: Submission) -> str:
     connector = submission.row
     provider = registry.find(connector.connector_id)
     config = forms.submitted_config(connector, provider, dict(submission.fields))
+    if provider:
+        forms.check_display_name(provider, config)
     fields = validate(ConnectorSerializer, {"config": config}, connector)
     services.change(connector, fields, expected=submission.expected)
     return "The configuration is changed. Test it."
@@ -54,8 +81,18 @@ def _use_own_callback(submission: Submission) -> str:
 def _test(submission: Submission) -> str:
     connector, administrator = submission.row, submission.by
     own_address = administrator.email if connector.type == Connector.Type.EMAIL else administrator.phone
-    result = services.test(connector, to=submission.fields["to"] or own_address)
+    result = services.test(connector, to=submission.fields.get("to") or own_address)
     return f"It works: {result}."
+
+
+def _arrange(submission: Submission) -> str | ShowForm:
+    pk, _, way = submission.fields["move"].partition(" ")
+    if not pk:
+        return "The order is saved."
+    if (connector := ids.parse(pk)) is None:
+        raise Gone
+    arrangement.move(connector, is_up=way == "up")
+    return ShowForm("arrange")
 
 
 def _remove(submission: Submission) -> str:
@@ -65,28 +102,31 @@ def _remove(submission: Submission) -> str:
 
 @admin.register(Connector)
 class ConnectorAdmin(Pages):
-    section = "Signing in"
+    section = "Connectors"
+    empty = "Connectors send emails and text messages, and offer sign-in with other providers."
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
     fields = (
-        "id", "connector_id", "provider", "type", "enabled", "redirect_uri", "configuration", "created_at",
-        "updated_at",
+        "id", "connector_id", "provider", "type", "enabled", "configuration", "created_at", "updated_at",
     )  # fmt: skip
     operations = (
         Operation(
             "change", "Edit connector", "An enabled connector uses the new configuration at once.",
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
-            initial=forms.initial,
+            initial=forms.initial, sentence="Edit {name}", card=guide_card.build_for_form,
         ),
         Operation(
             "enable", "Enable connector",
-            "Messages go through the newest enabled connector of their type. Social connectors get a button.",
-            _enable, is_possible=lambda connector: not connector.enabled,
+            "A social connector gets a button on the sign-in page. Messages of a type go through its newest "
+            "enabled connector.",
+            _enable, is_possible=lambda connector: not connector.enabled, sentence="Enable {name}",
         ),
         Operation(
             "disable", "Disable connector", "The connector is not used until it is enabled again.",
             _disable, is_possible=lambda connector: connector.enabled, is_destructive=True,
+            impact=impacts.measure,
+            sentence="Disable {name}",
         ),
         Operation(
             "own-callback", "Use own callback",
@@ -99,26 +139,35 @@ class ConnectorAdmin(Pages):
         ),
         Operation(
             "test", "Test connector",
-            "A test message is sent, or the provider is asked whether it accepts this configuration.",
-            _test, form=forms.TestForm,
+            "Sends a test message, or asks the provider whether it accepts this configuration.",
+            _test, form_for=forms.test_form, sentence="Test {name}", has_own_transactions=True,
         ),
         Operation(
             "delete", "Delete connector", "Its configuration cannot be restored.",
-            _remove, is_destructive=True,
+            _remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
         ),
         Operation(
             "create", "Create connector", "First choose the provider, then configure it.", _choose,
             form=forms.ProviderForm, needs_row=False,
         ),
+        Operation(
+            "arrange", "Arrange sign-in buttons", "The sign-in page shows the buttons in this order.",
+            _arrange, form=forms.ArrangeForm, initial=lambda _: {}, needs_row=False,
+        ),
         *(
             Operation(
-                f"create-{provider.connector_id}", f"Create connector: {provider.name}",
+                f"create-{provider.connector_id}", f"Create {provider.name} connector",
                 "It starts disabled, so that you can test it first.", partial(_create, provider),
                 form=forms.config_form(provider, is_new=True), needs_row=False, hidden=True,
+                card=partial(_guide, provider),
             )
             for provider in registry.PROVIDERS
         ),
     )  # fmt: skip
+
+    def get_row_name(self, row: Connector) -> str:
+        """Return the name on the button, or that of the provider."""
+        return choices.get_name(row)
 
     @admin.display(description="Provider")
     def provider(self, connector: Connector) -> str:
@@ -126,13 +175,35 @@ class ConnectorAdmin(Pages):
         provider = registry.find(connector.connector_id)
         return provider.name if provider else "not built in"
 
-    @admin.display(description="Redirect URI to register")
-    def redirect_uri(self, connector: Connector) -> str:
-        """The address to which a social provider redirects browsers."""
-        return callbacks.get_redirect_uri(connector) or "-"
-
     @admin.display(description="Configuration")
     def configuration(self, connector: Connector) -> str:
         """The configuration, with its secrets hidden."""
         config = masking.mask(registry.find(connector.connector_id), connector.config())
         return json.dumps(config, indent=2, ensure_ascii=False)
+
+
+def _has_email(_: Any) -> bool:
+    return Connector.objects.filter(type=Connector.Type.EMAIL, enabled=True).exists()
+
+
+def _find_disabled() -> list[health.Problem]:
+    """Return the disabled connectors, the newest ones if there are many."""
+    disabled = Connector.objects.filter(enabled=False).defer("sealed_config").order_by("-created_at", "-pk")
+    return [
+        health.Problem(
+            f"The connector {row} is disabled.",
+            "Nothing is sent through it, and users cannot sign in with it.",
+            Link("Open connector", routes.row_url(row)),
+        )
+        for row in disabled[:_MAX_SHOWN]
+    ]
+
+
+health.register("connectors.view_connector", _find_disabled)
+register_card(Connector, guide_card.build_for_row)
+checklist.register(
+    checklist.Step(
+        2, "Set up email", "Codes and notices are sent through an email connector.",
+        "connectors.change_connector", lambda: routes.operation_url(Connector, "create", None), _has_email,
+    )
+)  # fmt: skip

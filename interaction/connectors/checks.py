@@ -47,6 +47,6 @@ def connectors() -> Iterator[CheckMessage]:
             f"codes: {join_names(sharing)}. It is served until release {callbacks.SHARED_UNTIL}",
             hint="register {issuer}/social/callback/{id of the connector} with the provider as a further "
             'redirect URI, then send PATCH /api/v1/connectors/{id} {"has_own_callback": true} or press "Use '
-            "its own callback\" on the connector's page in the console",
+            'its own callback" on the page of the connector at /admin',
             id="connectors.W003",
         )

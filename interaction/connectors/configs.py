@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from identity.core.errors import ServiceError
+from identity.core.errors import INVALID, FieldError, ServiceError
 from interaction.connectors import masking
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Provider
@@ -14,6 +14,10 @@ _TYPES: Final[dict[str, tuple[type, str]]] = {
 }
 
 
+_REQUIRED: Final = "is required"
+_CODES: Final = {_REQUIRED: "required", **{rule: "invalid_type" for _, rule in _TYPES.values()}}
+
+
 class ConfigRefused(ServiceError):
     """A configuration breaks rules of its provider. ``problems`` has the broken rules by path."""
 
@@ -21,6 +25,9 @@ class ConfigRefused(ServiceError):
 
     def __init__(self, problems: dict[str, str]) -> None:
         self.problems = problems
+        self.field_errors = [
+            FieldError(path, problem, _CODES.get(problem, INVALID)) for path, problem in problems.items()
+        ]
         super().__init__("; ".join(f"{path}: {problem}" for path, problem in problems.items()))
 
 
@@ -63,11 +70,11 @@ def changed_members(provider: Provider | None, before: dict[str, Any], after: di
 
 def _problem(field: Field, value: Any) -> str | None:
     if value is None or value == "":
-        return "is required" if field.required else None
+        return _REQUIRED if field.required else None
     kind, problem = _TYPES[field.type]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
         return problem
-    if isinstance(value, str) and (problem := rules.one_line(value) or ""):
+    if isinstance(value, str) and not field.multiline and (problem := rules.one_line(value) or ""):
         return problem
     if field.choices and value not in field.choices:
         return f"must be one of {', '.join(field.choices)}"

@@ -1,11 +1,15 @@
 """Forms for the fields that providers declare. They never show stored secrets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django import forms
 
-from interaction.connectors import masking
+from identity.core.errors import Invalid
+from identity.operator_kit.json_field import JSONField
+from identity.operator_kit.labels import get_label
+from interaction.connectors import choices, masking, new_ids
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Field, Provider
@@ -16,7 +20,7 @@ _KEEP: Final = "Leave it empty to keep the stored secret."
 class AnyConfigForm(forms.Form):
     """The configuration of a provider that is not built in."""
 
-    config = forms.JSONField(
+    config = JSONField(
         label="Configuration", help_text=f"A JSON object; {masking.MASK} keeps a stored secret.",
         widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
     )  # fmt: skip
@@ -34,6 +38,13 @@ class AnyConfigForm(forms.Form):
         return config
 
 
+class SecretTextarea(forms.Textarea):
+    """An input of several lines that shows no value, not even the one that was just refused."""
+
+    def format_value(self, value: Any) -> None:
+        """Return no value."""
+
+
 class TestForm(forms.Form):
     """The recipient of a test message."""
 
@@ -44,18 +55,25 @@ class TestForm(forms.Form):
     )
 
 
-def _providers() -> list[Any]:
-    """Return the built-in providers, grouped by type."""
-    return [
-        (type_.label, [(item.connector_id, item.name) for item in registry.PROVIDERS if item.type == type_])
-        for type_ in Connector.Type
-    ]
-
-
 class ProviderForm(forms.Form):
     """The provider of a new connector."""
 
-    connector_id = forms.ChoiceField(label="Provider", choices=_providers)
+    connector_id = forms.ChoiceField(
+        label="Provider", choices=choices.get_providers, widget=choices.ProviderCards
+    )
+
+
+class ArrangeForm(forms.Form):
+    """A step of the order of sign-in buttons: the id of a connector, and whether it moves up or down."""
+
+    move = forms.RegexField(
+        r"^[0-9a-f-]{36} (up|down)$", label="Order", required=False, widget=choices.MoveButtons
+    )
+
+
+def test_form(connector: Connector) -> type[forms.Form]:
+    """Return the form of a connector's test, with a recipient if it sends a message."""
+    return TestForm if connector.type in {Connector.Type.EMAIL, Connector.Type.SMS} else forms.Form
 
 
 def config_form(provider: Provider | None, *, is_new: bool = False) -> type[forms.Form]:
@@ -63,6 +81,10 @@ def config_form(provider: Provider | None, *, is_new: bool = False) -> type[form
     if provider is None:
         return AnyConfigForm
     fields = {field.name: _form_field(field, is_new=is_new) for field in provider.fields}
+    if is_new:
+        fields[new_ids.FIELD] = forms.CharField(
+            required=False, widget=forms.HiddenInput, initial=lambda: new_ids.new(provider.connector_id)
+        )
     return type("ConfigForm", (forms.Form,), fields)
 
 
@@ -93,6 +115,20 @@ def submitted_config(
     return config
 
 
+def check_display_name(provider: Provider, config: Mapping[str, Any]) -> None:
+    """Check that the button of a provider without a name of its own gets one.
+
+    Raises:
+        Invalid: the display name is missing.
+
+    """
+    if config.get("display_name") or all(field.name != "display_name" for field in provider.fields):
+        return
+    host = urlsplit(str(config.get("issuer") or config.get("authorization_endpoint") or "")).hostname
+    rule = f"is required: the name on the sign-in button, for example {host or provider.name}"
+    raise Invalid("display_name", rule, code="required")
+
+
 def _form_field(field: Field, *, is_new: bool) -> forms.Field:
     sentences = [field.description]
     if field.secret and not is_new:
@@ -102,7 +138,7 @@ def _form_field(field: Field, *, is_new: bool) -> forms.Field:
     # The service reports missing fields, as in the API.
     options: dict[str, Any] = {
         "required": False,
-        "label": field.name.replace("_", " ").capitalize(),
+        "label": get_label(field.name.replace("_", " ")),
         "help_text": " ".join(f"{sentence.removesuffix('.')}." for sentence in sentences),
     }
     if is_new and not field.secret and not field.required:
@@ -115,7 +151,8 @@ def _text(field: Field, options: dict[str, Any]) -> forms.Field:
         choices = [("", "-"), *((choice, choice) for choice in field.choices)]
         return forms.ChoiceField(choices=choices, **options)
     if field.secret:
-        widget = forms.PasswordInput({"autocomplete": "off", "spellcheck": "false"})
+        kind = SecretTextarea if field.multiline else forms.PasswordInput
+        widget = kind({"autocomplete": "off", "spellcheck": "false"})
         return forms.CharField(strip=False, widget=widget, **options)
     return forms.CharField(**options)
 

@@ -1,7 +1,7 @@
 """Gatehouse as the relying party of another provider: authorization request, code exchange, ID token.
 
-Only this module imports the client libraries. Authlib builds the request and validates the claims, joserfc
-verifies the signature. ``outbound`` sends the requests, never a library.
+Only this module and ``provider_keys`` import the client libraries. Authlib builds the request and validates
+the claims, joserfc verifies the signature. ``outbound`` sends the requests, never a library.
 """
 
 import time
@@ -14,22 +14,23 @@ from uuid import UUID
 
 from authlib.oauth2.client import OAuth2Client
 from authlib.oidc.core import CodeIDToken
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
-from joserfc.jws import extract_compact
+from joserfc.errors import ClaimError, ExpiredTokenError, JoseError, MissingClaimError
 
-from interaction.connectors.errors import ProviderError
-from interaction.connectors.outbound import web
+from interaction.connectors import provider_keys
+from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
 from interaction.connectors.providers.base import Config, Endpoints, SocialProvider, TokenResponse
 
-# Only asymmetric signatures.
-_ALGORITHMS: Final = [f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)]
 _SKEW_SECONDS: Final = 60
 _CACHE_SECONDS: Final = 300
-_REFETCH_SECONDS: Final = 10
 _LONGEST_TOKEN: Final = 65_536
+_CLIENT_ERRORS: Final = range(400, 500)
+_REASONS: Final = {
+    "iss": Reason.ISSUER,
+    "aud": Reason.AUDIENCE,
+    "azp": Reason.AUDIENCE,
+    "nonce": Reason.NONCE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ def authorization_url(
         code_challenge_method="S256",
     )
     extra = {"nonce": secrets.nonce} if endpoints.issuer else {}
+    if endpoints.form_post:
+        extra["response_mode"] = "form_post"
     if max_age is not None:
         extra |= {"max_age": str(max_age)} | ({} if max_age else {"prompt": "login"})
     url, _ = client.create_authorization_url(
@@ -122,8 +125,10 @@ def redeem(
     )
     tokens = response.json()
     access_token = tokens.get("access_token")
-    if not response.ok or "error" in tokens:
-        raise ProviderError("the provider does not accept the code")
+    if response.status in _CLIENT_ERRORS or "error" in tokens:
+        raise ProviderError("the provider does not accept the code", Reason.CODE_REFUSED)
+    if not response.ok:
+        raise ProviderError(f"the provider's token endpoint responded with HTTP {response.status}")
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
         raise ProviderError("the provider's token endpoint returned no access token")
     if not endpoints.issuer:
@@ -141,7 +146,7 @@ def _validated_claims(
 ) -> Mapping[str, Any]:
     """Return the claims of an ID token, validated (OpenID Connect Core 3.1.3.7)."""
     try:
-        decoded = jwt.decode(token, _get_keys(token, endpoints.jwks), algorithms=_ALGORITHMS)
+        decoded = provider_keys.verify(token, endpoints.jwks)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -152,6 +157,10 @@ def _validated_claims(
             params={"nonce": nonce, "client_id": config["client_id"], "access_token": access_token},
         )
         claims.validate(leeway=_SKEW_SECONDS)
+    except ClaimError as error:
+        raise ProviderError(
+            f"the claim {error.claim} of the provider's ID token is not valid", _get_reason(error)
+        ) from None
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         # On malformed input, the libraries raise not only their own errors.
         raise ProviderError("the provider's ID token is not valid") from None
@@ -168,28 +177,14 @@ def _is_template(issuer: str) -> bool:
     return "{tenantid}" in issuer
 
 
-def _get_keys(token: str, url: str) -> KeySet:
-    """Return the provider's keys. They are fetched again if the token has an unknown key id."""
-    kid = extract_compact(token.encode()).headers().get("kid")
-    keys = _fetch_keys(url, _time_window(_CACHE_SECONDS))
-    if kid is not None and kid not in {key.kid for key in keys.keys}:
-        keys = _fetch_keys(url, _time_window(_REFETCH_SECONDS))
-    return keys
-
-
-@lru_cache(maxsize=256)
-def _fetch_keys(url: str, window: tuple[int, int]) -> KeySet:
-    response = web.get(url)
-    key_list = response.json().get("keys")
-    if not response.ok or not isinstance(key_list, list):
-        raise ProviderError("the provider does not publish its keys")
-    usable = []
-    for key in key_list:
-        try:
-            usable += KeySet.import_key_set({"keys": [key]}).keys
-        except (JoseError, ValueError, TypeError, KeyError, AttributeError):
-            continue  # RFC 7517 section 5: ignore keys of unknown types
-    return KeySet(usable)
+def _get_reason(error: ClaimError) -> Reason:
+    match error:
+        case ExpiredTokenError():
+            return Reason.EXPIRED
+        case MissingClaimError():
+            return Reason.MISSING_CLAIM
+        case _:
+            return _REASONS.get(error.claim, Reason.ANSWER)
 
 
 def _time_window(seconds: int) -> tuple[int, int]:

@@ -1,11 +1,15 @@
 """Requests and responses of the connector API."""
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from rest_framework import serializers
 
+from identity.core.errors import FieldError
+from identity.rest.choices import Choice
 from identity.rest.fields import Flag, JSONObject, Line, Name
 from identity.rest.serializers import Record
+from interaction.connectors import services
 from interaction.connectors.models import Connector
 
 
@@ -13,7 +17,7 @@ class ConnectorSerializer(Record):
     """A connector. Secrets in ``config`` are returned as ``***``; send ``***`` to keep a secret."""
 
     connector_id = Name()
-    type = serializers.ChoiceField(choices=Connector.Type.choices)
+    type = Choice(choices=Connector.Type.choices)
     enabled = Flag(required=False)
     config = JSONObject()
     has_own_callback = Flag(
@@ -27,6 +31,12 @@ class ConnectorSerializer(Record):
     )
 
     create_only = ("connector_id", "type")
+
+    def find_conflicts(self, values: Mapping[str, Any]) -> Iterator[FieldError]:
+        """Return the errors of fields that contradict the provider or the stored connector."""
+        yield from super().find_conflicts(values)
+        stored = cast("Connector | None", self.instance)
+        yield from services.find_errors(stored, values)
 
 
 class ConnectorTestSerializer(serializers.Serializer[Any]):
@@ -49,6 +59,7 @@ class ConfigFieldSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(choices=["string", "integer", "boolean"])
     required = serializers.BooleanField()  # type: ignore[assignment]  # a member
     secret = serializers.BooleanField()
+    multiline = serializers.BooleanField()
     description = serializers.CharField()
     default = serializers.JSONField(allow_null=True)
     choices = serializers.ListField(child=serializers.CharField())

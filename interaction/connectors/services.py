@@ -1,13 +1,15 @@
 """The creation, change, deletion and test of connectors."""
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from audit import log
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import Invalid, ServiceError
+from identity.core.errors import FieldError, Invalid, ServiceError
 from identity.core.records import Stale
 from identity.limits import rules
 from identity.limits import services as limits
@@ -29,28 +31,45 @@ class NotWorking(ServiceError):
         super().__init__("the connector's test failed")
 
 
-def create(
+class AlreadyCreated(ServiceError):
+    """A connector with the id of this form exists already."""
+
+    status = 409
+    reason = "connector_created"
+    message = "this form has created a connector already: open the form again to create another one"
+
+
+def create(  # noqa: PLR0913 - the columns
     *,
     connector_id: str,
     type: str,  # noqa: A002
     config: dict[str, Any],
     enabled: bool = False,
     has_own_callback: bool = True,
+    pk: UUID | None = None,
 ) -> Connector:
     """Create a connector. The configuration is checked if the provider is built in.
 
+    ``pk`` is the id if it was chosen before, so that the redirect URI could be registered.
+
     Raises:
+        AlreadyCreated: a connector has this id.
         Invalid: the provider has another type, or the shared callback is requested.
         configs.ConfigRefused: the configuration breaks rules of the provider.
 
     """
     provider = registry.find(connector_id)
-    if provider and provider.type != type:
-        raise Invalid("type", f"{connector_id} is of type {provider.type.value}")
+    _check_type(connector_id, type)
     _check_callback(stored=True, sent=has_own_callback)
     connector = Connector(connector_id=connector_id, type=type, enabled=enabled)
+    connector.pk = pk or connector.pk
     connector.sealed_config = _encrypt(connector, configs.validate(provider, config))
-    records.create(connector, event=Event.CONNECTOR_CREATE, connector_id=connector_id, type=type)
+    try:
+        records.create(connector, event=Event.CONNECTOR_CREATE, connector_id=connector_id, type=type)
+    except IntegrityError:
+        if pk is None or not Connector.objects.filter(pk=pk).exists():
+            raise
+        raise AlreadyCreated from None
     return connector
 
 
@@ -74,8 +93,9 @@ def change(connector: Connector, fields: dict[str, Any], *, expected: frozenset[
     if "config" in fields:
         provider, before = registry.find(stored.connector_id), stored.config()
         config = configs.validate(provider, fields["config"], before)
-        columns["sealed_config"] = _encrypt(stored, config)
-        changed_fields += configs.changed_members(provider, before, config)
+        if config != before:  # the same configuration, encrypted again, would be another text
+            columns["sealed_config"] = _encrypt(stored, config)
+            changed_fields += configs.changed_members(provider, before, config)
     records.change(
         connector, columns, event=Event.CONNECTOR_UPDATE, expected=expected, changed_fields=changed_fields
     )
@@ -141,13 +161,46 @@ def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Co
 def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
     kind = "email" if type == Connector.Type.EMAIL else "phone"
     if not to:
-        raise Invalid("to", f"is required: your own account has no {kind}")
+        raise Invalid("to", f"is required: your own account has no {kind}", code="required")
     try:
         if kind == "email":
             return messages.new_test_email(identifiers.clean_email(to))
         return messages.new_test_sms(identifiers.clean_phone(to))
     except Invalid as error:
         raise Invalid("to", error.rule) from None
+
+
+def find_errors(stored: Connector | None, fields: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Return all errors for which ``create``, or ``change`` of a stored connector, refuses these fields."""
+    connector_id = stored.connector_id if stored else fields.get("connector_id", "")
+    provider = registry.find(connector_id)
+    has_own_callback = stored.has_own_callback if stored else True
+    checks: dict[str, Callable[[Any], object]] = {
+        "type": lambda sent: _check_type(connector_id, sent),
+        "config": lambda config: configs.validate(provider, config, stored.config() if stored else None),
+        "has_own_callback": lambda sent: _check_callback(stored=has_own_callback, sent=sent),
+    }
+    if stored:
+        del checks["type"]  # which cannot be changed
+    for name, check in checks.items():
+        try:
+            if name in fields:
+                check(fields[name])
+        except (Invalid, configs.ConfigRefused) as refusal:
+            yield from refusal.field_errors
+
+
+def _check_type(connector_id: str, type: str) -> None:  # noqa: A002
+    """Check that a connector has the type of its provider.
+
+    Raises:
+        Invalid: the provider has another type.
+
+    """
+    provider = registry.find(connector_id)
+    if provider and provider.type != type:
+        rule = f"{connector_id} is of type {provider.type.value}"
+        raise Invalid("type", rule, code="invalid_choice", allowed=[provider.type.value])
 
 
 def _check_callback(*, stored: bool, sent: bool) -> None:
@@ -158,7 +211,8 @@ def _check_callback(*, stored: bool, sent: bool) -> None:
 
     """
     if stored and not sent:
-        raise Invalid("has_own_callback", "must be true: the shared callback is for older connectors only")
+        rule = "must be true: the shared callback is for older connectors only"
+        raise Invalid("has_own_callback", rule, code="immutable")
 
 
 def _encrypt(connector: Connector, config: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 import orjson
 from django.db import transaction
@@ -27,8 +28,14 @@ def new_secrets() -> Secrets:
 
 
 @transaction.atomic
-def create(
-    secrets: Secrets, *, browser: str, connector: Connector, interaction: str, session: Session | None
+def create(  # noqa: PLR0913 - one parameter a column
+    secrets: Secrets,
+    *,
+    browser: str,
+    connector: Connector,
+    interaction: str,
+    session: Session | None,
+    keep_signed_in: bool = False,
 ) -> None:
     """Store an attempt for ten minutes. Delete expired attempts, and the browser's oldest beyond twenty."""
     SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
@@ -41,10 +48,10 @@ def create(
         connector=connector,
         session=session,
         interaction=interaction,
+        keep_signed_in=keep_signed_in,
         expires_at=timezone.now() + _LIFETIME,
     )
-    plaintext = orjson.dumps([secrets.nonce, secrets.verifier])
-    attempt.sealed_secrets = keyring.encrypt(plaintext, purpose=PURPOSE, bound_to=_binding(attempt))
+    attempt.sealed_secrets = _encrypt(attempt, [secrets.nonce, secrets.verifier])
     attempt.save(force_insert=True)
 
 
@@ -69,10 +76,50 @@ def get_secrets(attempt: SocialAttempt, state: str) -> Secrets:
         keyring.UnknownKey: the key that encrypted them is missing.
 
     """
-    nonce, verifier = orjson.loads(
-        keyring.decrypt(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
-    )
+    nonce, verifier, *_ = _decrypt(attempt)
     return Secrets(state, nonce, verifier)
+
+
+def find_at_callback(state: str, connector_id: UUID) -> SocialAttempt | None:
+    """Return the pending attempt with this state at the callback of a connector, without ending it."""
+    pending = SocialAttempt.objects.filter(state_hash=_hash(state), expires_at__gt=Now())
+    return pending.filter(connector=connector_id).select_related("connector").first()
+
+
+@transaction.atomic
+def keep_name(attempt: SocialAttempt, name: str) -> None:
+    """Store the name that a provider posted, together with the secrets of the attempt.
+
+    Raises:
+        keyring.UnknownKey: the key that encrypted the secrets is missing.
+
+    """
+    nonce, verifier, *_ = _decrypt(attempt)
+    SocialAttempt.objects.filter(pk=attempt.pk).update(
+        sealed_secrets=_encrypt(attempt, [nonce, verifier, name])
+    )
+
+
+def get_name(attempt: SocialAttempt) -> str:
+    """Return the name that a provider posted; an empty string without one.
+
+    Raises:
+        keyring.UnknownKey: the key that encrypted it is missing.
+
+    """
+    _, _, *names = _decrypt(attempt)
+    return names[0] if names else ""
+
+
+def _encrypt(attempt: SocialAttempt, texts: list[str]) -> str:
+    return keyring.encrypt(orjson.dumps(texts), purpose=PURPOSE, bound_to=_binding(attempt))
+
+
+def _decrypt(attempt: SocialAttempt) -> list[str]:
+    """Return nonce, verifier and, if a provider posted one, the name."""
+    plaintext = keyring.decrypt(attempt.sealed_secrets, purpose=PURPOSE, bound_to=_binding(attempt))
+    texts: list[str] = orjson.loads(plaintext)
+    return texts
 
 
 def _binding(attempt: SocialAttempt) -> str:

@@ -21,6 +21,8 @@ class SocialIdentity(TenantModel):
     subject = models.CharField(max_length=255)
     # A hash of provider and subject, because an index does not take long texts.
     fingerprint = models.CharField(max_length=64, editable=False)
+    # The same of the account's alias; empty without one.
+    alias_fingerprint = models.CharField(max_length=64, blank=True, db_default="", editable=False)
     # For display, as of the last sign-in with it.
     connector_id = models.CharField(max_length=256)
     provider_name = models.CharField(max_length=256)
@@ -34,6 +36,13 @@ class SocialIdentity(TenantModel):
         verbose_name_plural = "social identities"
         constraints = [
             models.UniqueConstraint(fields=["tenant", "fingerprint"], name="social_identity_unique"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "alias_fingerprint"],
+                condition=~models.Q(alias_fingerprint=""),
+                name="social_identity_by_alias",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -51,6 +60,8 @@ class SocialAttempt(TenantModel):
     session = models.ForeignKey(Session, null=True, on_delete=models.CASCADE, related_name="+")
     # The authorization request that waits for this sign-in.
     interaction = models.CharField(max_length=36, blank=True)
+    # What the user chose on the sign-in page.
+    keep_signed_in = models.BooleanField(default=False, db_default=False)
     sealed_secrets = models.TextField()
     expires_at = models.DateTimeField()
 

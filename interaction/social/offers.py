@@ -6,7 +6,7 @@ from typing import Any
 
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
-from interaction.connectors import callbacks, configs
+from interaction.connectors import arrangement, callbacks, configs
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import SocialProvider
@@ -61,14 +61,14 @@ class Offer:
 
 
 def get_offers(*, must_reauthenticate: bool = False) -> list[Offer]:
-    """Return the newest enabled connector of each provider, newest first.
+    """Return the newest enabled connector of each provider, as arranged, or else newest first.
 
     ``must_reauthenticate`` leaves out providers that cannot reauthenticate a user.
     """
     newest: dict[str, Connector] = {}
     for connector in _enabled():
         newest.setdefault(connector.connector_id, connector)
-    offers = [_new_offer(connector) for connector in newest.values()]
+    offers = [new_offer(connector) for connector in arrangement.arrange(newest.values())]
     return [offer for offer in offers if offer.can_reauthenticate or not must_reauthenticate]
 
 
@@ -83,7 +83,7 @@ def get_offer(connector_id: str) -> Offer:
     connector = None if "\0" in connector_id else _enabled().filter(connector_id=connector_id).first()
     if connector is None:
         raise NotOffered
-    return _new_offer(connector)
+    return new_offer(connector)
 
 
 def get_offer_of(connector: Connector | None) -> Offer:
@@ -95,14 +95,15 @@ def get_offer_of(connector: Connector | None) -> Offer:
     """
     if connector is None or not connector.enabled:
         raise NotOffered
-    return _new_offer(connector)
+    return new_offer(connector)
 
 
 def _enabled() -> Any:
     return Connector.objects.filter(type=Connector.Type.SOCIAL, enabled=True).order_by("-created_at", "-pk")
 
 
-def _new_offer(connector: Connector) -> Offer:
+def new_offer(connector: Connector) -> Offer:
+    """Return the offer of a connector, whether it is enabled or not."""
     provider = registry.find(connector.connector_id)
     if not isinstance(provider, SocialProvider):
         return Offer(connector, None, {})

@@ -4,6 +4,7 @@ import hashlib
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from audit import log
@@ -40,8 +41,16 @@ class LastSignInMethod(ServiceError):
 
 
 def find_by_profile(profile: Profile) -> SocialIdentity | None:
-    """Return the linked account of a profile, with its user, if there is one."""
-    return SocialIdentity.objects.filter(fingerprint=_fingerprint(profile)).select_related("user").first()
+    """Return the linked account of a profile, with its user, if there is one.
+
+    The alias is compared first, so an account stays the same when the provider's other name for it changes.
+    """
+    identities, main = SocialIdentity.objects.select_related("user"), _fingerprint(profile)
+    if profile.alias is None:
+        return identities.filter(fingerprint=main).first()
+    alias = _hash(*profile.alias)
+    found = identities.filter(Q(fingerprint__in=[main, alias]) | Q(alias_fingerprint=alias))
+    return min(found, key=lambda each: alias not in {each.fingerprint, each.alias_fingerprint}, default=None)
 
 
 def find_by_user(user: User) -> list[SocialIdentity]:
@@ -85,18 +94,24 @@ def link(user: User, profile: Profile, connector: Connector, provider_name: str)
 def _get_or_link(
     user: User, profile: Profile, connector: Connector, provider_name: str
 ) -> tuple[SocialIdentity, bool]:
-    identity, is_new = SocialIdentity.objects.get_or_create(
-        fingerprint=_fingerprint(profile),
-        defaults={
-            "user": user,
-            "provider": profile.provider,
-            "subject": profile.subject,
-            "connector_id": connector.connector_id,
-            "provider_name": provider_name,
-            "name": profile.name,
-            "email": profile.email,
-            "last_used_at": timezone.now(),
-        },
+    known = find_by_profile(profile) if profile.alias else None
+    identity, is_new = (
+        (known, False)
+        if known
+        else SocialIdentity.objects.get_or_create(
+            fingerprint=_fingerprint(profile),
+            defaults={
+                "user": user,
+                "alias_fingerprint": _hash(*profile.alias) if profile.alias else "",
+                "provider": profile.provider,
+                "subject": profile.subject,
+                "connector_id": connector.connector_id,
+                "provider_name": provider_name,
+                "name": profile.name,
+                "email": profile.email,
+                "last_used_at": timezone.now(),
+            },
+        )
     )
     if identity.user_id != user.pk:
         raise LinkedElsewhere
@@ -106,8 +121,12 @@ def _get_or_link(
 
 
 def record_use(identity: SocialIdentity, profile: Profile) -> None:
-    """Store the time of a sign-in with a linked account, and the provider's current profile."""
-    identity.name, identity.email, identity.last_used_at = profile.name, profile.email, timezone.now()
+    """Store the time of a sign-in with a linked account, and the provider's current profile.
+
+    The name remains if the provider does not return one: Apple does so at the first sign-in only.
+    """
+    identity.name = profile.name or identity.name
+    identity.email, identity.last_used_at = profile.email, timezone.now()
     SocialIdentity.objects.filter(pk=identity.pk).update(
         name=identity.name, email=identity.email, last_used_at=identity.last_used_at
     )
@@ -147,4 +166,8 @@ def _record(event: Event, identity: SocialIdentity) -> None:
 
 
 def _fingerprint(profile: Profile) -> str:
-    return hashlib.sha256(f"{profile.provider}\0{profile.subject}".encode()).hexdigest()
+    return _hash(profile.provider, profile.subject)
+
+
+def _hash(provider: str, subject: str) -> str:
+    return hashlib.sha256(f"{provider}\0{subject}".encode()).hexdigest()

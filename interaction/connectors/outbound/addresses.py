@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from django.conf import settings
 
-from interaction.connectors.errors import ProviderError
+from interaction.connectors.errors import ProviderError, Reason
 
 TIMEOUT_SECONDS: Final = 5
 
@@ -58,16 +58,18 @@ def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.sock
     resolved = resolve(host, port, loopback_only=loopback_only)
     # The retry uses the other address family if there is one: this network may not route IPv6.
     other = next((address for address in resolved if address.family != resolved[0].family), resolved[0])
+    reason = Reason.UNREACHABLE
     for address in (resolved[0], other):
         connection = socket.socket(address.family, socket.SOCK_STREAM)
         connection.settimeout(TIMEOUT_SECONDS)
         try:
             connection.connect(address.sockaddr)
-        except OSError:
+        except OSError as error:
             connection.close()
+            reason = Reason.TIMED_OUT if isinstance(error, TimeoutError) else Reason.UNREACHABLE
         else:
             return connection
-    raise ProviderError(f"{host} could not be reached")
+    raise ProviderError(f"{host} could not be reached", reason)
 
 
 def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Address]:
@@ -82,16 +84,16 @@ def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Addres
     try:
         results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ProviderError(f"{host} has no address") from None
+        raise ProviderError(f"{host} has no address", Reason.UNREACHABLE) from None
     addresses = [Address(family, sockaddr) for family, _, _, _, sockaddr in results]
     if not addresses:
-        raise ProviderError(f"{host} has no address")
+        raise ProviderError(f"{host} has no address", Reason.UNREACHABLE)
     if loopback_only and not all(address.ip.is_loopback for address in addresses):
-        raise NotPublic(f"{host} requires https")
+        raise NotPublic(f"{host} requires https", Reason.UNREACHABLE)
     listed: Collection[str] = getattr(settings, "OUTBOUND_PRIVATE_HOSTS", ())
     private = settings.DEVELOPMENT or host in listed
     if not all(_is_allowed(address.ip, private=private) for address in addresses):
-        raise NotPublic(f"{host} is not a public address")
+        raise NotPublic(f"{host} is not a public address", Reason.UNREACHABLE)
     return addresses
 
 

@@ -6,7 +6,7 @@ Error messages never contain text from the response. Only the provider's class r
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTP_PORT, HTTPS_PORT, HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Final
@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 import orjson
 from django.conf import settings
 
-from interaction.connectors.errors import ProviderError
+from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import addresses
 from interaction.connectors.outbound.deadline import Deadline
 
@@ -25,10 +25,11 @@ _PRINTABLE: Final = range(0x21, 0x7F)
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a provider, which users never see."""
+    """The response of a provider, which users never see. The names of ``headers`` are in lower case."""
 
     status: int
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -129,19 +130,22 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
         deadline = Deadline(addresses.TIMEOUT_SECONDS, lambda: connected)
         connection.request(method, path, body, {"User-Agent": "Gatehouse", **headers})
         with connection.getresponse() as response:
-            found = Response(response.status, response.read(_LARGEST_BODY + 1))
+            received = {name.lower(): value for name, value in response.getheaders()}
+            found = Response(response.status, response.read(_LARGEST_BODY + 1), received)
     except UnicodeEncodeError:
         raise ProviderError("the configuration contains a character that cannot be sent") from None
     except (OSError, HTTPException, ValueError) as error:
         late = isinstance(error, TimeoutError) or (deadline is not None and deadline.passed)
-        raise ProviderError(_took_too_long(host) if late else _describe(error, host)) from None
+        if late:
+            raise _took_too_long(host) from None
+        raise ProviderError(_describe(error, host), Reason.UNREACHABLE) from None
     finally:
         if deadline is not None:
             deadline.cancel()
         connection.close()
         opened.close()
     if deadline.passed:
-        raise ProviderError(_took_too_long(host))
+        raise _took_too_long(host)
     if len(found.body) > _LARGEST_BODY:
         raise ProviderError(f"the response of {host} is larger than one megabyte")
     return found
@@ -156,8 +160,8 @@ def _wrap_in_tls(connection: socket.socket, host: str) -> socket.socket:
     return _tls().wrap_socket(connection, server_hostname=host)
 
 
-def _took_too_long(host: str) -> str:
-    return f"{host} took longer than {addresses.TIMEOUT_SECONDS} seconds"
+def _took_too_long(host: str) -> ProviderError:
+    return ProviderError(f"{host} took longer than {addresses.TIMEOUT_SECONDS} seconds", Reason.TIMED_OUT)
 
 
 def _describe(error: Exception, host: str) -> str:

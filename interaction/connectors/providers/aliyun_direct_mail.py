@@ -5,6 +5,7 @@ from typing import Final
 from interaction.connectors.messages import Message
 from interaction.connectors.providers import aliyun, rules
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _HOME_REGION: Final = "cn-hangzhou"
 
@@ -21,6 +22,23 @@ class AliyunDirectMail:
         Field(name="region", destination=True, rule=rules.url_safe, description="For example cn-hangzhou"),
         Field(name="from_name", required=False, description="The sender's name"),
         aliyun.endpoint_field(),
+    )
+    guide = Guide(
+        console=WebPage("Direct Mail console", "https://dm.console.aliyun.com/"),
+        documentation=WebPage("Direct Mail", "https://www.alibabacloud.com/help/en/direct-mail/"),
+        steps=(
+            (
+                "In the Direct Mail console, add your domain under **Email Domains** and publish the DNS "
+                "records that it shows."
+            ),
+            (
+                "Under **Sender Addresses**, create an address of that domain for triggered emails. It is "
+                "the **Account name** of the configuration."
+            ),
+            "In the **RAM console**, create a user for API access that may only call `dm:SingleSendMail`.",
+            "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once.",
+            "As **Region**, enter the one of your domain, for example `ap-southeast-1`.",
+        ),
     )
 
     def send(self, config: Config, message: Message) -> None:

@@ -7,6 +7,7 @@ import orjson
 from interaction.connectors.messages import Message
 from interaction.connectors.providers import aliyun, rules
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _MAINLAND: Final = "cn-"
 
@@ -31,6 +32,20 @@ class AliyunSms:
             description="For example ap-southeast-1",
         ),
         aliyun.endpoint_field(),
+    )
+    guide = Guide(
+        console=WebPage("SMS console of Alibaba Cloud", "https://dysms.console.aliyun.com/"),
+        documentation=WebPage("Alibaba Cloud SMS", "https://www.alibabacloud.com/help/en/sms/"),
+        steps=(
+            "In the SMS console, request a **Signature** and wait until it is approved.",
+            (
+                "Request a **Template** for verification codes with the single variable `${code}`, and wait "
+                "until it is approved."
+            ),
+            "In the **RAM console**, create a user for API access that may only call `dysms:SendSms`.",
+            "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once.",
+            "Enter the name of the signature and the code of the template, which begins with `SMS_`.",
+        ),
     )
 
     def send(self, config: Config, message: Message) -> None:

@@ -5,10 +5,11 @@ A new provider needs one module, with a class that implements an interface, and 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from interaction.connectors.messages import Message
 from interaction.connectors.models import Connector
+from interaction.connectors.providers.guide import Guide
 
 Type = Connector.Type
 Config = Mapping[str, Any]
@@ -20,7 +21,8 @@ class Field:
     """One member of a provider's configuration.
 
     ``destination`` marks a field that decides where secrets are sent. When it changes, the secrets have to be
-    entered again. ``rule`` returns the problem of a value, or None.
+    entered again. ``rule`` returns the problem of a value, or None. A ``multiline`` field may contain line
+    breaks.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Field:
     required: bool = True
     secret: bool = False
     destination: bool = False
+    multiline: bool = False
     default: str | int | bool = ""
     choices: tuple[str, ...] = ()
     rule: Rule | None = None
@@ -40,6 +43,7 @@ class Field:
             "type": self.type,
             "required": self.required,
             "secret": self.secret,
+            "multiline": self.multiline,
             "description": self.description,
             "default": None if self.required else self.default,
             "choices": list(self.choices),
@@ -53,6 +57,7 @@ class Provider(Protocol):
     name: str
     type: Connector.Type
     fields: tuple[Field, ...]
+    guide: Guide
 
 
 @runtime_checkable
@@ -108,7 +113,8 @@ class Endpoints:
     """The endpoints of a social provider. A provider with an ``issuer`` is an OpenID provider.
 
     ``{tenantid}`` in an issuer stands for the claim ``tid`` of the ID token. ``sends_iss`` is true if
-    authorization responses contain ``iss`` (RFC 9207).
+    authorization responses contain ``iss`` (RFC 9207), ``form_post`` if a form posts them. A provider with
+    ``build_client_secret`` gets a client secret that is made for the request instead of a stored one.
     """
 
     authorization: str
@@ -118,6 +124,8 @@ class Endpoints:
     jwks: str = ""
     basic_auth: bool = False
     sends_iss: bool = False
+    form_post: bool = False
+    build_client_secret: Callable[[Config], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +136,20 @@ class TokenResponse:
     claims: Mapping[str, Any]
 
 
+class AccountName(NamedTuple):
+    """A name of an account at a provider."""
+
+    provider: str
+    subject: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """The person who signed in at a provider.
 
     ``provider`` and ``subject`` together identify one account permanently, independent of the
-    connector's configuration. ``email_verified`` is true only if the provider asserts it.
+    connector's configuration. ``email_verified`` is true only if the provider asserts it. An account with
+    an ``alias`` is looked up by the alias first.
     """
 
     provider: str
@@ -142,6 +158,7 @@ class Profile:
     email: str = ""
     email_verified: bool = False
     avatar: str = ""
+    alias: AccountName | None = None
 
 
 @runtime_checkable
@@ -174,5 +191,29 @@ class SocialProvider(Provider, Protocol):
 
         Raises:
             ProviderError: the provider does not return the profile.
+
+        """
+
+
+@runtime_checkable
+class PostingProvider(SocialProvider, Protocol):
+    """A social provider that posts its answer, with members that its tokens do not have."""
+
+    def read_name(self, user: str) -> str:
+        """Return the name in the posted member ``user``; an empty string without one."""
+
+
+@runtime_checkable
+class OwnProtocolProvider(SocialProvider, Protocol):
+    """A social provider whose parameters are not those of OAuth 2."""
+
+    def authorization_url(self, config: Config, *, state: str, redirect_uri: str) -> str:
+        """Return the URL to which browsers are redirected."""
+
+    def redeem(self, config: Config, code: str) -> TokenResponse:
+        """Exchange a code.
+
+        Raises:
+            ProviderError: the provider refuses the code, or its response is not valid.
 
         """

@@ -6,6 +6,7 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type, Widget
+from interaction.connectors.providers.guide import Guide, WebPage
 
 # The error codes of siteverify that mean that the configuration is wrong, not the token.
 _CONFIG_ERRORS: Final = {
@@ -84,6 +85,15 @@ class HCaptcha(_SiteVerify):
     widget = Widget(
         "https://js.hcaptcha.com/1/api.js", "h-captcha", ("https://hcaptcha.com", "https://*.hcaptcha.com")
     )
+    guide = Guide(
+        console=WebPage("hCaptcha dashboard", "https://dashboard.hcaptcha.com/"),
+        documentation=WebPage("hCaptcha", "https://docs.hcaptcha.com/"),
+        steps=(
+            "In the hCaptcha dashboard, choose **New Site**, and add the hostname `{host}`.",
+            "Copy the **Sitekey** of that site as **Site key**.",
+            "Under **Settings**, **Secrets**, generate a secret and copy it as **Secret key**.",
+        ),
+    )
 
 
 class Turnstile(_SiteVerify):
@@ -98,4 +108,17 @@ class Turnstile(_SiteVerify):
         "https://challenges.cloudflare.com/turnstile/v0/api.js",
         "cf-turnstile",
         ("https://challenges.cloudflare.com",),
+    )
+    guide = Guide(
+        console=WebPage(
+            "Turnstile in the Cloudflare dashboard", "https://dash.cloudflare.com/?to=/:account/turnstile"
+        ),
+        documentation=WebPage(
+            "Cloudflare Turnstile", "https://developers.cloudflare.com/turnstile/get-started/"
+        ),
+        steps=(
+            "In the Cloudflare dashboard, open **Turnstile** and choose **Add widget**.",
+            "Add the hostname `{host}`, and keep the mode **Managed**. Then choose **Create**.",
+            "Copy the **Site key** and the **Secret key**.",
+        ),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from interaction.connectors.errors import ProviderError
+from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import web
 from interaction.connectors.providers.base import Endpoints
 
@@ -22,7 +22,9 @@ def fetch(issuer: str) -> Endpoints:
     document = response.json()
     # Section 4.3: the issuer MUST be identical to the one whose document was requested.
     if document.get("issuer") != issuer:
-        raise ProviderError("the discovery document has another issuer: compare it, including a final slash")
+        raise ProviderError(
+            "the discovery document has another issuer: compare it, including a final slash", Reason.ISSUER
+        )
     if "code" not in _list(document, "response_types_supported", ["code"]):
         raise ProviderError("the issuer does not support the authorization code flow")
     return Endpoints(

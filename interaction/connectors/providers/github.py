@@ -5,6 +5,7 @@ from typing import Final
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _PUBLIC: Final = "https://github.com"
 
@@ -26,6 +27,26 @@ class GitHub:
             default=_PUBLIC,
             rule=rules.https_url,
             description="A GitHub Enterprise server, for example https://github.example.com",
+        ),
+    )
+    guide = Guide(
+        console=WebPage("New OAuth app at GitHub", "https://github.com/settings/applications/new"),
+        documentation=WebPage(
+            "OAuth apps at GitHub",
+            "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/creating-an-oauth-app",
+        ),
+        steps=(
+            (
+                "Open **New OAuth app** at GitHub. For an app of an organization, open the organization's "
+                "**Settings**, **Developer settings**, **OAuth Apps** instead."
+            ),
+            "As **Application name**, enter the name that users see, and as **Homepage URL** `{origin}`.",
+            (
+                "As **Authorization callback URL**, enter `{redirect_uri}`. Then choose "
+                "**Register application**."
+            ),
+            "Copy the **Client ID** into the configuration.",
+            "Choose **Generate a new client secret** and copy the secret. GitHub shows it only now.",
         ),
     )
 

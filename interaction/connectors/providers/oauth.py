@@ -55,11 +55,13 @@ def exchange(
         "redirect_uri": redirect_uri,
     }
     headers = {}
+    build = endpoints.build_client_secret
+    secret = build(config) if build else config["client_secret"]
     if endpoints.basic_auth:
-        pair = f"{quote(config['client_id'], safe='')}:{quote(config['client_secret'], safe='')}"
+        pair = f"{quote(config['client_id'], safe='')}:{quote(secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
-        form |= {"client_id": config["client_id"], "client_secret": config["client_secret"]}
+        form |= {"client_id": config["client_id"], "client_secret": secret}
     return web.post_form(endpoints.token, form, headers)
 
 
@@ -78,8 +80,14 @@ def display_name_field() -> Field:
     return Field(name="display_name", required=False, description="The provider's name on the sign-in button")
 
 
-def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> None:
-    """Check the client credentials by redeeming a made-up code.
+def check_client(
+    endpoints: Endpoints,
+    config: Config,
+    redirect_uri: str,
+    *,
+    credentials: str = "client_id and client_secret",
+) -> None:
+    """Check the client credentials by redeeming a made-up code. A refusal names ``credentials``.
 
     Providers check the credentials first, so a provider that refuses the code has accepted the credentials.
 
@@ -96,7 +104,7 @@ def check_client(endpoints: Endpoints, config: Config, redirect_uri: str) -> Non
     )
     error = response.json().get("error")
     if response.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
-        raise ProviderError("the provider does not accept this client_id and client_secret")
+        raise ProviderError(f"the provider does not accept this {credentials}")
     if not isinstance(error, str) or not error or response.status >= _SERVER_ERROR or _is_missing(response):
         raise ProviderError(
             f"the token endpoint responded with HTTP {response.status}: the URL is not a token endpoint"

@@ -3,6 +3,7 @@
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 
 class OAuth2:
@@ -42,6 +43,28 @@ class OAuth2:
         ),
         Field(name="name_member", required=False, default="name", description="The member with the name"),
         oauth.display_name_field(),
+    )
+    guide = Guide(
+        documentation=WebPage("OAuth 2.0", "https://oauth.net/2/grant-types/authorization-code/"),
+        steps=(
+            (
+                "Use this kind of connector only for a provider without OpenID Connect. The provider needs "
+                "an address that returns the user as a JSON object."
+            ),
+            (
+                "At the provider, register a web application for the authorization code flow, with a client "
+                "secret."
+            ),
+            "Register the redirect URI `{redirect_uri}`.",
+            (
+                "Copy the **Client ID** and the **Client secret**, and from the provider's documentation the "
+                "addresses of the authorization, token and userinfo endpoints."
+            ),
+            (
+                "Enter the names of the members that have the user's ID, email and name. A dot leads into "
+                "nested objects, as in `data.id`."
+            ),
+        ),
     )
 
     def endpoints(self, config: Config) -> Endpoints:

@@ -2,6 +2,7 @@
 
 from interaction.connectors.providers import discovery, oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 
 class Oidc:
@@ -21,6 +22,24 @@ class Oidc:
         *oauth.client_fields(),
         oauth.scope_field("openid profile email"),
         oauth.display_name_field(),
+    )
+    guide = Guide(
+        documentation=WebPage(
+            "OpenID Connect Discovery", "https://openid.net/specs/openid-connect-discovery-1_0.html"
+        ),
+        steps=(
+            (
+                "At the provider, register a web application, which some providers call a client or a "
+                "relying party. It uses the authorization code flow and has a client secret."
+            ),
+            "Register the redirect URI `{redirect_uri}`.",
+            (
+                "Copy the provider's **Issuer**: the address before `/.well-known/openid-configuration`, "
+                "with a final slash only if the provider's own has one."
+            ),
+            "Copy the **Client ID** and the **Client secret**.",
+            "Let the provider release the claims of the scopes `openid`, `profile` and `email`.",
+        ),
     )
 
     def endpoints(self, config: Config) -> Endpoints:

@@ -11,6 +11,7 @@ from identity.rest.fields import timestamp
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide
 
 
 class OutboxEmail:
@@ -20,6 +21,7 @@ class OutboxEmail:
     name = "Outbox (email)"
     type = Type.EMAIL
     fields: tuple[Field, ...] = ()
+    guide = Guide(steps=("Messages become files in `OUTBOX_DIR`. Nothing is sent.",))
 
     def send(self, config: Config, message: Message) -> None:
         """Write the message to a file.

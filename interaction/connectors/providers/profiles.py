@@ -1,13 +1,14 @@
 """Profiles built from unchecked claims of a provider."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from identity.core.errors import Invalid
 from identity.users import identifiers
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth
-from interaction.connectors.providers.base import Endpoints, Profile, TokenResponse
+from interaction.connectors.providers.base import AccountName, Endpoints, Profile, TokenResponse
 
 _LONGEST_SUBJECT: Final = 255  # OpenID Connect Core 1.0 section 2
 _LONGEST_NAME: Final = 256
@@ -66,7 +67,7 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
     return Profile(
         provider=provider,
         subject=subject,
-        name=_line(name)[:_LONGEST_NAME].strip(),
+        name=clean_name(name),
         email=address,
         email_verified=bool(address) and email_verified is True,
         avatar=_https(avatar),
@@ -79,6 +80,22 @@ def get_member(document: Mapping[str, Any], name: str) -> object:
     for part in name.split("."):
         member = member.get(part) if isinstance(member, dict) else None
     return member
+
+
+def with_alias(profile: Profile, alias: AccountName) -> Profile:
+    """Return the profile with another name of the account.
+
+    Raises:
+        ProviderError: the alias is not valid.
+
+    """
+    build_profile(provider=alias.provider, subject=alias.subject)
+    return replace(profile, alias=alias)
+
+
+def clean_name(value: object) -> str:
+    """Return a name as one line of at most 256 characters; an empty string for anything but a text."""
+    return _line(value)[:_LONGEST_NAME].strip()
 
 
 def _line(value: object) -> str:

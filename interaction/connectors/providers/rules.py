@@ -10,7 +10,11 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:-]{0,252}[A-Za-z0-9.])?")
+_DOMAIN: Final = re.compile(
+    r"(?=.{4,253}\Z)(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,63}"
+)
 _URL_SAFE: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?")
+_AWS_REGION: Final = re.compile(r"[a-z]{2,8}(?:-[a-z]{2,12}){1,3}-[0-9]{1,2}")
 _LARGEST_PORT: Final = 65535
 _LONGEST_URL: Final = 2048
 
@@ -36,6 +40,11 @@ def host(value: str) -> str | None:
     return None if _HOST.fullmatch(value) or value == "::1" else "must be the name of a host"
 
 
+def domain(value: str) -> str | None:
+    """A domain name in ASCII."""
+    return None if _DOMAIN.fullmatch(value) else "must be a domain, such as mg.example.com"
+
+
 def port(value: int) -> str | None:
     """A TCP port."""
     return None if 1 <= value <= _LARGEST_PORT else f"must be between 1 and {_LARGEST_PORT}"
@@ -53,6 +62,11 @@ def email(value: str) -> str | None:
 def url_safe(value: str) -> str | None:
     """Text that is safe as part of a host name or path."""
     return None if _URL_SAFE.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
+
+
+def aws_region(value: str) -> str | None:
+    """The code of a region of Amazon Web Services."""
+    return None if _AWS_REGION.fullmatch(value) else "must be the code of a region, such as eu-central-1"
 
 
 def ascii_text(value: str) -> str | None:

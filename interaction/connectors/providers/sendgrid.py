@@ -7,6 +7,7 @@ from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _REASONS: Final = {
     400: "SendGrid refused the message as invalid: check from_email and the recipient",
@@ -39,6 +40,25 @@ class SendGrid:
             default="https://api.sendgrid.com",
             rule=rules.https_url,
             description="For a subuser in the EU: https://api.eu.sendgrid.com",
+        ),
+    )
+    guide = Guide(
+        console=WebPage("API keys at SendGrid", "https://app.sendgrid.com/settings/api_keys"),
+        documentation=WebPage(
+            "API keys of SendGrid",
+            "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
+        ),
+        steps=(
+            (
+                "Under **Settings**, **Sender Authentication**, authenticate your domain, or verify a single "
+                "sender."
+            ),
+            (
+                "Under **Settings**, **API Keys**, choose **Create API Key** and **Restricted Access**. "
+                "Allow only **Mail Send**."
+            ),
+            "Copy the key. SendGrid shows it only now.",
+            "As sender, enter an address of that domain, or that single sender.",
         ),
     )
 

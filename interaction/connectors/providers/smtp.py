@@ -4,7 +4,6 @@ import smtplib
 import socket
 import ssl
 from contextlib import suppress
-from email.utils import formataddr
 from functools import cached_property
 from typing import Final
 
@@ -15,8 +14,9 @@ from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import addresses
 from interaction.connectors.outbound.deadline import Deadline
-from interaction.connectors.providers import rules
+from interaction.connectors.providers import mailboxes, rules
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _SESSION_SECONDS: Final = 20
 
@@ -86,6 +86,23 @@ class Smtp:
         Field(name="from_email", rule=rules.email, description="The sender's address"),
         Field(name="from_name", required=False, description="The sender's name"),
     )
+    guide = Guide(
+        documentation=WebPage(
+            "Requirements of Gmail for senders", "https://support.google.com/a/answer/81126"
+        ),
+        steps=(
+            (
+                "From your mail service, get the name of its SMTP server, the port, a user name and a "
+                "password. Some services call it an **SMTP relay**; some require an app password."
+            ),
+            "Choose a sender's address that the server accepts, for example `no-reply@` your domain.",
+            (
+                "In the DNS of that domain, publish the **SPF**, **DKIM** and **DMARC** records that the "
+                "mail service names. Without them, messages end in spam folders."
+            ),
+            "Keep port `587` with `starttls`, unless the mail service names port `465`, which needs `tls`.",
+        ),
+    )
 
     def send(self, config: Config, message: Message) -> None:
         """Send an email to the server.
@@ -119,11 +136,10 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
     mail = EmailMultiAlternatives(
         message.subject,
         message.body,
-        formataddr((config["from_name"], config["from_email"])),
+        mailboxes.format_encoded(config["from_name"], config["from_email"]),
         [message.to],
         headers={
-            # The same for every attempt, because most mail programs show only one of two mails with one id.
-            "Message-ID": f"<{message.id}@{config['from_email'].rpartition('@')[2]}>",
+            "Message-ID": mailboxes.message_id(message, config["from_email"]),
             "Auto-Submitted": "auto-generated",  # RFC 3834: no out-of-office answers
         },
     )

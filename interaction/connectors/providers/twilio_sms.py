@@ -8,6 +8,7 @@ from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Type
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _REASONS: Final = {
     20003: "it does not accept this account_sid and auth_token",
@@ -42,6 +43,20 @@ class TwilioSms:
             default="https://api.twilio.com",
             rule=rules.https_url,
             description="For another region, for example https://api.dublin.ie1.twilio.com",
+        ),
+    )
+    guide = Guide(
+        console=WebPage("Twilio console", "https://console.twilio.com/"),
+        documentation=WebPage("Twilio Messaging", "https://www.twilio.com/docs/messaging"),
+        steps=(
+            (
+                "On the start page of the Twilio console, copy **Account SID** and **Auth Token** under "
+                "**Account Info**."
+            ),
+            "Buy a number that can send SMS under **Phone Numbers**, or create a **Messaging Service**.",
+            "As sender, enter the number, or the ID of the messaging service, which begins with `MG`.",
+            "Under **Messaging**, **Settings**, **Geo permissions**, allow the countries of your users.",
+            "With a trial account, verify the numbers that get messages, or upgrade the account.",
         ),
     )
 

@@ -1,0 +1,116 @@
+"""The keys of OpenID providers, and the choice of the key that must have signed an ID token."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from joserfc import jwt
+from joserfc.errors import BadSignatureError, JoseError
+from joserfc.jwk import ECKey, RSAKey, import_key
+from joserfc.jws import extract_compact
+from joserfc.jwt import Token
+
+from interaction.connectors.errors import ProviderError, Reason
+from interaction.connectors.outbound import web
+
+# Only asymmetric signatures, each with the ``kty`` and the curve of its keys (RFC 7518 section 3.1).
+_KINDS: Final[Mapping[object, tuple[str, str | None]]] = {
+    **{f"{kind}{bits}": ("RSA", None) for kind in ("RS", "PS") for bits in (256, 384, 512)},
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+}
+_KEPT_SECONDS: Final = 300
+_REFETCH_SECONDS: Final = 10
+# Another set of keys may be the remedy.
+_CURABLE: Final = frozenset({Reason.NO_SUCH_KEY, Reason.SIGNATURE})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PublishedKey:
+    """A key as it was published, and as the library reads it."""
+
+    members: Mapping[str, Any]
+    key: RSAKey | ECKey
+
+    def fits(self, alg: object) -> bool:
+        """Return whether the key can verify signatures of this algorithm, and its members agree."""
+        kty, curve = _KINDS[alg]
+        return (
+            self.members["kty"] == kty
+            and (curve is None or self.members.get("crv") == curve)
+            and self.members.get("alg", alg) == alg
+            and self.members.get("use", "sig") == "sig"
+        )
+
+
+_Keys = tuple[_PublishedKey, ...]
+
+
+def verify(token: str, url: str) -> Token:
+    """Return a token whose signature is verified with one of the keys that are published at a URL.
+
+    If no key fits, or the signature does not match, the keys are fetched again, in each process about
+    once within ten seconds.
+
+    Raises:
+        ProviderError: the token has no valid signature, or the keys cannot be fetched.
+
+    """
+    headers = extract_compact(token.encode()).headers()
+    if headers.get("alg") not in _KINDS:
+        raise ProviderError("the provider's ID token is not signed as it must be", Reason.SIGNATURE)
+    kept = _fetch_keys(url, _time_window(_KEPT_SECONDS))
+    try:
+        return _decode(token, headers, kept)
+    except ProviderError as error:
+        if error.reason not in _CURABLE:
+            raise
+    return _decode(token, headers, _fetch_keys(url, _time_window(_REFETCH_SECONDS)))
+
+
+def _decode(token: str, headers: Mapping[str, Any], keys: _Keys) -> Token:
+    alg = headers["alg"]
+    try:
+        return jwt.decode(token, _choose(keys, alg, headers.get("kid")).key, algorithms=[alg])
+    except BadSignatureError:
+        raise ProviderError("the signature of the provider's ID token is wrong", Reason.SIGNATURE) from None
+
+
+def _choose(keys: _Keys, alg: object, kid: object) -> _PublishedKey:
+    """Return the key with this id, or without an id the only one that fits the algorithm.
+
+    OpenID Connect Core 10.1: if there are several keys, the token MUST have a ``kid``.
+    """
+    fitting = [key for key in keys if key.fits(alg) and (kid is None or key.members.get("kid") == kid)]
+    if not fitting:
+        raise ProviderError("the provider publishes no key for its ID token", Reason.NO_SUCH_KEY)
+    if len(fitting) > 1:
+        raise ProviderError(
+            "the provider publishes several keys that its ID token may mean", Reason.SEVERAL_KEYS
+        )
+    return fitting[0]
+
+
+@lru_cache(maxsize=256)
+def _fetch_keys(url: str, window: tuple[int, int]) -> _Keys:
+    response = web.get(url)
+    key_list = response.json().get("keys")
+    if not response.ok or not isinstance(key_list, list):
+        raise ProviderError("the provider does not publish its keys")
+    usable = []
+    for members in key_list:
+        try:
+            key = import_key(members)
+        except (JoseError, ValueError, TypeError, KeyError, AttributeError):
+            continue  # RFC 7517 section 5: ignore keys of unknown types
+        if isinstance(key, RSAKey | ECKey):
+            usable.append(_PublishedKey(members, key))
+    return tuple(usable)
+
+
+def _time_window(seconds: int) -> tuple[int, int]:
+    """Return a cache key that changes after this number of seconds."""
+    return seconds, int(time.monotonic() // seconds)
