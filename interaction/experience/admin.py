@@ -1,21 +1,18 @@
-"""The console's page of the sign-in experience."""
+"""The operators' page of the sign-in experience."""
 
-import json
 from functools import partial
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
 
-from identity.core import tenancy
-from identity.operator_kit import lists
+from identity.operator_kit import checklist, extensions, lists, routes
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Panel
-from interaction.experience import drafts, forms, services
-from interaction.experience.models import SignInExperience
+from interaction.experience import drafts, forms, look_form, overview, pictures, services
+from interaction.experience.images import formats
+from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
@@ -23,10 +20,10 @@ _SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automat
 _Fields = dict[str, Any]
 
 
-def _save(read: Any, submission: Submission) -> str:
+def _save(read: Any, operation: str, submission: Submission) -> ShowForm:
     fields = validate(ExperienceSerializer, read(submission), submission.row)
     services.change(fields, expected=submission.expected)
-    return "The sign-in experience is changed."
+    return ShowForm(operation, "The sign-in experience is changed.")
 
 
 def _preview(read: Any) -> Draft:
@@ -40,7 +37,14 @@ def _build_draft(read: Any, submission: Submission) -> SignInExperience:
 
 
 def _look(submission: Submission) -> _Fields:
-    branding = {name: value for name, value in submission.fields.items() if name not in _LINKS}
+    branding = {
+        name: value
+        for name, value in submission.fields.items()
+        if name not in _LINKS and not name.startswith(look_form.UPLOAD)
+    }
+    for name in pictures.PICTURES:
+        if file := submission.fields[look_form.UPLOAD + name]:
+            branding[name] = formats.build_data_url("", file.read())
     return {"branding": branding, **{name: submission.fields[name] for name in _LINKS}}
 
 
@@ -81,51 +85,51 @@ def _message_preview(key: forms.MessageKey) -> Draft:
 class SignInExperienceAdmin(Pages):
     """The one sign-in experience of the tenant."""
 
-    section = "Signing in"
+    section = "Sign-in experience"
     title = "Sign-in experience"
-    fields = (
-        "page", "look", "terms_of_use_url", "privacy_policy_url", "ways", "registration", "passwords",
-        "accounts", "social", "updated_at",
-    )  # fmt: skip
+    field_groups = (("Record", ("updated_at",)),)
     operations = (
         Operation(
-            "look", "Edit the look", "Logo, colours and links of every page that users see.",
-            partial(_save, _look), form=forms.LookForm, draft=_preview(_look),
-            initial=lambda row: {**row.branding, **{name: getattr(row, name) for name in _LINKS}},
+            "look", "Edit branding", "Logo, colours and links of every page that users see.",
+            partial(_save, _look, "look"), form=look_form.LookForm, draft=_preview(_look), tab="Branding",
+            initial=lambda row: (
+                pictures.add_addresses(row.branding) | {name: getattr(row, name) for name in _LINKS}
+            ),
         ),
         Operation(
-            "ways", "Edit the ways to sign in", "Users who are signed in stay signed in.",
-            partial(_save, _sign_in_methods), form=forms.SignInMethodsForm,
+            "ways", "Edit sign-in methods", "Users who are signed in stay signed in.",
+            partial(_save, _sign_in_methods, "ways"), form=forms.SignInMethodsForm, tab="Methods",
             initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods),
         ),
         Operation(
-            "registration", "Edit registration",
+            "registration", "Edit sign-up",
             "What new users are asked for. Without an identifier registration is closed, and signing in with "
             "another provider creates no users.",
-            partial(_save, _registration), form=forms.RegistrationForm, initial=lambda row: row.sign_up,
-            draft=_preview(_registration),
+            partial(_save, _registration, "registration"), form=forms.RegistrationForm,
+            initial=lambda row: row.sign_up, tab="Sign-up", draft=_preview(_registration),
         ),
         Operation(
-            "passwords", "Edit the password policy", "Existing passwords stay as they are.",
-            partial(_save, _passwords), form=forms.PasswordsForm, initial=lambda row: row.password_policy,
-            draft=_preview(_passwords),
+            "passwords", "Edit password policy", "Existing passwords stay as they are.",
+            partial(_save, _passwords, "passwords"), form=forms.PasswordsForm,
+            initial=lambda row: row.password_policy, tab="Passwords", draft=_preview(_passwords),
         ),
         Operation(
-            "accounts", "Edit what users may do",
+            "accounts", "Edit account settings",
             "Account page, sign-in with other providers, allowed addresses.",
-            partial(_save, _accounts), form=forms.AccountsForm,
-            initial=forms.accounts_initial,
+            partial(_save, _accounts, "accounts"), form=forms.AccountsForm,
+            initial=forms.accounts_initial, tab="Account",
         ),
         Operation(
-            "message", "Edit a message", "The text of an email or text message in one language.",
-            _choose_message, form=forms.ChooseMessageForm,
+            "message", "Edit message", "The text of an email or text message in one language.",
+            _choose_message, form=forms.ChooseMessageForm, tab="Messages",
         ),
         *(
             Operation(
-                f"message-{key.name}", f"Edit the message: {key}",
+                f"message-{key.name}", f"Edit message: {key}",
                 f"Leave the text empty to send the built-in text. {forms.describe_placeholders(key)}",
-                partial(_save, partial(_message, key)), form=forms.message_form(key),
+                partial(_save, partial(_message, key), f"message-{key.name}"), form=forms.message_form(key),
                 initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
+                tab="Messages",
             )
             for key in forms.MESSAGES
         ),
@@ -141,71 +145,28 @@ class SignInExperienceAdmin(Pages):
         experience = services.current()
         return HttpResponseRedirect(reverse("admin:experience_signinexperience_change", args=[experience.pk]))
 
-    @admin.display(description="Page")
-    def page(self, row: SignInExperience) -> str:
-        """A link to the sign-in page."""
-        return format_html(
-            '<a href="{}/sign-in" target="_blank" rel="noopener">The sign-in page, as users see it</a>',
-            tenancy.active().issuer,
-        )
 
-    @admin.display(description="Look")
-    def look(self, row: SignInExperience) -> str:
-        """Logo and colours."""
-        return _lines(row.branding) or "The default look"
-
-    @admin.display(description="Ways to sign in")
-    def ways(self, row: SignInExperience) -> str:
-        """The sign-in methods of each identifier."""
-        names = {"password": "password", "verification_code": "code"}
-        return "\n".join(
-            f"{method['identifier']}: "
-            f"{' or '.join(text for name, text in names.items() if method[name]) or 'off'}"
-            for method in row.sign_in["methods"]
-        )
-
-    @admin.display(description="Registration")
-    def registration(self, row: SignInExperience) -> str:
-        """What new users are asked for."""
-        return _lines(row.sign_up)
-
-    @admin.display(description="Password policy")
-    def passwords(self, row: SignInExperience) -> str:
-        """The rules for passwords."""
-        return _lines(row.password_policy)
-
-    @admin.display(description="Account page")
-    def accounts(self, row: SignInExperience) -> str:
-        """What users may do on their account page."""
-        return _lines(row.account)
-
-    @admin.display(description="Other providers")
-    def social(self, row: SignInExperience) -> str:
-        """The settings of social sign-in."""
-        return _lines(row.social_sign_in)
-
-    def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
-        """Return the panel of the tenant's own message templates."""
-        templates = [(key, forms.find_template(key, row)) for key in forms.MESSAGES]
-        rows = [
-            (str(key), template["subject"] or "-", template["text"][:120])
-            for key, template in templates
-            if template["text"]
-        ]
-        empty = "All messages have the built-in texts, in the user's language."
-        return [Panel("Own messages", ("Message", "Subject", "Text"), rows, empty=empty)]
+def _has_methods(_: Any) -> bool:
+    row = services.current()
+    return (row.sign_in, row.sign_up) != (default_sign_in(), default_sign_up())
 
 
-def _lines(settings: dict[str, Any]) -> str:
-    """Return the settings that are not empty, one on each line."""
-    return "\n".join(
-        f"{name.replace('_', ' ')}: {_display(value)}" for name, value in settings.items() if value != ""
-    )
+def _has_brand(_: Any) -> bool:
+    return any(services.current().branding.values())
 
 
-def _display(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "nothing"
-    return value if isinstance(value, str) else json.dumps(value)
+def _get_form_url(operation: str) -> str:
+    return routes.operation_url(SignInExperience, operation, services.current())
+
+
+extensions.register_card(SignInExperience, overview.build_card)
+checklist.register(
+    checklist.Step(
+        3, "Choose how users sign in", "With a password, a code or another provider.",
+        "experience.change_signinexperience", partial(_get_form_url, "ways"), _has_methods,
+    ),
+    checklist.Step(
+        4, "Add your logo and colour", "They appear on the sign-in page and every page that users see.",
+        "experience.change_signinexperience", partial(_get_form_url, "look"), _has_brand,
+    ),
+)  # fmt: skip

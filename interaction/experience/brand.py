@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-_HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+LAYOUTS: Final = ("card", "split", "plain")
+COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 def stylesheet(primary: str, dark_primary: str) -> str:
@@ -16,7 +17,7 @@ def stylesheet(primary: str, dark_primary: str) -> str:
 
 
 def _variables(colour: str) -> str:
-    if not _HEX.fullmatch(colour):
+    if not COLOUR.fullmatch(colour):
         return ""
     return f"--brand:{colour};--on-brand:{get_text_colour(colour)}"
 
@@ -25,6 +26,12 @@ def get_text_colour(colour: str) -> str:
     """Return black or white, whichever has more contrast on a colour (WCAG 2.2, 1.4.3)."""
     luminance = _luminance(colour)
     return "#000" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "#fff"
+
+
+def get_contrast(colour: str) -> float:
+    """Return the contrast of a colour with the text colour on it, from 4.58 to 21."""
+    luminance = _luminance(colour)
+    return max(1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05)
 
 
 def _luminance(colour: str) -> float:

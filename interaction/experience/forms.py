@@ -1,4 +1,4 @@
-"""The console's forms of the sign-in experience."""
+"""The operators' forms of the sign-in experience."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,30 +9,13 @@ from django.conf import settings
 
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
+from identity.users.profile import TEXTS
 from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
 
-def _url_field(label: str) -> forms.CharField:
-    return forms.CharField(required=False, max_length=2048, label=label, help_text="An https URL, or empty")
-
-
 def _flag(label: str) -> forms.BooleanField:
     return forms.BooleanField(required=False, label=label)
-
-
-class LookForm(forms.Form):
-    """The look of the pages."""
-
-    logo_url = _url_field("Logo")
-    dark_logo_url = _url_field("Logo on a dark background")
-    favicon = _url_field("Icon")
-    primary_color = forms.CharField(
-        required=False, max_length=7, label="Colour", help_text="For example #0a84ff"
-    )
-    dark_primary_color = forms.CharField(required=False, max_length=7, label="Colour on a dark background")
-    terms_of_use_url = _url_field("Terms of use")
-    privacy_policy_url = _url_field("Privacy policy")
 
 
 class PasswordsForm(forms.Form):
@@ -42,7 +25,7 @@ class PasswordsForm(forms.Form):
     require_lowercase = _flag("A lower-case letter")
     require_uppercase = _flag("An upper-case letter")
     require_numbers = _flag("A digit")
-    require_special_chars = _flag("A special character")
+    require_special_chars = _flag("A symbol")
     reject_common = _flag("Refuse the 20,000 most common passwords")
     reject_breached = _flag("Refuse passwords known from data breaches (the operator's list)")
     strength_meter = _flag("Show the strength of a password while it is typed")
@@ -61,6 +44,12 @@ class AccountsForm(forms.Form):
         "Sign in with another provider to the account with the same email address, if both verified it"
     )
     non_ascii_email_names = _flag("Use new email addresses with non-ASCII characters before the @")
+    profile_fields = forms.MultipleChoiceField(
+        required=False,
+        choices=[(name, name.replace("_", " ").capitalize()) for name in TEXTS],
+        label="Members of the profile on the account page and the registration page",
+        widget=forms.CheckboxSelectMultiple,
+    )
     sms_countries = forms.CharField(
         required=False,
         max_length=2048,

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 from rest_framework import serializers
 
+from identity.rest.choices import Choice
 from identity.rest.fields import Description, Line
 from identity.users.notices import Notice
 
@@ -23,9 +24,9 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     ``{provider}`` the provider's name, in notices about linked accounts.
     """
 
-    purpose = serializers.ChoiceField(choices=PURPOSES)
-    channel = serializers.ChoiceField(choices=("email", "sms"))
-    language = serializers.ChoiceField(
+    purpose = Choice(choices=PURPOSES)
+    channel = Choice(choices=("email", "sms"))
+    language = Choice(
         choices=[_EVERY_LANGUAGE, *(code for code, _ in settings.LANGUAGES)],
         help_text="A language of the pages; an empty string stands for all languages without a template",
     )
@@ -38,10 +39,10 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all required members and the placeholder of the code are present, in a PATCH too."""
         if missing := [name for name in (*_KEY, "text") if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
+            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
         template = {"subject": "", "html": ""} | attrs
         if template["channel"] == "email" and not template["subject"].strip():
-            raise serializers.ValidationError({"subject": "is required for an email"})
+            raise serializers.ValidationError({"subject": "is required for an email"}, code="required")
         if template["channel"] == "sms" and (template["subject"] or template["html"]):
             raise serializers.ValidationError({"subject": "an SMS has neither subject nor html"})
         has_code = template["purpose"] in CODES
@@ -65,7 +66,9 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
         """Check that no two templates are for the same message and language."""
         keys = [tuple(template[name] for name in _KEY) for template in attrs]
         if len(keys) != len(set(keys)):
-            raise serializers.ValidationError("two templates are for the same message in the same language")
+            raise serializers.ValidationError(
+                "two templates are for the same message in the same language", code="repeated"
+            )
         return attrs
 
 

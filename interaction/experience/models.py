@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from identity.core.models import EditableModel, TenantManager
+from identity.core.models import EditableModel, TenantManager, TenantModel
 
 
 def default_branding() -> dict[str, str]:
@@ -15,6 +15,7 @@ def default_branding() -> dict[str, str]:
         "favicon": "",
         "primary_color": "",
         "dark_primary_color": "",
+        "layout": "",
     }
 
 
@@ -55,6 +56,7 @@ def default_account() -> dict[str, Any]:
         "deletion": False,
         "non_ascii_email_names": False,
         "sms_countries": [],
+        "profile_fields": [],
     }
 
 
@@ -65,6 +67,27 @@ def default_social_sign_in() -> dict[str, Any]:
         "create_users": True,
         "create_users_while_registration_is_closed": False,
     }
+
+
+class StoredPicture(TenantModel):
+    """An uploaded logo or icon, cleaned: see ``images``. One that no branding uses is deleted.
+
+    ``digest`` is the hash of content and type, a part of the address.
+    """
+
+    digest = models.CharField(max_length=32)
+    content_type = models.CharField(max_length=32)
+    content = models.BinaryField()
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "digest"], name="stored_picture_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest
 
 
 class SignInExperience(EditableModel):
@@ -108,6 +131,11 @@ class SignInExperience(EditableModel):
     def sms_countries(self) -> list[str]:
         """The countries to which text messages are sent (ISO 3166-1). An empty list allows all countries."""
         return list(self.account.get("sms_countries", ()))
+
+    @property
+    def profile_fields(self) -> list[str]:
+        """The members of the profile that users see on their pages. Rows of release 0.1.3 have no list."""
+        return list(self.account.get("profile_fields", ()))
 
     def can_use_password(self, identifier: str) -> bool:
         """Return whether users can sign in with this kind of identifier and a password."""

@@ -1,18 +1,20 @@
 """The sign-in experience in the management API."""
 
-import re
 from typing import Any, Final
 
 import phonenumbers
 from rest_framework import serializers
 
+from identity.rest.choices import Choice
 from identity.rest.fields import Flag, Line, Url, WholeNumber
 from identity.rest.serializers import Record
 from identity.users.identifiers import Kind
-from interaction.experience import breached_passwords
+from identity.users.profile import TEXTS
+from interaction.experience import breached_passwords, pictures
+from interaction.experience.brand import COLOUR, LAYOUTS
+from interaction.experience.images import BadPictureError, formats
 from interaction.experience.message_templates import MessageTemplatesSerializer
 
-_COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _KINDS: Final = [kind.value for kind in Kind]
 
 
@@ -27,32 +29,71 @@ class Colour(Line):
     def to_internal_value(self, data: Any) -> str:
         """Return the validated colour."""
         colour = super().to_internal_value(data)
-        if colour and not _COLOUR.fullmatch(colour):
+        if colour and not COLOUR.fullmatch(colour):
             raise serializers.ValidationError("must be a colour like #0a84ff")
         return colour
+
+
+_MAX_DATA_URL: Final = 360_000  # 256 KiB in base64, and the start of the URL
+
+
+class PictureUrl(Line):
+    """An ``https`` URL, or a picture as a data URL, which is stored and gets an address of its own."""
+
+    pattern = r"^((https://|data:image/(png|webp|svg\+xml);base64,)[^\s\"'<>\\\u0000-\u001f\u007f-\u009f]*)?$"
+
+    def __init__(self, **options: Any) -> None:
+        text = "An https URL. A picture that is sent as a data URL is stored and gets a URL"
+        defaults = {"max_length": _MAX_DATA_URL, "required": False, "allow_blank": True, "help_text": text}
+        super().__init__(**{**defaults, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        """Return an ``https`` URL, the path of a stored picture, or the data URL of a cleaned one."""
+        url = super().to_internal_value(data)
+        if url.startswith(formats.SCHEME):
+            return _clean_picture(url)
+        return pictures.find_path(url) or Url().run_validation(url)
+
+    def to_representation(self, value: str) -> str:
+        """Return the URL, with the tenant's address for a stored picture."""
+        return pictures.add_address(value)
+
+
+def _clean_picture(url: str) -> str:
+    try:
+        return formats.to_data_url(formats.clean(formats.from_data_url(url)))
+    except BadPictureError as error:
+        raise serializers.ValidationError(str(error), code="invalid_picture") from None
 
 
 class BrandingSerializer(serializers.Serializer[Any]):
     """The look of the pages."""
 
-    logo_url = Url()
-    dark_logo_url = Url()
-    favicon = Url()
+    logo_url = PictureUrl()
+    dark_logo_url = PictureUrl()
+    favicon = PictureUrl()
     primary_color = Colour()
     dark_primary_color = Colour()
+    layout = Choice(
+        choices=LAYOUTS,
+        required=False,
+        allow_blank=True,
+        help_text="A card in the middle, a coloured half beside the form, or no card at all. "
+        "An empty string means a card",
+    )
 
 
 class MethodSerializer(serializers.Serializer[Any]):
     """The sign-in methods of one kind of identifier."""
 
-    identifier = serializers.ChoiceField(choices=_KINDS)
+    identifier = Choice(choices=_KINDS)
     password = Flag()
     verification_code = Flag()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all members are present, in a PATCH too, and that codes are not sent to usernames."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"))
+            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
         if attrs["identifier"] == Kind.USERNAME and attrs["verification_code"]:
             raise serializers.ValidationError({"verification_code": "a code cannot be sent to a username"})
         return attrs
@@ -67,16 +108,14 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
         """Check that no kind of identifier is listed twice."""
         kinds = [method["identifier"] for method in methods]
         if len(kinds) != len(set(kinds)):
-            raise serializers.ValidationError("an identifier is listed more than once")
+            raise serializers.ValidationError("an identifier is listed more than once", code="repeated")
         return methods
 
 
 class SignUpSerializer(serializers.Serializer[Any]):
     """The fields of the registration page."""
 
-    identifiers = serializers.ListField(
-        child=serializers.ChoiceField(choices=_KINDS), required=False, max_length=3
-    )
+    identifiers = serializers.ListField(child=Choice(choices=_KINDS), required=False, max_length=3)
     password = Flag(required=False)
     verify = Flag(required=False)
 
@@ -119,13 +158,23 @@ class AccountSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Whether new email addresses may have non-ASCII characters before the @",
     )
+    profile_fields = serializers.ListField(
+        child=Choice(choices=TEXTS),
+        required=False,
+        max_length=len(TEXTS),
+        help_text="The members of a user's profile that the account page and the registration page show",
+    )
     sms_countries = serializers.ListField(
-        child=serializers.ChoiceField(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
+        child=Choice(choices=sorted(phonenumbers.SUPPORTED_REGIONS)),
         required=False,
         max_length=len(phonenumbers.SUPPORTED_REGIONS),
         help_text="The countries to which text messages are sent, as two-letter codes. An empty list allows "
         "all countries",
     )
+
+    def validate_profile_fields(self, names: list[str]) -> list[str]:
+        """Remove repeated names."""
+        return list(dict.fromkeys(names))
 
     def validate_sms_countries(self, countries: list[str]) -> list[str]:
         """Remove repeated countries."""

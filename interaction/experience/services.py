@@ -8,6 +8,7 @@ from django.db import transaction
 from audit.events import Event
 from identity.core import records
 from identity.core.tenant_statements import Select
+from interaction.experience import pictures
 from interaction.experience.models import SignInExperience, default_password_policy
 
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
@@ -37,9 +38,12 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     """
     # Locked, so that concurrent changes to the same object are not lost.
     experience = SignInExperience.objects.select_for_update().get()
+    merged = _merge(experience, fields)
+    if "branding" in merged:
+        merged["branding"] = pictures.store(merged["branding"])
     records.change(
         experience,
-        _merge(experience, fields),
+        merged,
         event=Event.SIGN_IN_EXPERIENCE_UPDATE,
         expected=expected,
         changed_fields=sorted(fields),

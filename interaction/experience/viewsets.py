@@ -5,8 +5,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from identity.rest.etags import etag, expected_versions
-from interaction.experience import services
-from interaction.experience.models import SignInExperience
+from interaction.experience import pictures, services
+from interaction.experience.models import SignInExperience, default_branding
 from interaction.experience.serializers import ExperienceSerializer
 
 
@@ -34,7 +34,7 @@ def _respond(experience: SignInExperience) -> Response:
     return Response(
         {
             "id": experience.pk,
-            "branding": experience.branding,
+            "branding": default_branding() | pictures.add_addresses(experience.branding),
             "sign_in": experience.sign_in,
             "sign_up": experience.sign_up,
             "password_policy": experience.password_policy,

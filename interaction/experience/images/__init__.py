@@ -1,0 +1,30 @@
+"""Uploaded pictures: what they are is read from their content, and only what a logo needs is kept."""
+
+from dataclasses import dataclass
+from typing import Final
+
+MAX_BYTES: Final = 256 * 1024
+MAX_SIDE: Final = 2048  # pixels
+
+
+class BadPictureError(ValueError):
+    """The content is no picture that can be used. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A cleaned picture."""
+
+    content_type: str
+    content: bytes
+
+
+def check_size(width: int, height: int) -> None:
+    """Check the size of a picture in pixels, which is what it costs to show it.
+
+    Raises:
+        BadPictureError: a side is empty or too long.
+
+    """
+    if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
+        raise BadPictureError(f"must be at most {MAX_SIDE} pixels wide and high")

@@ -1,0 +1,49 @@
+"""Tells the format of a picture by its content, never by a name or a declared type."""
+
+import base64
+import binascii
+from typing import Final
+
+from interaction.experience.images import MAX_BYTES, BadPictureError, Picture, png, svg, webp
+
+SCHEME: Final = "data:"
+
+
+def clean(content: bytes) -> Picture:
+    """Return a picture as it is stored.
+
+    Raises:
+        BadPictureError: the content is too long, or no PNG, WebP or SVG that can be used.
+
+    """
+    if len(content) > MAX_BYTES:
+        raise BadPictureError(f"must have at most {MAX_BYTES // 1024} KiB")
+    if content.startswith(png.SIGNATURE):
+        return Picture("image/png", png.clean(content))
+    if webp.is_webp(content):
+        return Picture("image/webp", webp.clean(content))
+    return Picture("image/svg+xml", svg.clean(content))
+
+
+def from_data_url(url: str) -> bytes:
+    """Return the content of a base64 data URL (RFC 2397).
+
+    Raises:
+        BadPictureError: it is not base64.
+
+    """
+    head, comma, encoded = url.partition(",")
+    try:
+        if not comma or not head.endswith(";base64"):
+            raise BadPictureError("must be a data URL with base64")
+        return base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadPictureError("must be a data URL with base64") from None
+
+
+def to_data_url(picture: Picture) -> str:
+    return build_data_url(picture.content_type, picture.content)
+
+
+def build_data_url(content_type: str, content: bytes) -> str:
+    return f"{SCHEME}{content_type};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,53 @@
+"""The operators' form of the branding."""
+
+from typing import Final
+
+from django import forms
+
+from interaction.experience.brand import COLOUR
+
+
+def _url_field(label: str) -> forms.CharField:
+    return forms.CharField(required=False, max_length=2048, label=label, help_text="An https URL, or empty")
+
+
+UPLOAD: Final = "upload_"
+
+
+def _picture_field(label: str) -> forms.FileField:
+    widget = forms.FileInput({"accept": "image/png,image/webp,image/svg+xml,.png,.webp,.svg"})
+    text = "PNG, WebP or SVG, at most 256 KiB and 2048 pixels wide and high"
+    return forms.FileField(required=False, label=label, widget=widget, help_text=text, allow_empty_file=True)
+
+
+def _colour_field(label: str, unset: str) -> forms.CharField:
+    """Return a field for a colour. ``unset`` is the one that the pages use without it."""
+    attributes = {"data-colour": unset, "pattern": COLOUR.pattern, "spellcheck": "false"}
+    widget = forms.TextInput(attributes)
+    return forms.CharField(
+        required=False, max_length=7, label=label, help_text="For example #0a84ff", widget=widget
+    )
+
+
+class LookForm(forms.Form):
+    """The look of the pages."""
+
+    logo_url = _url_field("Logo")
+    upload_logo_url = _picture_field("Upload a logo")
+    dark_logo_url = _url_field("Logo on a dark background")
+    upload_dark_logo_url = _picture_field("Upload a logo for dark backgrounds")
+    favicon = _url_field("Icon")
+    upload_favicon = _picture_field("Upload an icon")
+    primary_color = _colour_field("Colour", "#3a5bc7")
+    dark_primary_color = _colour_field("Colour on a dark background", "#4a69d6")
+    layout = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Card"),
+            ("split", "Split: a coloured half beside the form"),
+            ("plain", "Plain: no card"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    terms_of_use_url = _url_field("Terms of use")
+    privacy_policy_url = _url_field("Privacy policy")
