@@ -4,8 +4,10 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
-from identity.rest.fields import Line, Text
+from identity.rest.fields import Flag, Line, Text
+from identity.sessions.serializers import SessionSerializer
 from identity.users.identifiers import Kind
+from identity.users.profile_serializers import ProfileSerializer
 from interaction.experience.serializers import ExperienceSerializer
 from interaction.verification.models import Purpose
 
@@ -30,7 +32,18 @@ class CaptchaSerializer(InteractionSerializer):
     )
 
 
-class SignInSerializer(InteractionSerializer):
+class StaySerializer(InteractionSerializer):
+    """A step that signs the user in."""
+
+    keep_signed_in = Flag(
+        required=False,
+        default=False,
+        help_text="Whether the session outlives the browser. It counts only while `keep_signed_in` of the "
+        "tenant is on",
+    )
+
+
+class SignInSerializer(StaySerializer):
     """Identifier and password."""
 
     identifier = Text(max_length=254)
@@ -44,6 +57,9 @@ class RegisterSerializer(CaptchaSerializer):
     email = Line(max_length=254, required=False, default="", allow_blank=True)
     phone = Line(max_length=64, required=False, default="", allow_blank=True)
     name = Line(max_length=256, required=False, default="", allow_blank=True)
+    profile = ProfileSerializer(
+        required=False, help_text="The members for which the sign-in experience asks; others are ignored"
+    )
     password = Text(max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False)
 
 
@@ -65,7 +81,7 @@ class CodeSentSerializer(serializers.Serializer[Any]):
     expires_in = serializers.IntegerField()
 
 
-class EnteredCodeSerializer(CodeAddressSerializer):
+class EnteredCodeSerializer(CodeAddressSerializer, StaySerializer):
     """An entered code."""
 
     code = Line(max_length=32)
@@ -108,4 +124,13 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     message_templates = None  # type: ignore[assignment]  # as id
     social_sign_in = None  # type: ignore[assignment]  # as id
     social_connectors = SocialConnectorSerializer(many=True, default=[])
+    keep_signed_in = Flag(
+        required=False, help_text="`true` if users choose whether they stay signed in; otherwise missing"
+    )
     captcha = AskedCaptchaSerializer(allow_null=True, default=None)
+
+
+class OwnSessionSerializer(SessionSerializer):
+    """A session of the signed-in user."""
+
+    is_current = serializers.BooleanField(help_text="Whether it is the session of this browser")

@@ -49,7 +49,10 @@ class Experience(APIView):
         pending_request = pending.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
         must_reauthenticate = pending_request is not None and pending_request.must_reauthenticate
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
-        document = OfferedExperienceSerializer(experience.current()).data
+        current_experience = experience.current()
+        document = OfferedExperienceSerializer(current_experience).data
+        if current_experience.tenant.keep_signed_in:
+            document["keep_signed_in"] = True
         document["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data
         current_captcha = captcha.current()
         document["captcha"] = current_captcha and {
@@ -153,7 +156,10 @@ class VerifyCode(InteractionView):
         if entered["purpose"] is Purpose.SIGN_IN:
             del entered["purpose"]
             result = sign_in.sign_in_with_code(
-                **entered, pending=pending_request, current=self.current(request)
+                **entered,
+                keep_signed_in=fields["keep_signed_in"],
+                pending=pending_request,
+                current=self.current(request),
             )
             return _respond_signed_in(request, result)
         codes.verify(**entered)
@@ -185,7 +191,13 @@ def _code_arguments(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _respond_signed_in(request: Request, result: SignInResult) -> Response:
     response = _next(result.redirect_to)
-    cookies.set_sign_in(request._request, response, result.user, result.session_token)  # noqa: SLF001
+    cookies.set_sign_in(
+        request._request,  # noqa: SLF001
+        response,
+        result.user,
+        result.session_token,
+        seconds=result.cookie_seconds,
+    )
     return response
 
 

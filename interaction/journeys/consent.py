@@ -10,6 +10,8 @@ from interaction.journeys.pending import Pending
 from oidc.grants import consents, requests
 from oidc.grants.consents import ConsentRequest
 from oidc.provider.authorization import steps
+from oidc.provider.authorization.refusals import AccessDenied
+from oidc.provider.authorization.response import ClientResponse
 
 
 def record_shown(session: Session, pending: Pending) -> ConsentRequest:
@@ -48,9 +50,7 @@ def allow(session: Session, pending: Pending) -> str:
     return pending.resume_url
 
 
-def deny(pending: Pending) -> str:
-    """End the request; return the redirect URI with the error ``access_denied``."""
+def deny(pending: Pending) -> ClientResponse:
+    """End the request; return the response with the error ``access_denied``."""
     requests.finish(pending.row)
-    return pending.authorization.build_response_url(
-        error="access_denied", error_description="The user did not agree."
-    )
+    return pending.authorization.build_error_response(AccessDenied())

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils import translation
 
 from identity.http.languages import find_supported
+from identity.users.models import User
 from interaction.journeys.pending import Pending
 
 PARAMETER: Final = "ui_locales"
@@ -30,3 +31,8 @@ def get_journey_language(request: HttpRequest, pending: Pending | None) -> str:
     """Return the language of a journey: the user's choice, the application's request, or the browser's."""
     requested = find_supported(pending.row.language or pending.authorization.ui_locales) if pending else None
     return get_chosen(request) or requested or get_browser_language(request)
+
+
+def find_own(user: User) -> str | None:
+    """Return the supported language of the user's profile, if there is one."""
+    return find_supported(str(user.profile.get("locale", "")))

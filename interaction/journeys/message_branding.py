@@ -4,7 +4,7 @@ from django.conf import settings
 from django.utils.translation import get_language
 
 from interaction.experience import brand as colours
-from interaction.experience import message_templates
+from interaction.experience import message_templates, pictures
 from interaction.experience.models import SignInExperience
 from interaction.verification.texts import Brand, MessageTemplate
 
@@ -29,5 +29,5 @@ def get_brand(experience: SignInExperience) -> Brand:
         name=experience.tenant.name,
         colour=colour,
         on_colour=colours.get_text_colour(colour) if colour else "",
-        logo_url=experience.branding["logo_url"],
+        logo_url=pictures.add_address(experience.branding["logo_url"]),
     )

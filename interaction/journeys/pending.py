@@ -16,8 +16,10 @@ from oidc.grants import requests
 from oidc.grants.models import AuthorizationRequest
 from oidc.provider import parameters
 from oidc.provider.authorization import request as authorization
+from oidc.provider.authorization.refusals import LoginRequired
 from oidc.provider.authorization.request import Authorization
-from oidc.provider.errors import ErrorRedirect, Unanswerable
+from oidc.provider.authorization.response import ClientResponse, Refused
+from oidc.provider.errors import Unanswerable
 
 
 class Expired(ServiceError):
@@ -67,14 +69,14 @@ class Pending:
         return reverse("oidc:resume", args=[self.row.pk])
 
 
-def refuse_reauthentication(pending: Pending) -> str:
-    """End a request if no sign-in method can reauthenticate the user; return the redirect URI with the error.
+def refuse_reauthentication(pending: Pending) -> ClientResponse:
+    """End a request if no sign-in method can reauthenticate the user; return the response with the error.
 
     OpenID Connect Core 3.1.2.1: the client MUST get an error, typically ``login_required``.
     """
     requests.finish(pending.row)
-    return pending.authorization.build_response_url(
-        error="login_required", error_description="No way to sign in here asks the user again."
+    return pending.authorization.build_error_response(
+        LoginRequired("a new sign-in is required, and no way to sign in here can ask the user again")
     )
 
 
@@ -95,7 +97,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         return None
     try:
         valid = authorization.validate(parameters.decode(row.query), application=row.application)
-    except (Unanswerable, ErrorRedirect):
+    except (Unanswerable, Refused):
         # The application or its redirect URI changed meanwhile.
         requests.finish(row)
         raise Expired from None

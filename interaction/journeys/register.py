@@ -13,6 +13,7 @@ from identity.sessions.models import Session
 from identity.users import passwords, typed
 from identity.users import services as users
 from identity.users.identifiers import Kind
+from identity.users.profile import Profile, merge
 from interaction.connectors import captcha
 from interaction.experience import policy
 from interaction.experience import services as experiences
@@ -47,6 +48,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     pending: Pending | None,
     current: Session | None,
     skipped: frozenset[Kind] = frozenset(),
+    profile: Profile | None = None,
 ) -> SignInResult:
     """Create a user and sign them in. Fields without a value are empty texts.
 
@@ -86,12 +88,20 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
             password=password,
             verified=set(proofs),
         )
+        user.profile = _select_profile(experience, profile or {})
         with transaction.atomic():
             for kind, proof in proofs.items():
                 verification.spend(proof, field=kind)
             users.add(user)
             amr = (["pwd"] if password else []) + (["otp"] if proofs else [])
-            return sign_in.start_session(user, amr=amr, entry=entry, pending=pending, current=current)
+            return sign_in.start_session(
+                user, tenant=experience.tenant, amr=amr, entry=entry, pending=pending, current=current
+            )
+
+
+def _select_profile(experience: SignInExperience, entered: Profile) -> Profile:
+    """Return the entered members of the profile for which the tenant asks."""
+    return merge({}, {name: value for name, value in entered.items() if name in experience.profile_fields})
 
 
 def _event(experience: SignInExperience, addresses: dict[Kind, str]) -> Event:

@@ -13,14 +13,16 @@ from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
+from identity.sessions import lifetimes
 from identity.sessions import services as sessions
 from identity.sessions.known_users import KnownUsers
 from identity.sessions.models import Session
-from identity.users import credentials, identifiers, ownership, passwords, typed
+from identity.tenants.models import Tenant
+from identity.users import credentials, identifiers, ownership, passwords, sign_in_locks, typed
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience import services as experience
-from interaction.journeys import codes
+from interaction.journeys import codes, locks
 from interaction.journeys.pending import Pending
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
@@ -36,33 +38,29 @@ class MethodOff(ServiceError):
         super().__init__(f"identifier: signing in with {kind} and {method} is switched off")
 
 
-class Locked(credentials.InvalidCredentials):
-    """Too many attempts failed before. The message is the same for every identifier and password."""
-
-    reason = "locked"
-
-    def __init__(self, seconds: int) -> None:
-        super().__init__(headers={"Retry-After": str(seconds)})
-
-
 @dataclass(frozen=True, slots=True)
 class SignInResult:
-    """The URL of the next page, the secret for the browser's session cookie, and the user."""
+    """The URL of the next page, the secret for the browser's session cookie, and the user.
+
+    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None.
+    """
 
     redirect_to: str
     session_token: str
     user: User
+    cookie_seconds: int | None
 
 
-def sign_in_with_password(
+def sign_in_with_password(  # noqa: PLR0913 - the fields of the form, and the browser
     *,
     identifier: str,
     password: str,
+    keep_signed_in: bool = False,
     pending: Pending | None,
     current: Session | None,
     known: KnownUsers,
 ) -> SignInResult:
-    """Sign a browser in with identifier and password.
+    """Sign a browser in with identifier and password. ``keep_signed_in`` is the choice of the user.
 
     ``current`` is the browser's present session: it continues with a new secret for the same user, and
     ends for another user. ``known`` are the users whom the browser signed in before.
@@ -70,7 +68,7 @@ def sign_in_with_password(
     Raises:
         MethodOff: the tenant does not use passwords for this kind of identifier.
         credentials.InvalidCredentials: identifier or password is wrong. The error does not say which.
-        Locked: too many attempts failed before for this identifier, from this address or from everywhere.
+        locks.Locked: too many attempts failed before for this identifier, from here or from everywhere.
         limits.TooMany: too many from this address.
         credentials.Suspended: the password is right, but the user is suspended.
         passwords.Busy: too many sign-ins.
@@ -84,47 +82,32 @@ def sign_in_with_password(
         (rules.KNOWN_BROWSER, f"{kind} {key} {device}") if device else (rules.IDENTIFIER, f"{kind} {key}"),
         failure=credentials.InvalidCredentials,
         within=rules.SIGN_INS,
+        group=sign_in_locks.get_group(kind, key),
     )
     with login_attempt as attempt, log.attempt(Event.SIGN_IN_PASSWORD, typed.identifier(identifier)) as entry:
         entry.application_id = pending.application.pk if pending else None
-        if not experience.current().can_use_password(kind):
+        offered = experience.current()
+        if not offered.can_use_password(kind):
             raise MethodOff(kind)
-        attempt.check(Locked)
+        attempt.check(locks.Locked)
         try:
             user = credentials.authenticate(identifier=identifier, password=password)
         except credentials.InvalidCredentials:
             if device:
-                _record_unknown_failure(kind, key, known, device)
+                locks.record_unknown_failure(kind, key, known, device)
             raise
         if device and not known.is_current(device, user):
-            _apply_identifier_lock(kind, key)
+            locks.apply_identifier_lock(kind, key)
         return start_session(
-            user, amr=["pwd"], entry=entry, pending=pending, current=current, attempt=attempt
+            user,
+            tenant=offered.tenant,
+            amr=["pwd"],
+            keep_signed_in=keep_signed_in,
+            entry=entry,
+            pending=pending,
+            current=current,
+            attempt=attempt,
         )
-
-
-def _apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None:
-    """Apply the lock that is shared by all browsers from which the user has not signed in before.
-
-    A browser with a device id has a lock of its own, unless the id is outdated or of another user.
-
-    Raises:
-        Locked: too many attempts failed before.
-        credentials.InvalidCredentials: the attempt has ``failed``, which is counted.
-
-    """
-    lock = (rules.IDENTIFIER, f"{kind} {key}")
-    with limits.login_attempt(lock, failure=credentials.InvalidCredentials, locked=Locked) as attempt:
-        if failed:
-            raise credentials.InvalidCredentials
-        attempt.cancel()
-
-
-def _record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
-    """Count a failure on the shared lock if the device id is outdated or of another user."""
-    user = User.objects.filter(**{f"{kind}_key": key}).first()
-    if user is None or not known.is_current(device, user):
-        _apply_identifier_lock(kind, key, failed=True)
 
 
 def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
@@ -133,6 +116,7 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
     identifier: str,
     code: str,
     browser: str,
+    keep_signed_in: bool = False,
     pending: Pending | None,
     current: Session | None,
 ) -> SignInResult:
@@ -150,7 +134,8 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
     log_attempt = log.attempt(Event.SIGN_IN_CODE, typed.identifier(identifier))
     with codes.code_attempt() as attempt, log_attempt as entry:
         entry.application_id = pending.application.pk if pending else None
-        if not experience.current().can_use_code(kind):
+        offered = experience.current()
+        if not offered.can_use_code(kind):
             raise MethodOff(kind, "verification code")
         proof = verification.verify(
             purpose=Purpose.SIGN_IN, kind=kind, identifier=identifier, code=code, browser=browser
@@ -166,7 +151,9 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
                 verification.spend(proof)
                 return start_session(
                     user,
+                    tenant=offered.tenant,
                     amr=["otp"],
+                    keep_signed_in=keep_signed_in,
                     entry=entry,
                     pending=pending,
                     current=current,
@@ -181,7 +168,9 @@ def sign_in_with_code(  # noqa: PLR0913 - what a code is bound to
 def start_session(  # noqa: PLR0913 - what signing in touches
     user: User,
     *,
+    tenant: Tenant,
     amr: list[str],
+    keep_signed_in: bool = False,
     entry: Attempt,
     pending: Pending | None,
     current: Session | None,
@@ -193,7 +182,7 @@ def start_session(  # noqa: PLR0913 - what signing in touches
 
     ``entry`` is the entry of the sign-in, which succeeds, and ``attempt`` its login attempt. ``proven``
     is the kind and the key of the identifier that the user has just proven. ``auth_time`` is the time of
-    the authentication, if it was not now.
+    the authentication, if it was not now. ``keep_signed_in`` counts only if the tenant lets users choose.
 
     Raises:
         credentials.Suspended: the user was suspended meanwhile.
@@ -202,15 +191,28 @@ def start_session(  # noqa: PLR0913 - what signing in touches
 
     """
     entry.user_id = user.pk
+    choice = keep_signed_in if tenant.keep_signed_in else None
     with transaction.atomic():
         credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
         if attempt:
             attempt.succeed()
         if proven is not None:
             ownership.accept_proof(user, *proven)
-        session, token = sessions.start(user, amr=amr, auth_time=auth_time, replacing=current)
+        session, token = sessions.start(
+            user,
+            amr=amr,
+            auth_time=auth_time,
+            replacing=current,
+            seconds=lifetimes.get_absolute_seconds(tenant),
+            keep_signed_in=choice,
+        )
         if pending:
             requests.record_sign_in(pending.row, session)
         entry.facts["session_id"] = str(session.pk)
         entry.record_success()
-    return SignInResult(pending.resume_url if pending else reverse("pages:account"), token, user)
+    return SignInResult(
+        redirect_to=pending.resume_url if pending else reverse("pages:account"),
+        session_token=token,
+        user=user,
+        cookie_seconds=lifetimes.get_cookie_seconds(tenant, keep_signed_in=choice),
+    )

@@ -1,15 +1,28 @@
-"""The console's page of outgoing messages. Recipients and texts are encrypted and not shown."""
+"""The operators' page of outgoing messages. Recipients and texts are encrypted and not shown."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from audit.events import Event
+from audit.models import Entry
+from database.clock import seconds_ahead
+from identity.core import tenancy
+from identity.operator_kit import health, routes
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.panels import Link
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
+
+_LATE_SECONDS: Final = 300
+_DAY_SECONDS: Final = 24 * 3600
+_MAX_READ: Final = 1_000
+_MAX_COUNTED: Final = 100
+_WAITING: Final = "They are due for more than five minutes. Check that a server runs, and test the connector."
+_UNDELIVERED: Final = "The provider did not accept them. Test the connector."
 
 
 def _retry(submission: Submission) -> str:
@@ -26,7 +39,8 @@ def _drop(submission: Submission) -> str:
 class OutgoingMessageAdmin(Pages):
     """Outgoing messages. They are deleted once they are sent or have failed."""
 
-    section = "Signing in"
+    section = "Messages"
+    empty = "Messages wait here until they are sent."
     title = "Outgoing messages"
     list_display = ("id", "tries", "due_at", "created_at")
     ordering = ("due_at", "pk")
@@ -45,3 +59,34 @@ class OutgoingMessageAdmin(Pages):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the messages that have a recipient, without their encrypted column."""
         return super().get_queryset(request).filter(silent=False).defer("sealed")
+
+
+def _find_waiting() -> list[health.Problem]:
+    late = OutgoingMessage.objects.filter(silent=False, due_at__lt=seconds_ahead(-_LATE_SECONDS))
+    number = late[: _MAX_COUNTED + 1].count()
+    return (
+        [_describe(number, "waiting to be sent", _WAITING, routes.list_url(OutgoingMessage))]
+        if number
+        else []
+    )
+
+
+def _find_undelivered() -> list[health.Problem]:
+    """Count the messages of a day that were given up, among its newest attempts to send one."""
+    sent = Entry.objects.filter(
+        tenant_id=tenancy.active_id(), key=Event.CODE_SEND, created_at__gte=seconds_ahead(-_DAY_SECONDS)
+    ).order_by("-created_at", "-id")
+    newest = sent.values("pk")[:_MAX_READ]
+    number = Entry.objects.filter(pk__in=newest, payload__error="not_delivered")[: _MAX_COUNTED + 1].count()
+    url = f"{routes.list_url(Entry)}?key={Event.CODE_SEND}&result=failed&when=day"
+    return [_describe(number, "were not delivered in the last 24 hours", _UNDELIVERED, url)] if number else []
+
+
+def _describe(number: int, what: str, detail: str, url: str) -> health.Problem:
+    more = f"More than {_MAX_COUNTED}" if number > _MAX_COUNTED else str(number)
+    text = f"1 message {what}." if number == 1 else f"{more} messages {what}."
+    return health.Problem(text, detail, Link("Show them", url), is_serious=True)
+
+
+health.register("verification.view_outgoingmessage", _find_waiting)
+health.register("verification.view_outgoingmessage", _find_undelivered)

@@ -59,7 +59,7 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
         return Message(channel=channel, to=to, interaction_type=notice, code="", **template.fill(values))
     subject = str(_TEXTS[notice].subject % values)
     detail = _TEXTS[notice].detail
-    advice = _("If it was not you, tell the people who run the service at once.")
+    advice = _("If this wasn't you, contact the people who run the service right away.")
     sentences = [f"{subject}.", *([str(detail)] if detail else []), advice]
     if channel != EMAIL:
         return Message(channel=channel, to=to, interaction_type=notice, code="", body=" ".join(sentences))

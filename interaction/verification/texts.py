@@ -73,12 +73,12 @@ def new_code_message(  # noqa: PLR0913 - the parts of a message
         return Message(
             id=pk, channel=channel, to=to, interaction_type=purpose, code=code, **template.fill(values)
         )
-    advice = _("It is good for 5 minutes and works once. Tell it to nobody.")
+    advice = _("It expires in 5 minutes and works once. Don't share it with anyone.")
     if channel != EMAIL:
         body = f"{_SMS[purpose] % values} {advice}"
         return Message(id=pk, channel=channel, to=to, interaction_type=purpose, code=code, body=body)
     subject = str(_SUBJECTS[purpose] % values)
-    ignore = _("If you did not ask for it, ignore this message: nothing happens without the code.")
+    ignore = _("If you didn't ask for this code, ignore this message. Nothing happens without the code.")
     html = render_to_string(
         "messages/code.html",
         {

@@ -11,8 +11,8 @@ from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
-from identity.users import credentials
-from interaction.journeys.sign_in import Locked
+from identity.users import credentials, sign_in_locks
+from interaction.journeys.locks import Locked
 
 RECENT: Final = timedelta(minutes=5)
 
@@ -64,6 +64,7 @@ def confirm(session: Session, password: str) -> None:
                 (rules.IDENTIFIER, f"confirm {session.user_id}"),
                 failure=credentials.InvalidCredentials,
                 locked=Locked,
+                group=sign_in_locks.get_confirmation_group(session.user_id),
             ):
                 credentials.check_password(session.user, password)
         elif must_sign_in_again(session):

@@ -56,6 +56,7 @@ def _profile(user: User) -> Data:
         "phone": user.phone,
         "phone_verified": user.phone_verified,
         "avatar": user.avatar,
+        "profile": user.profile,
         "custom_data": user.custom_data,
         "has_password": bool(user.password),
         "login_count": user.login_count,

@@ -21,6 +21,11 @@ def get_offers() -> list[Offer]:
     return [offer for offer in offers.get_offers() if offer.provider is not None]
 
 
+def must_sign_in_again(session: Session) -> bool:
+    """Return whether the user has to sign in again before linking an account."""
+    return linking.must_sign_in_again(session)
+
+
 def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 
+from identity.sessions import lifetimes
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
 from identity.users import credentials
@@ -10,10 +11,10 @@ from interaction.experience import services as experience
 from interaction.journeys.account import confirmation
 
 
-def change(session: Session, *, current: str, new: str) -> str:
+def change(session: Session, *, current: str, new: str) -> tuple[str, int | None]:
     """Set a password, and end every other session and all refresh tokens of the user.
 
-    Returns the new secret of this browser's session, which continues.
+    Returns the new secret of this browser's session, which continues, and how long its cookie lives.
 
     Raises:
         policy.PasswordRefused: the new password breaks the tenant's policy.
@@ -25,9 +26,12 @@ def change(session: Session, *, current: str, new: str) -> str:
     """
     user = session.user
     own = (user.username, user.email, user.phone)
-    policy.check(new, experience.current().password_policy, field="new_password", own=own)
+    current_experience = experience.current()
+    policy.check(new, current_experience.password_policy, field="new_password", own=own)
     confirmation.confirm(session, current)
     encoded = credentials.hash_new_password(new)
     with transaction.atomic():
         credentials.store_password(user, encoded, expected=frozenset({user.version}))
-        return sessions.renew(session)
+        token = sessions.renew(session)
+    tenant = current_experience.tenant
+    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)

@@ -8,6 +8,7 @@ from identity.core.errors import ServiceError
 from identity.sessions.models import Session
 from identity.users import services as users
 from identity.users.models import User
+from identity.users.profile import merge_into
 from interaction.experience import services as experience
 from interaction.journeys.account import confirmation
 
@@ -38,7 +39,8 @@ def change(user: User, fields: dict[str, Any]) -> None:
         Invalid: a field breaks a rule.
 
     """
-    changed = {name: value for name, value in fields.items() if getattr(user, name) != value}
+    merged = merge_into(user.profile, fields)
+    changed = {name: fields[name] for name, value in merged.items() if getattr(user, name) != value}
     if changed:
         users.change(user, changed)
 

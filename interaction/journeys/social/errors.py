@@ -1,6 +1,7 @@
 """The refusals of social sign-in."""
 
 from identity.core.errors import ServiceError
+from interaction.connectors.errors import Reason
 
 
 class ProviderFailed(ServiceError):
@@ -9,6 +10,10 @@ class ProviderFailed(ServiceError):
     status = 502
     reason = "provider_failed"
     message = "the provider did not say who you are"
+
+    def __init__(self, message: str, cause: Reason) -> None:
+        self.audit_facts = {"reason": cause.value}
+        super().__init__(message)
 
 
 class NotReauthenticated(ServiceError):

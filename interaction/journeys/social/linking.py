@@ -21,6 +21,11 @@ from interaction.social.models import SocialAttempt
 _RECENT: Final = timedelta(minutes=10)
 
 
+def must_sign_in_again(session: Session) -> bool:
+    """Return whether the sign-in is too long ago to link an account."""
+    return timezone.now() - session.auth_time > _RECENT
+
+
 def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
     """Start linking an account at a provider; return the URL of the provider.
 
@@ -32,7 +37,7 @@ def begin_link(*, connector_id: str, browser: str, session: Session) -> str:
         limits.TooMany: too many from this address.
 
     """
-    if timezone.now() - session.auth_time > _RECENT:
+    if must_sign_in_again(session):
         raise SignInAgain
     offer = offers.get_offer(connector_id)
     return provider.request_authorization(offer, browser=browser, session=session)
@@ -57,7 +62,7 @@ def link(attempt: SocialAttempt, *, state: str, answer: Answer, current: Session
         profile, _ = provider.fetch_profile(offer, attempt, state, answer)
         identities.link_from(current, profile, offer.connector, offer.name)
     except ServiceError as error:
-        failed = {"result": "failed", "error": error.reason}
+        failed = {"result": "failed", "error": error.reason, **error.audit_facts}
         facts = provider.describe(attempt) | failed
         log.record(Event.SOCIAL_IDENTITY_CREATE, user_id=current.user.pk, **facts)
         if isinstance(error, identities.SignedOut):

@@ -1,8 +1,9 @@
 """The authorization request to a provider, and the exchange of its answer for a profile."""
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import BoundedSemaphore
 from typing import Final
@@ -17,8 +18,16 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from interaction.connectors import relying_party
-from interaction.connectors.errors import ProviderError
-from interaction.connectors.providers.base import Profile
+from interaction.connectors.errors import ProviderError, Reason
+from interaction.connectors.providers import registry
+from interaction.connectors.providers.base import (
+    Endpoints,
+    OwnProtocolProvider,
+    PostingProvider,
+    Profile,
+    TokenResponse,
+)
+from interaction.connectors.relying_party import Secrets
 from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.social.errors import Busy, Declined, NotReauthenticated, ProviderFailed
 from interaction.social import attempts
@@ -26,6 +35,7 @@ from interaction.social.models import SocialAttempt
 from interaction.social.offers import NotOffered, Offer
 
 _LONGEST_CODE: Final = 4096
+_log: Final = logging.getLogger(__name__)
 
 # A slow provider blocks at most half of the threads.
 _slots = BoundedSemaphore(settings.THREADS // 2)
@@ -41,7 +51,12 @@ class Answer:
 
 
 def request_authorization(
-    offer: Offer, *, browser: str, pending: Pending | None = None, session: Session | None = None
+    offer: Offer,
+    *,
+    browser: str,
+    pending: Pending | None = None,
+    session: Session | None = None,
+    keep_signed_in: bool = False,
 ) -> str:
     """Store an attempt and return the URL of the authorization request.
 
@@ -63,8 +78,24 @@ def request_authorization(
         endpoints = relying_party.get_endpoints(offer.provider, offer.config)
     interaction = str(pending.row.pk) if pending else ""
     attempts.create(
-        secrets, browser=browser, connector=offer.connector, interaction=interaction, session=session
+        secrets,
+        browser=browser,
+        connector=offer.connector,
+        interaction=interaction,
+        session=session,
+        keep_signed_in=keep_signed_in,
     )
+    return build_authorization_url(offer, endpoints, secrets, max_age=max_age)
+
+
+def build_authorization_url(
+    offer: Offer, endpoints: Endpoints, secrets: Secrets, *, max_age: int | None = None
+) -> str:
+    """Return the URL of an authorization request."""
+    if isinstance(offer.provider, OwnProtocolProvider):
+        return offer.provider.authorization_url(
+            offer.config, state=secrets.state, redirect_uri=offer.redirect_uri
+        )
     return relying_party.authorization_url(
         endpoints, offer.config, secrets, redirect_uri=offer.redirect_uri, max_age=max_age
     )
@@ -91,6 +122,20 @@ def redeem_attempt(*, state: str, browser: str, callback: UUID | None) -> Social
     return attempt
 
 
+def receive_form(*, state: str, callback: UUID, user: str) -> None:
+    """Keep the name that a provider posts with its answer, until the sign-in that a redirect finishes.
+
+    The request comes from the provider's site, so it has no cookies and proves only that it knows the state.
+    """
+    attempt = attempts.find_at_callback(state, callback)
+    found = registry.find(attempt.connector.connector_id) if attempt and attempt.connector else None
+    if attempt is None or not isinstance(found, PostingProvider):
+        return
+    if name := found.read_name(user):
+        with suppress(keyring.UnknownKey):  # the redirect says that the sign-in has expired
+            attempts.keep_name(attempt, name)
+
+
 def fetch_profile(
     offer: Offer, attempt: SocialAttempt, state: str, answer: Answer, max_age: int | None = None
 ) -> tuple[Profile, datetime]:
@@ -109,21 +154,36 @@ def fetch_profile(
         raise NotOffered
     with provider_call():
         endpoints = relying_party.get_endpoints(offer.provider, offer.config)
-        if not relying_party.is_expected_issuer(endpoints, answer.iss):
-            raise ProviderFailed
-        if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
-            raise Declined
         try:
             secrets = attempts.get_secrets(attempt, state)
         except keyring.UnknownKey:
             raise Expired from None
-        tokens = relying_party.redeem(
-            endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
-        )
+        tokens = redeem(offer, endpoints, answer, secrets)
         auth_time = relying_party.get_auth_time(tokens)
         if not relying_party.is_recent(auth_time, max_age=max_age, asked_at=attempt.created_at):
             raise NotReauthenticated
-        return offer.provider.profile(offer.config, endpoints, tokens), auth_time or UNKNOWN_AUTH_TIME
+        profile = offer.provider.profile(offer.config, endpoints, tokens)
+        profile = replace(profile, name=profile.name or attempts.get_name(attempt))
+        return profile, auth_time or UNKNOWN_AUTH_TIME
+
+
+def redeem(offer: Offer, endpoints: Endpoints, answer: Answer, secrets: Secrets) -> TokenResponse:
+    """Check an authorization response, and exchange its code for tokens.
+
+    Raises:
+        Declined: the answer has no code.
+        ProviderError: the answer names another issuer, or the provider's tokens are not valid.
+
+    """
+    if not relying_party.is_expected_issuer(endpoints, answer.iss):
+        raise ProviderError("the answer names another issuer than the provider's", Reason.ISSUER)
+    if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
+        raise Declined
+    if isinstance(offer.provider, OwnProtocolProvider):
+        return offer.provider.redeem(offer.config, answer.code)
+    return relying_party.redeem(
+        endpoints, offer.config, code=answer.code, secrets=secrets, redirect_uri=offer.redirect_uri
+    )
 
 
 def describe(attempt: SocialAttempt) -> dict[str, str]:
@@ -145,6 +205,7 @@ def provider_call() -> Iterator[None]:
     try:
         yield
     except ProviderError as error:
-        raise ProviderFailed(str(error)) from None
+        _log.warning("a sign-in at a provider failed (%s): %s", error.reason.value, error)
+        raise ProviderFailed(str(error), error.reason) from None
     finally:
         _slots.release()

@@ -9,26 +9,26 @@ from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid
 from identity.sessions.models import Session
+from identity.users import ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
-from interaction.experience import new_emails
 from interaction.experience import services as experience
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignInResult, start_session
-from interaction.journeys.social import provider
+from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
 from interaction.journeys.social.provider import Answer
-from interaction.social import offers, same_address
+from interaction.social import offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offers import Offer
 
 
-def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
-    """Start a sign-in at a provider; return the URL of the provider.
+def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_signed_in: bool = False) -> str:
+    """Start a sign-in at a provider; return the URL of the provider. ``keep_signed_in`` is the user's choice.
 
     ``browser`` is the hash of the browser's cookie: only this browser can finish the sign-in.
 
@@ -41,7 +41,9 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
     """
     offer = offers.get_offer(connector_id)
     try:
-        return provider.request_authorization(offer, browser=browser, pending=pending)
+        return provider.request_authorization(
+            offer, browser=browser, pending=pending, keep_signed_in=keep_signed_in
+        )
     except ProviderFailed as error:
         log.record(
             Event.SIGN_IN_SOCIAL,
@@ -49,6 +51,7 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None) -> str:
             connector_id=connector_id,
             result="failed",
             error=error.reason,
+            **error.audit_facts,
         )
         raise
 
@@ -79,10 +82,10 @@ def sign_in(
         profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         try:
-            return _start_session(offer, profile, auth_time, pending, current, entry)
+            return _start_session(offer, profile, auth_time, pending, current, entry, attempt.keep_signed_in)
         except (identities.LinkedElsewhere, Invalid):
             # A concurrent sign-in of the same person created the user: the retry finds it.
-            return _start_session(offer, profile, auth_time, pending, current, entry)
+            return _start_session(offer, profile, auth_time, pending, current, entry, attempt.keep_signed_in)
 
 
 @transaction.atomic
@@ -93,12 +96,22 @@ def _start_session(  # noqa: PLR0913, PLR0917 - what a sign-in touches
     pending: Pending | None,
     current: Session | None,
     entry: Attempt,
+    keep_signed_in: bool,  # noqa: FBT001 - what the name says
 ) -> SignInResult:
     linked, user = _find_or_create_user(profile, offer.name)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = linked or identities.link(user, profile, offer.connector, offer.name)
     identities.record_use(identity, profile)
-    return start_session(user, amr=[], auth_time=auth_time, entry=entry, pending=pending, current=current)
+    return start_session(
+        user,
+        tenant=experience.current().tenant,
+        amr=[],
+        auth_time=auth_time,
+        keep_signed_in=keep_signed_in,
+        entry=entry,
+        pending=pending,
+        current=current,
+    )
 
 
 def _find_or_create_user(profile: Profile, provider_name: str) -> tuple[SocialIdentity | None, User]:
@@ -129,16 +142,11 @@ def _find_by_email(profile: Profile, provider_name: str) -> User | None:
         AccountExists: a user has that address or a similar one, and it is not linked automatically.
 
     """
-    if not profile.email_verified:
-        return None
-    users_with_email = User.objects.filter(email_key__in=same_address.lookup_keys(profile.email))
-    # Users who never proved the address do not count: see identity.users.ownership.
-    similar = [user for user in users_with_email if user.has_proven(Kind.EMAIL)]
-    if similar and experience.current().social_sign_in["automatic_account_linking"]:
-        for user in similar:
-            if user.email_verified and same_address.is_same_address(user.email, profile.email):
-                notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
-                return user
+    similar = matching.find_similar(profile)
+    for user in similar:
+        if matching.may_link(user, profile) and ownership.keep_proof(user, Kind.EMAIL):
+            notify(user, Notice.ACCOUNT_LINKED, provider=provider_name)
+            return user
     if similar:
         raise AccountExists
     return None
@@ -149,6 +157,6 @@ def _create_user(profile: Profile) -> User:
         raise NoAccount
     return users.create_from_provider(
         name=profile.name,
-        email=profile.email if profile.email_verified and new_emails.is_allowed(profile.email) else "",
+        email=matching.get_email_of_new_user(profile),
         avatar=profile.avatar or None,
     )

@@ -1,0 +1,81 @@
+"""The sessions and refresh tokens of the signed-in user, for a company's own account pages."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from audit import context
+from identity.core.errors import ServiceError
+from identity.rest.viewsets import Row
+from identity.sessions import cookies
+from identity.sessions.models import Session
+from identity.sessions.viewsets import UserSessions
+from identity.users.models import User
+from identity.users.viewsets import UserRows
+from interaction.api.permissions import SameOrigin
+from interaction.api.serializers import OwnSessionSerializer
+from oidc.grants import revocations
+from oidc.grants.viewsets import UserGrants
+
+
+class NotSignedIn(ServiceError):
+    """The browser has no live session."""
+
+    status = 401
+    reason = "not_signed_in"
+    message = "sign in first"
+
+
+class OwnRows(UserRows):
+    """Rows of the user of the browser's session, for same-origin pages."""
+
+    authentication_classes = ()
+    permission_classes = (SameOrigin,)
+    needs_session = True
+    session: Session
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Find the browser's session, which names the user.
+
+        Raises:
+            NotSignedIn: the browser has no live session.
+
+        """
+        super().initial(request, *args, **kwargs)
+        session = cookies.current_session(request._request)  # noqa: SLF001
+        if session is None:
+            raise NotSignedIn
+        self.session = session
+        context.set_actor(user_id=str(session.user_id))
+
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return the response, which browsers do not store."""
+        response: Response = super().finalize_response(*args, **kwargs)
+        response.setdefault("Cache-Control", "no-store")
+        return response
+
+    def pk(self) -> UUID:
+        """Return the id of the signed-in user."""
+        return self.session.user_id
+
+    def get_user(self) -> User:
+        """Return the signed-in user."""
+        return self.session.user
+
+
+class OwnSessions(OwnRows, UserSessions):
+    """The sessions of the signed-in user."""
+
+    serializer_class = OwnSessionSerializer
+
+    def to_representation(self, row: Row) -> Row:
+        """Return a session, and whether it is that of this browser."""
+        return {**super().to_representation(row), "is_current": row["id"] == self.session.pk}
+
+
+class OwnGrants(OwnRows, UserGrants):
+    """The refresh tokens of the signed-in user."""
+
+    end_reason: ClassVar[str] = revocations.BY_USER

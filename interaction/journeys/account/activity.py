@@ -1,0 +1,19 @@
+"""The latest sign-ins of a user, from the audit log."""
+
+from typing import Final
+
+from audit.events import Event
+from audit.models import Entry
+from identity.users.models import User
+
+_SIGN_INS: Final = (Event.SIGN_IN_PASSWORD, Event.SIGN_IN_CODE, Event.SIGN_IN_SOCIAL)
+_MAX_SHOWN: Final = 10
+
+
+def get_sign_ins(user: User) -> list[Entry]:
+    """Return the entries of the user's latest sign-ins, the newest first.
+
+    A failed attempt is among them only if the user was proven, for example if the account was suspended.
+    """
+    entries = Entry.objects.filter(tenant_id=user.tenant_id, user_id=str(user.pk), key__in=_SIGN_INS)
+    return list(entries.order_by("-created_at", "-id")[:_MAX_SHOWN])

@@ -1,0 +1,47 @@
+"""The locks of an identifier after wrong passwords."""
+
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.sessions.known_users import KnownUsers
+from identity.users import credentials, sign_in_locks
+from identity.users.identifiers import Kind
+from identity.users.models import User
+
+
+class Locked(credentials.InvalidCredentials):
+    """Too many attempts failed before. The message is the same for every identifier and password."""
+
+    reason = "locked"
+
+    def __init__(self, seconds: int) -> None:
+        self.audit_facts = limits.get_lock_facts(seconds)
+        super().__init__(headers={"Retry-After": str(seconds)})
+
+
+def apply_identifier_lock(kind: Kind, key: str, *, failed: bool = False) -> None:
+    """Apply the lock that is shared by all browsers from which the user has not signed in before.
+
+    A browser with a device id has a lock of its own, unless the id is outdated or of another user.
+
+    Raises:
+        Locked: too many attempts failed before.
+        credentials.InvalidCredentials: the attempt has ``failed``, which is counted.
+
+    """
+    group = sign_in_locks.get_group(kind, key)
+    with limits.login_attempt(
+        (rules.IDENTIFIER, f"{kind} {key}"),
+        failure=credentials.InvalidCredentials,
+        locked=Locked,
+        group=group,
+    ) as attempt:
+        if failed:
+            raise credentials.InvalidCredentials
+        attempt.cancel()
+
+
+def record_unknown_failure(kind: Kind, key: str, known: KnownUsers, device: str) -> None:
+    """Count a failure on the shared lock if the device id is outdated or of another user."""
+    user = User.objects.filter(**{f"{kind}_key": key}).first()
+    if user is None or not known.is_current(device, user):
+        apply_identifier_lock(kind, key, failed=True)

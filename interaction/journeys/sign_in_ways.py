@@ -1,0 +1,64 @@
+"""The ways to sign in that a user has: passwords, codes and linked accounts, and what stops each."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from identity.operator_kit.panels import Link, link
+from identity.users import ownership
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from identity.users.sign_in_ways import Way
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
+from interaction.journeys import codes
+from interaction.social import services as social
+from interaction.social.offers import get_offers
+from interaction.verification.models import Purpose
+
+_NOT_ALLOWED: Final = "The sign-in experience does not allow it."
+
+
+def get_ways(user: User) -> list[Way]:
+    """Return the ways of a user. A way of which the user has nothing is left out."""
+    experience = experiences.current()
+    return [*_passwords(user, experience), *_codes(user, experience), *_linked_accounts(user)]
+
+
+def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
+    for kind in Kind:
+        name = f"{kind.value.capitalize()} and password"
+        if not getattr(user, kind):
+            continue
+        if not experience.can_use_password(kind):
+            yield Way(name, _NOT_ALLOWED, link=_show(experience))
+        elif not user.password:
+            yield Way(name, "The user has no password.", operation="password")
+        else:
+            yield Way(name, needs_password=True)
+
+
+def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
+    sent = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
+    for kind in (Kind.EMAIL, Kind.PHONE):
+        name = f"Code by {'email' if kind is Kind.EMAIL else 'text message'}"
+        # Only a way that a tenant uses is worth a line: most send no text messages.
+        if not getattr(user, kind) or not experience.can_use_code(kind):
+            continue
+        if kind not in sent:
+            yield Way(name, "No enabled connector can send codes.")
+        elif ownership.find_by_proof(kind, getattr(user, f"{kind}_key")) is None:
+            yield Way(name, f"The {kind} is not verified.", operation="verify")
+        else:
+            yield Way(name)
+
+
+def _linked_accounts(user: User) -> Iterator[Way]:
+    linked = social.find_by_user(user)
+    enabled = {offer.connector_id for offer in get_offers()} if linked else set()
+    for identity in linked:
+        is_enabled = identity.connector_id in enabled
+        yield Way(identity.provider_name, "" if is_enabled else "The provider has no enabled connector.")
+
+
+def _show(experience: SignInExperience) -> Link:
+    return link(experience, "Show sign-in experience")

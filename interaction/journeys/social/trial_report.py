@@ -1,0 +1,150 @@
+"""What an administrator sees after trying a social connector."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from identity.core.errors import ServiceError
+from identity.operator_kit import routes
+from identity.users.models import User
+from interaction.connectors.errors import ProviderError, Reason
+from interaction.connectors.providers import oauth
+from interaction.connectors.providers.base import Endpoints, Profile, TokenResponse
+from interaction.experience import services as experience
+from interaction.journeys.social import matching
+from interaction.journeys.social.provider import Answer
+from interaction.social import services as identities
+
+_LONGEST: Final = 8_000  # characters of claims
+_OF_PROTOCOL: Final = frozenset({"nonce", "at_hash", "c_hash"})
+
+# What to change, by why a sign-in at a provider failed.
+ADVICE: Final[Mapping[str, str]] = {
+    Reason.ISSUER: "Compare the issuer of the configuration with the provider's, including a final slash.",
+    Reason.AUDIENCE: "Compare the client ID with that of the application at the provider.",
+    Reason.SIGNATURE: "At the provider, let ID tokens be signed with RS256, PS256 or ES256, not with HS256.",
+    Reason.NONCE: "The provider has to put the nonce of the request into the ID token.",
+    Reason.EXPIRED: "Compare the clocks of this server and of the provider.",
+    Reason.MISSING_CLAIM: "The provider's ID tokens need iss, sub, aud, exp and iat.",
+    Reason.NO_SUCH_KEY: "The provider has to publish the key of its ID tokens at its jwks_uri.",
+    Reason.SEVERAL_KEYS: "The provider has to name the key in the kid of its ID tokens.",
+    Reason.CODE_REFUSED: "Enter the client secret again, and compare the redirect URI at the provider.",
+    Reason.TIMED_OUT: "Check whether this server can reach the provider, then try again.",
+    Reason.UNREACHABLE: "Check the address, and whether a firewall lets this server connect to it.",
+    Reason.ANSWER: "Compare the configuration with the provider's documentation.",
+    "not_offered": "The provider is not built in, or ENCRYPTION_KEYS lacks the key of the configuration.",
+}
+# What the errors of authorization responses mean (RFC 6749 section 4.1.2.1, OpenID Connect Core 3.1.2.6).
+_ERRORS: Final[Mapping[str, tuple[str, str]]] = {
+    "access_denied": (
+        "the sign-in was stopped at the provider",
+        "Sign in there and agree. If you did, check at the provider who may use the application.",
+    ),
+    "unauthorized_client": (
+        "the application may not use the authorization code flow",
+        "Allow the flow in the application's settings at the provider.",
+    ),
+    "invalid_scope": ("the provider does not accept the scopes", "Compare Scope in the configuration."),
+    "unsupported_response_type": (
+        "the application may not use the authorization code flow",
+        "Allow the flow in the application's settings at the provider.",
+    ),
+    "invalid_request": (
+        "the provider does not accept the request",
+        "Compare client ID, scope and redirect URI.",
+    ),
+    "server_error": ("the provider reports an error of its own", "Try again later."),
+    "temporarily_unavailable": ("the provider is not available at the moment", "Try again later."),
+}
+_NO_CODE: Final = ("the provider returned no code", "Start again, and finish the sign-in at the provider.")
+
+
+@dataclass(slots=True)
+class Received:
+    """What a provider has said so far."""
+
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    userinfo: Mapping[str, Any] = field(default_factory=dict)
+    profile: Profile | None = None
+
+
+def fetch_userinfo(endpoints: Endpoints, tokens: TokenResponse) -> Mapping[str, Any]:
+    """Return the provider's userinfo, which is only shown; nothing if there is none."""
+    if not endpoints.userinfo:
+        return {}
+    try:
+        response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
+    except ProviderError:
+        return {}
+    return response.json() if response.ok else {}
+
+
+def build_failure(name: str, error: ServiceError, answer: Answer, received: Received) -> dict[str, Any]:
+    """Return the report of a sign-in that failed."""
+    problem, advice = error.message, ADVICE.get(error.audit_facts.get("reason", error.reason), "")
+    if error.reason == "declined":
+        problem, advice = _ERRORS.get(answer.error, _NO_CODE)
+    return {"provider": name, "problem": problem, "advice": advice} | _describe_received(received)
+
+
+def build(name: str, received: Received) -> dict[str, Any]:
+    """Return the report of a sign-in that succeeded: the profile, and what a user's sign-in would do."""
+    profile = received.profile
+    if profile is None:
+        raise AssertionError("a trial that succeeded has a profile")
+    outcome, user = _predict(profile)
+    verified = "verified by the provider" if profile.email_verified else "not verified: not used"
+    return {
+        "provider": name,
+        "outcome": outcome,
+        "user": user.identifier if user else "",
+        "user_url": routes.row_url(user) if user else "",
+        "facts": [
+            ["ID", profile.subject, f"of {profile.provider}"],
+            ["Email", profile.email, verified if profile.email else ""],
+            ["Name", profile.name, ""],
+            ["Picture", profile.avatar, ""],
+        ],
+    } | _describe_received(received)
+
+
+def _describe_received(received: Received) -> dict[str, Any]:
+    claims = {name: value for name, value in received.claims.items() if name not in _OF_PROTOCOL}
+    return {"claims": _format(claims), "userinfo": _format(received.userinfo)}
+
+
+def _format(document: Mapping[str, Any]) -> str:
+    if not document:
+        return ""
+    try:
+        text = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    except orjson.JSONEncodeError:
+        return ""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… (cut)"
+
+
+def _predict(profile: Profile) -> tuple[str, User | None]:
+    """Return what a sign-in with this profile would do, and the user that it would sign in."""
+    linked = identities.find_by_profile(profile)
+    if linked:
+        blocked = ", who is suspended and could not sign in" if linked.user.is_suspended else ""
+        return f"The account is linked already. It would sign in this user{blocked}:", linked.user
+    similar = matching.find_similar(profile)
+    for user in similar:
+        if matching.may_link(user, profile):
+            return "The verified email belongs to a user. The account would be linked to this user:", user
+    if similar:
+        return (
+            "A user has this email, and the sign-in experience does not link accounts automatically. The "
+            "sign-in would be refused until this user links the account on the account page:"
+        ), similar[0]
+    if not experience.current().can_create_social_users:
+        return (
+            "The sign-in would be refused: the sign-in experience creates no users this way.",
+            None,
+        )
+    if matching.get_email_of_new_user(profile):
+        return "A new user would be created, with this email.", None
+    return "A new user would be created, without an email.", None
