@@ -1,6 +1,6 @@
 """Forms of the account pages."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +9,7 @@ from rest_framework import serializers
 from identity.core.errors import ServiceError
 from identity.rest.fields import Line, Url
 from identity.sessions.models import Session
+from identity.users.profile_serializers import ProfileSerializer
 
 _PASSWORD = {"required": _("Enter your password.")}
 
@@ -34,6 +35,13 @@ class ValidatedField(forms.CharField):
         except serializers.ValidationError:
             raise forms.ValidationError(self.message) from None
         return text
+
+
+def build_profile_field(name: str) -> ValidatedField:
+    """Return the form field of a member of the profile."""
+    rule = cast("serializers.CharField", ProfileSerializer().fields[name])
+    message = _("Check the format of this value.")
+    return ValidatedField(rule, message, max_length=2048, required=False)
 
 
 class AccountForm(forms.Form):
@@ -66,14 +74,28 @@ class ConfirmedForm(AccountForm):
 
 
 class ProfileForm(AccountForm):
-    """Name and avatar."""
+    """Name, avatar, and the members of the profile that the tenant shows."""
 
     name = ValidatedField(
-        Line(allow_blank=True), _("A name has no control characters."), max_length=256, required=False
+        Line(allow_blank=True), _("A name can't contain control characters."), max_length=256, required=False
     )
     avatar = ValidatedField(
         Url(), _("Enter an address that begins with https://."), max_length=2048, required=False
     )
+
+    def __init__(self, profile_fields: list[str], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.profile_fields = profile_fields
+        for name in profile_fields:
+            self.fields[name] = build_profile_field(name)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The entered fields of the user."""
+        fields = {name: value for name, value in self.cleaned_data.items() if name not in self.profile_fields}
+        if not self.profile_fields:
+            return fields
+        return fields | {"profile": {name: self.cleaned_data[name] for name in self.profile_fields}}
 
     def clean_avatar(self) -> str | None:
         """Return the avatar; None for an empty field."""
@@ -100,14 +122,16 @@ class PasswordForm(ConfirmedForm):
 class DeletionForm(ConfirmedForm):
     """The confirmation of a deletion."""
 
-    typed = forms.CharField(max_length=254, error_messages={"required": _("Type what you are asked for.")})
+    typed = forms.CharField(max_length=254, error_messages={"required": _("Type the text exactly as shown.")})
     field_order = ("typed", "password")
 
 
 class ContactForm(ConfirmedForm):
     """A new email or phone."""
 
-    identifier = forms.CharField(max_length=254, error_messages={"required": _("Enter it first.")})
+    identifier = forms.CharField(
+        max_length=254, error_messages={"required": _("Enter an email or phone number.")}
+    )
     field_order = ("identifier", "password")
 
 

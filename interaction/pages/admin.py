@@ -1,4 +1,4 @@
-"""Previews of pages and messages in the console, rendered by the real views from a draft."""
+"""Previews of pages and messages on the operators' site, rendered by the real views from a draft."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,12 +17,14 @@ from django.utils import translation
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.operator_kit.extensions import Preview, register_previews
+from identity.users import sign_in_ways as ways_of_users
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from interaction.connectors.messages import Message
 from interaction.experience import drafts, message_templates
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes, notices
+from interaction.journeys import codes, notices, sign_in_ways
+from interaction.pages import connector_sign_ins, connector_trials  # noqa: F401 - register themselves
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
 from interaction.pages.views.code_step import CodeStep, EnteredCode
@@ -121,7 +123,7 @@ def _render_for_new_browser(
 
 @contextmanager
 def _tenant_prefix() -> Iterator[None]:
-    """Build URLs in the block with the tenant's prefix; the console has none."""
+    """Build URLs in the block with the tenant's prefix; the operators' site has none."""
     before = get_script_prefix()
     set_script_prefix(f"{tenancy.active().prefix}/")
     try:
@@ -156,3 +158,4 @@ register_previews(
     Preview("text", "Subject and plain text", _render_text),
 )
 register_previews(drafts.TextMessage, Preview("text", "Text message", _render_text))
+ways_of_users.register(sign_in_ways.get_ways)

@@ -12,6 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from audit import context
 from identity.core import tenancy
+from interaction.experience import pictures
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.pages import language as languages
@@ -60,5 +61,5 @@ def get_brand(experience: SignInExperience) -> dict[str, str]:
         "name": experience.tenant.name,
         "terms_of_use_url": experience.terms_of_use_url,
         "privacy_policy_url": experience.privacy_policy_url,
-        **experience.branding,
+        **pictures.add_addresses(experience.branding),
     }

@@ -3,87 +3,79 @@
 from collections.abc import Iterable
 from typing import Final
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from identity.core.errors import Invalid, ServiceError
 from interaction.experience.policy import PasswordRefused, Rule
+from interaction.pages import durations, password_rules
 
 _MESSAGES: Final = {
-    "invalid_credentials": _("That is not your password. Try again."),
-    "locked": _("Too many wrong passwords. Wait a while, or choose another way."),
-    "nothing_awaited": _("The code has expired. Ask for another."),
-    "sign_in_again": _("Sign in again first, and come back within five minutes."),
-    "overloaded": _("Many people are signing in at this moment. Wait a few seconds and try again."),
-    "suspended": _("Your account is suspended. Ask the people who run this service to open it again."),
-    "captcha_unavailable": _("We cannot check that you are a person at this moment. Try again in a minute."),
-    "rate_limited": _("Too many requests came from your network. Wait a few minutes and try again."),
-    "sent_too_often": _(
-        "We sent a code a moment ago: use that one. Wait a minute before you ask for another."
-    ),
-    "wrong_code": _("That code is wrong or has expired. Check it, or ask for a new one."),
-    "not_verified": _("Your code was entered too long ago. Ask for a new one."),
-    "no_connector": _("We cannot send codes at this moment. Try another way."),
-    "method_off": _("That way is not offered here. Try another."),
-    "registration_off": _("New accounts are not offered here. Ask the people who run this service for one."),
-    "stale": _("Your account was changed at this moment, perhaps in another window. Try again."),
-    "gone": _("That account is not there any more."),
-    "last_way_in": _("It is your only way to sign in. Set a password first."),
-    "linked_elsewhere": _("That account is linked to somebody else."),
-    "not_offered": _("Accounts there cannot be linked any more."),
-    "provider_failed": _("The other service does not answer. Try again later."),
-    "contact_taken": _("Somebody else has this already. Choose another."),
-    "session_not_found": _("That browser is signed out already."),
-    "application_not_connected": _("That application is not connected any more."),
-    "deletion_off": _("You cannot delete your account here. Ask the people who run this service."),
-    "username_is_fixed": _("You cannot change your username here. Ask the people who run this service."),
-    "not_confirmed": _("That is not what you were asked to type."),
+    "invalid_credentials": _("Wrong password."),
+    "nothing_awaited": _("The code has expired. Get a new one."),
+    "sign_in_again": _("Sign in again first. Then you have five minutes to make this change."),
+    "overloaded": _("Many people are signing in right now. Wait a few seconds and try again."),
+    "suspended": _("Your account is suspended. Contact the people who run this service."),
+    "captcha_unavailable": _("We can't check that you're a person right now. Try again in a minute."),
+    "wrong_code": _("This code is wrong or has expired. Check it, or get a new one."),
+    "not_verified": _("You entered your code too long ago. Get a new one."),
+    "no_connector": _("We can't send codes right now. Try another way."),
+    "method_off": _("You can't sign in this way here. Try another way."),
+    "registration_off": _("You can't create an account here. Ask the people who run this service for one."),
+    "stale": _("Your account was changed a moment ago, maybe in another window. Try again."),
+    "gone": _("This account is no longer there."),
+    "last_way_in": _("This is your only way to sign in. Set a password first."),
+    "linked_elsewhere": _("This account is already connected to another user."),
+    "not_offered": _("You can no longer connect accounts of this provider."),
+    "provider_failed": _("The other service isn't responding. Try again later."),
+    "contact_taken": _("This is already in use. Choose another."),
+    "session_not_found": _("This device is already signed out."),
+    "application_not_connected": _("This application is no longer connected."),
+    "deletion_off": _("You can't delete your account here. Ask the people who run this service."),
+    "username_is_fixed": _("You can't change your username here. Ask the people who run this service."),
+    "not_confirmed": _("This doesn't match. Type the text exactly as shown."),
 }
+_WAITS: Final = {
+    "locked": _("Too many attempts. Try again in %(time)s."),
+    "rate_limited": _("Too many requests from your network. Try again in %(time)s."),
+    "sent_too_often": _("We sent a code a moment ago. Use that one, or get a new one in %(time)s."),
+}
+_LOCKED_WITH_CODE: Final = _("Too many attempts. Try again in %(time)s, or use a code.")
 _FIELDS: Final = {
-    "username": _(
-        "A username has 1 to 128 characters, without spaces or @, and does not look like a phone number."
-    ),
-    "email": _("This is not an email address. Check it, like name@example.com."),
-    "phone": _("This is not a phone number. Check it, like +49 170 1234567."),
-    "identifier": _("This is not an address that a code could be sent to. Check it."),
-    "captcha_token": _("Confirm that you are a person, then try again."),
+    "username": _("Use 1 to 128 characters, without spaces or @. A username can't look like a phone number."),
+    "email": _("Enter an email address, like name@example.com."),
+    "phone": _("Enter a phone number, like +49 170 1234567."),
+    "identifier": _("We can't send a code to this address. Check it."),
+    "captcha_token": _("Confirm that you're a person, then try again."),
     "avatar": _("Enter an address that begins with https://."),
 }
-_TAKEN: Final = _("Somebody else has this already. Choose another, or sign in if it is your own.")
-_RULES: Final = {
-    "require_lowercase": _("a lower-case letter"),
-    "require_uppercase": _("an upper-case letter"),
-    "require_numbers": _("a digit"),
-    "require_special_chars": _("a character that is neither a letter nor a digit"),
-    "reject_common": _("not a password that many people use"),
-    "reject_breached": _("not a password that is known from a data breach"),
-    "not_identifier": _("something else than your username, email address or phone number"),
-}
+_TAKEN: Final = _("This is already in use. Choose another, or sign in if it's yours.")
 
 
-def describe_rule(rule: Rule) -> str:
-    """Return a rule as a list item, without a full stop."""
-    if rule.name == "min_length":
-        text = ngettext("at least %(number)d character", "at least %(number)d characters", rule.number)
-        return text % {"number": rule.number}
-    return gettext(_RULES[rule.name])
+def get_messages(error: ServiceError, *, can_use_code: bool = False) -> list[str]:
+    """Return the messages of an error: one for each problem.
 
-
-def describe_rules(rules: Iterable[Rule]) -> list[str]:
-    """Return the rules of a policy as list items."""
-    return [describe_rule(rule) for rule in rules]
-
-
-def get_messages(error: ServiceError) -> list[str]:
-    """Return the messages of an error: one for each problem."""
+    ``can_use_code`` says that a user who is locked out can sign in with a code.
+    """
     if isinstance(error, PasswordRefused):
-        return [
-            gettext("Your password needs %(rule)s.") % {"rule": describe_rule(rule)} for rule in error.rules
-        ]
+        return _describe_broken(error.rules)
+    if error.reason in _WAITS:
+        with_code = error.reason == "locked" and can_use_code
+        message = _LOCKED_WITH_CODE if with_code else _WAITS[error.reason]
+        return [gettext(message) % {"time": durations.describe(get_wait(error))}]
     if error.reason in _MESSAGES:
         return [gettext(_MESSAGES[error.reason])]
     if isinstance(error, Invalid) and error.rule == "already exists":
         return [gettext(_TAKEN)]
     if isinstance(error, Invalid) and error.field in _FIELDS:
         return [gettext(_FIELDS[error.field])]
-    return [gettext("That did not work. Go back and try again.")]
+    return [gettext("Something went wrong. Go back and try again.")]
+
+
+def get_wait(error: ServiceError) -> int:
+    """Return the seconds that an error asks the user to wait."""
+    return int(error.headers.get("Retry-After", "1"))
+
+
+def _describe_broken(rules: Iterable[Rule]) -> list[str]:
+    return [gettext("%(sentence)s.") % {"sentence": password_rules.describe(rule)} for rule in rules]

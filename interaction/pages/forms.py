@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.users.identifiers import Kind
 from interaction.pages import labels
+from interaction.pages.account_forms import build_profile_field
 
 _PASSWORD_LENGTH = 256
 
@@ -20,6 +21,7 @@ class SignInForm(forms.Form):
     password = forms.CharField(
         max_length=_PASSWORD_LENGTH, strip=False, error_messages={"required": _("Enter your password.")}
     )
+    keep_signed_in = forms.BooleanField(required=False)
 
 
 class AddressForm(forms.Form):
@@ -48,15 +50,25 @@ class NewPasswordForm(forms.Form):
 
 
 class RegisterForm(forms.Form):
-    """The identifiers, the name and, if required, the password of a new user."""
+    """The identifiers, the name, members of the profile and, if required, the password of a new user."""
 
-    def __init__(self, *args: object, kinds: Iterable[Kind], password: bool, **options: object) -> None:
+    def __init__(
+        self,
+        *args: object,
+        kinds: Iterable[Kind],
+        password: bool,
+        profile_fields: Iterable[str] = (),
+        **options: object,
+    ) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         for kind in kinds:
             self.fields[kind] = forms.CharField(
                 max_length=254, error_messages={"required": labels.identifier_required([kind])}
             )
         self.fields["name"] = forms.CharField(max_length=256, required=False)
+        self.profile_fields = list(profile_fields)
+        for name in self.profile_fields:
+            self.fields[name] = build_profile_field(name)
         if password:
             self.fields["password"] = forms.CharField(
                 max_length=_PASSWORD_LENGTH,

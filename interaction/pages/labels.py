@@ -16,16 +16,48 @@ from oidc.grants.descriptions import TargetDescription
 from oidc.provider import scopes as s
 
 _SCOPES: Final = {
-    s.OPENID: (_("Sign you in"), _("Learn an id that stands for your account here.")),
-    s.PROFILE: (_("See your profile"), _("Your name, username and picture.")),
+    s.OPENID: (_("Sign you in"), _("See an ID that stands for your account.")),
+    s.PROFILE: (
+        _("See your profile"),
+        _("Your name, username, picture and other details, such as your birthday."),
+    ),
     s.EMAIL: (_("See your email address"), _("And whether it was verified.")),
     s.PHONE: (_("See your phone number"), _("And whether it was verified.")),
     s.OFFLINE_ACCESS: (
         _("Stay connected"),
-        _("Keep this access while you are away, until you take it back."),
+        _("Keep this access while you're away, until you remove it."),
+    ),
+    s.ADDRESS: (_("See your postal address"), ""),
+    s.ROLES: (_("See your roles"), _("The names of your roles.")),
+    s.GROUPS: (
+        _("See your groups"),
+        _("The names of your roles, or of your organizations and your roles in them."),
     ),
     s.ORGANIZATIONS: (_("See your organizations"), _("Which organizations you belong to.")),
     s.ORGANIZATION_ROLES: (_("See your roles"), _("Which roles you have in your organizations.")),
+}
+
+_PROFILE_FIELDS: Final = {
+    "given_name": _("First name"),
+    "family_name": _("Last name"),
+    "middle_name": _("Middle name"),
+    "nickname": _("Nickname"),
+    "profile": _("Link to your profile page"),
+    "website": _("Link to your website"),
+    "gender": _("Gender"),
+    "birthdate": _("Birthday (YYYY-MM-DD)"),
+    "zoneinfo": _("Time zone (for example Europe/Berlin)"),
+    "locale": _("Language (for example en-GB)"),
+}
+_PROFILE_AUTOCOMPLETE: Final = {
+    "given_name": "given-name",
+    "family_name": "family-name",
+    "middle_name": "additional-name",
+    "nickname": "nickname",
+    "website": "url",
+    "gender": "sex",
+    "birthdate": "bday",
+    "locale": "language",
 }
 
 _LABELS: Final[dict[frozenset[Kind], Promise]] = {
@@ -36,6 +68,11 @@ _LABELS: Final[dict[frozenset[Kind], Promise]] = {
     frozenset({Kind.USERNAME, Kind.PHONE}): _("Username or phone"),
     frozenset({Kind.EMAIL, Kind.PHONE}): _("Email or phone"),
     frozenset(Kind): _("Username, email or phone"),
+}
+_WRONG: Final[dict[frozenset[Kind], Promise]] = {
+    frozenset({Kind.EMAIL}): _("Wrong email or password."),
+    frozenset({Kind.PHONE}): _("Wrong phone number or password."),
+    frozenset({Kind.EMAIL, Kind.PHONE}): _("Wrong email, phone number or password."),
 }
 _ENTER: Final[dict[frozenset[Kind], Promise]] = {
     frozenset({Kind.USERNAME}): _("Enter a username."),
@@ -77,9 +114,25 @@ def sort_identity_scopes(scopes: set[str]) -> list[str]:
     return [scope for scope in _SCOPES if scope in scopes]
 
 
+def describe_profile_field(name: str) -> dict[str, str]:
+    """Return the label and the autocomplete token of a member of the profile."""
+    return {"label": str(_PROFILE_FIELDS[name]), "autocomplete": _PROFILE_AUTOCOMPLETE.get(name, "off")}
+
+
 def identifier_label(kinds: Iterable[Kind]) -> str:
     """Return the label of a field for these kinds of identifier."""
     return str(_LABELS[frozenset(kinds) or frozenset(Kind)])
+
+
+def wrong_password(kinds: Iterable[Kind]) -> str:
+    """Return the error message of a sign-in page that takes these kinds of identifier."""
+    return str(_WRONG.get(frozenset(kinds), _("Wrong username or password.")))
+
+
+def mask(address: str) -> str:
+    """Return an email or phone of which only the user can tell the rest, for example ``a•••@example.com``."""
+    local, at, domain = address.strip().rpartition("@")
+    return f"{local[:1]}•••@{domain}" if at else f"•••{address.strip()[-3:]}"
 
 
 def identifier_required(kinds: Iterable[Kind]) -> str:

@@ -21,12 +21,15 @@ _ENGLISH: Final = (
     "/admin",
 )
 _SECONDS: Final = 365 * 24 * 3600
+_REGION_LENGTH: Final = 2  # a script has four letters
 
 
 def get_tag(language: str) -> str:
-    """Return the BCP 47 tag of a Django language code, for example zh-Hans for zh-hans."""
-    primary, _, script = language.partition("-")
-    return f"{primary}-{script.title()}" if script else primary
+    """Return the BCP 47 tag of a Django language code, for example zh-Hans for zh-hans, pt-BR for pt-br."""
+    primary, _, subtag = language.partition("-")
+    if not subtag:
+        return primary
+    return f"{primary}-{subtag.upper() if len(subtag) == _REGION_LENGTH else subtag.title()}"
 
 
 def remember(response: HttpResponse, language: str) -> None:
@@ -45,7 +48,7 @@ class LanguageMiddleware:
     """Activates the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
     Responses of the APIs are in English: developers read them, and ``error_description`` must be ASCII
-    (RFC 6749 section 5.2). The console is in English too.
+    (RFC 6749 section 5.2). The operators' site is in English too.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

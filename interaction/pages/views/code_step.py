@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
@@ -9,26 +10,33 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from identity.core.errors import Invalid, ServiceError
+from identity.http.responses import redirect
+from identity.limits import rules
 from identity.sessions import cookies
 from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
 from interaction.journeys.pending import Pending
-from interaction.pages import error_messages, labels
+from interaction.pages import durations, error_messages, labels
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
 from interaction.verification.models import Purpose
 from interaction.verification.services import SentTooOften
 
+# The button with this name leads from the sign-in page to this step, with what was typed there.
+_CARRIED: Final = "carry"
+_HINT: Final = "login_hint"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnteredCode:
-    """An entered code, with the identifier and the browser to which it is bound."""
+    """An entered code, with the identifier and the browser to which it is bound, and the user's choice."""
 
     kind: Kind
     identifier: str
     code: str
     browser: str
+    keep_signed_in: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +44,8 @@ class CodeStep:
     """A step that asks for a code: its purpose, the kinds of recipient, and the page.
 
     ``redeem`` is called with the entered code, and raises a ``ServiceError`` if the code is wrong. ``url`` is
-    the URL of the page if it has a query. ``without_url`` is the URL that skips the step.
+    the URL of the page if it has a query. ``without_url`` is the URL that skips the step. ``asks_to_stay``
+    says that the page has the box with which users stay signed in.
     """
 
     purpose: Purpose
@@ -47,12 +56,19 @@ class CodeStep:
     back_url: str = ""
     register_url: str = ""
     without_url: str = ""
+    asks_to_stay: bool = False
 
-    def links(self, pending: Pending | None) -> dict[str, str]:
+    def is_ticked(self, request: HttpRequest) -> bool:
+        """Return whether the user ticked the box, on this page or on the one before it."""
+        sent = request.POST if request.method == "POST" else request.GET
+        return self.asks_to_stay and "keep_signed_in" in sent
+
+    def links(self, request: HttpRequest, pending: Pending | None) -> dict[str, str]:
         """Return the URLs of the form, of the page for another address, and of the page after this step."""
+        query = {"keep_signed_in": "on"} if self.is_ticked(request) else {}
         return {
             "action": self.url or reverse(self.page),
-            "again_url": self.url or shared.page_url(self.page, pending),
+            "again_url": self.url or shared.page_url(self.page, pending, **query),
             "without_url": self.without_url,
             "without_kind": self.kinds[0].value if self.kinds else "",
         }
@@ -77,13 +93,27 @@ def verify(purpose: Purpose, entered: EnteredCode) -> None:
 def handle(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
     """Show the page for the address, send the code, or redeem it."""
     if request.method != "POST":
-        hint = pending.authorization.login_hint[:254] if pending else ""
-        return _address_page(
-            request, pending, step, AddressForm(initial={"identifier": hint}, kinds=step.kinds)
-        )
+        form = AddressForm(initial={"identifier": _get_initial(request, pending)}, kinds=step.kinds)
+        return _address_page(request, pending, step, form)
+    if _CARRIED in request.POST:
+        return _carry(request, pending, step)
     if "code" in request.POST:
         return _enter(request, pending, step)
     return _send(request, pending, step)
+
+
+def _get_initial(request: HttpRequest, pending: Pending | None) -> str:
+    """Return what the user typed on the sign-in page, else the application's hint."""
+    hint = request.GET.get(_HINT) or (pending.authorization.login_hint if pending else "")
+    return hint[:254]
+
+
+def _carry(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
+    """Redirect to the page for the address, with what was typed if a code can be sent there."""
+    typed = request.POST.get("identifier", "").strip()[:254]
+    has_kind = typed.isprintable() and identifiers.detect_kind(typed) in step.kinds
+    query = {"keep_signed_in": "on"} if step.is_ticked(request) else {}
+    return redirect(shared.page_url(step.page, pending, **query, **({_HINT: typed} if has_kind else {})))
 
 
 def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
@@ -106,12 +136,13 @@ def _send(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Http
         )
     except SentTooOften as error:
         notice = " ".join(error_messages.get_messages(error))
-        page = code_page(request, pending, step, CodeForm(), identifier, notice=notice)
+        wait = error_messages.get_wait(error)
+        page = code_page(request, pending, step, CodeForm(), identifier, notice=notice, wait=wait)
         return shared.add_error_headers(page, error)
     except ServiceError as error:
         shared.add_error(form, error)
         return shared.add_error_headers(_address_page(request, pending, step, form, error.status), error)
-    return code_page(request, pending, step, CodeForm(), identifier)
+    return code_page(request, pending, step, CodeForm(), identifier, wait=rules.CODE_PAUSE.seconds)
 
 
 def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> HttpResponse:
@@ -126,6 +157,7 @@ def _enter(request: HttpRequest, pending: Pending | None, step: CodeStep) -> Htt
                 identifier=form.cleaned_data["identifier"],
                 code=form.cleaned_data["code"],
                 browser=cookies.get_browser(request),
+                keep_signed_in=step.is_ticked(request),
             )
         )
     except ServiceError as error:
@@ -153,13 +185,16 @@ def _address_page(
         form=form,
         purpose=step.purpose.value,
         label=labels.identifier_label(step.kinds or [Kind.EMAIL]),
+        only_kind=only.value if only else "",
         is_offered=bool(step.kinds),
         autocomplete={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username",
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
         back_url=step.back_url,
         register_url=step.register_url,
         asks_captcha=bool(step.kinds),
-        **step.links(pending),
+        asks_to_stay=step.asks_to_stay,
+        keep_signed_in=step.is_ticked(request),
+        **step.links(request, pending),
     )
     if not cookies.get_browser(request):
         cookies.new_browser(response)
@@ -175,8 +210,9 @@ def code_page(  # noqa: PLR0913 - the parts of a page
     *,
     status: int = 200,
     notice: str = "",
+    wait: int = 0,
 ) -> HttpResponse:
-    """Show the page that asks for the code."""
+    """Show the page that asks for the code. Another one can be sent in ``wait`` seconds, if that is known."""
     return shared.render_page(
         request,
         "code_entry",
@@ -185,10 +221,14 @@ def code_page(  # noqa: PLR0913 - the parts of a page
         form=form,
         purpose=step.purpose.value,
         identifier=identifier,
+        masked=labels.mask(identifier),
+        wait=wait,
+        wait_text=durations.describe(wait),
         has_letters=codes.has_long_codes(identifiers.detect_kind(identifier), identifier),
         notice=notice,
         # If a code was sent without a token, the tenant has no CAPTCHA. After a wrong code this is unknown,
         # so the CAPTCHA is looked up.
         asks_captcha="code" in request.POST or bool(shared.captcha_token(request)),
-        **step.links(pending),
+        keep_signed_in=step.is_ticked(request),
+        **step.links(request, pending),
     )

@@ -2,14 +2,16 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from identity.http.responses import expired_sign_in, handles_deletion, redirect
+from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import consent as consenting
 from interaction.journeys.pending import Pending
-from interaction.pages import labels
+from interaction.pages import application_info, labels
+from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import shared
 from oidc.grants import descriptions, requests
 from oidc.grants.consents import ConsentRequest
+from oidc.provider import client_responses
 
 
 @shared.step
@@ -19,8 +21,10 @@ def select_account(request: HttpRequest, pending: Pending | None) -> HttpRespons
         return expired_sign_in(request)
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
-    if session is None or choice == "other":
+    if session is None:
         return redirect(shared.page_url("pages:sign-in", pending))
+    if choice == "other":
+        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
     if choice == "continue":
         requests.record_account(pending.row, session)
         return redirect(pending.resume_url)
@@ -40,13 +44,15 @@ def confirm(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         return expired_sign_in(request)
     session = cookies.current_session(request)
     choice = shared.get_choice(request, session)
-    if session is None or choice == "other":
+    if session is None:
         return redirect(shared.page_url("pages:sign-in", pending))
+    if choice == "other":
+        return redirect(shared.page_url("pages:sign-in", pending, switch="1"))
     if choice == "continue":
         requests.record_account(pending.row, session)
         return redirect(pending.resume_url)
     if choice == "cancel":
-        return redirect(consenting.deny(pending))
+        return client_responses.send(request, consenting.deny(pending))
     return shared.render_page(
         request, "continue", pending, user=shared.describe_user(session.user), session_id=session.pk
     )
@@ -65,7 +71,7 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     if choice == "allow" and consenting.is_current(session, pending, request.POST.get("shown", "")):
         return redirect(consenting.allow(session, pending))
     if choice == "deny":
-        return redirect(consenting.deny(pending))
+        return client_responses.send(request, consenting.deny(pending))
     consent_request = consenting.record_shown(session, pending)
     return shared.render_page(
         request,
@@ -76,6 +82,7 @@ def consent(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         scopes=labels.describe_scopes(consent_request.identity),
         targets=_targets(consent_request),
         shown=consenting.shown_digest(pending),
+        info=application_info.describe(pending.application),
     )
 
 

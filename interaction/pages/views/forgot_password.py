@@ -12,7 +12,7 @@ from interaction.experience import policy
 from interaction.experience import services as experience
 from interaction.journeys import codes, reset_password
 from interaction.journeys.pending import Pending
-from interaction.pages import error_messages
+from interaction.pages import password_rules
 from interaction.pages.forms import NewPasswordForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep, EnteredCode
@@ -84,7 +84,7 @@ def _page(
         status,
         form=form,
         address=proof.address,
-        rules=error_messages.describe_rules(policy.rules(password_policy)),
+        rules=password_rules.describe_all(policy.rules(password_policy)),
         meter=policy.has_meter(password_policy),
         other_url=shared.page_url("pages:forgot-password", pending, other="1"),
     )
@@ -94,8 +94,8 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     return error_page(
         request,
         404,
-        title=_("New passwords cannot be chosen here"),
-        message=_("We have no way to send you a code."),
-        next_step=_("Ask the people who run this service for a new password."),
+        title=_("You can't reset your password here"),
+        message=_("We can't send you a code."),
+        next_step=_("Contact the people who run this service."),
         link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
     )

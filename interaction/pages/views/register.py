@@ -1,7 +1,7 @@
 """The registration pages."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +19,7 @@ from interaction.experience.models import SignInExperience
 from interaction.journeys import codes
 from interaction.journeys import register as registering
 from interaction.journeys.pending import Pending
-from interaction.pages import context, error_messages, labels
+from interaction.pages import context, labels, password_rules
 from interaction.pages.forms import RegisterForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import CodeStep, EnteredCode
@@ -101,14 +101,19 @@ def _details(
 ) -> HttpResponse:
     kinds = [Kind(kind) for kind in experience.sign_up["identifiers"]]
     fields = [kind for kind in kinds if kind not in {*proofs, *without}]
-    password: bool = experience.sign_up["password"]
+    asked = {
+        "kinds": fields,
+        "password": experience.sign_up["password"],
+        "profile_fields": experience.profile_fields,
+    }
     if request.method != "POST":
-        form = RegisterForm(initial=_initial(pending), kinds=fields, password=password)
+        form = RegisterForm(initial=_initial(pending), **asked)
         return _page(request, pending, experience, proofs, without, form)
-    form = RegisterForm(request.POST, kinds=fields, password=password)
+    form = RegisterForm(request.POST, **asked)
     if not form.is_valid():
         return _page(request, pending, experience, proofs, without, form, status=400)
-    values = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
+    values: dict[str, Any] = dict.fromkeys((*Kind, "password"), "") | form.cleaned_data
+    values["profile"] = {name: values.pop(name) for name in form.profile_fields}
     values |= {kind: proof.address for kind, proof in proofs.items()}
     try:
         result = registering.sign_up(
@@ -162,7 +167,10 @@ def _page(  # noqa: PLR0913, PLR0917 - the parts of a page
             {"label": labels.identifier_label([kind]), "address": proof.address}
             for kind, proof in proofs.items()
         ],
-        rules=error_messages.describe_rules(policy.rules(experience.password_policy)),
+        profile_fields=[
+            {"field": form[name], **labels.describe_profile_field(name)} for name in form.profile_fields
+        ],
+        rules=password_rules.describe_all(policy.rules(experience.password_policy)),
         meter=policy.has_meter(experience.password_policy),
         action=_url(None, without),
         sign_in_url=shared.page_url("pages:sign-in", pending),
@@ -174,8 +182,8 @@ def _not_offered(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     return error_page(
         request,
         404,
-        title=_("New accounts are not offered here"),
-        message=_("Accounts are made by the people who run this service."),
-        next_step=_("Ask them for one, or sign in if you have one."),
+        title=_("You can't create an account here"),
+        message=_("Accounts are created by the people who run this service."),
+        next_step=_("Ask them for an account, or sign in if you have one."),
         link=Link(shared.page_url("pages:sign-in", pending), _("Sign in")),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
-from identity.http.responses import allow_form_targets, expired_sign_in, redirect
+from identity.http.responses import allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from identity.users.models import User
@@ -24,8 +25,11 @@ from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignInResult
 from interaction.pages import error_messages, language
+from interaction.pages.expired import expired_sign_in
 from oidc.grants import requests
 
+# Providers on the same machine, to which forms may redirect in development.
+PROVIDER_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
 Step = Callable[[HttpRequest, Pending | None], HttpResponse]
 
 
@@ -39,7 +43,7 @@ def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
         try:
             pending = pending_requests.find(request, parameters.get("interaction", ""))
         except pending_requests.Expired:
-            return expired_sign_in(request)
+            return expired_sign_in(request, parameters.get("interaction", ""))
         if pending is not None:
             _activate_language(request, pending)
         return view(request, pending)
@@ -67,6 +71,7 @@ def render_page(
     With ``asks_captcha``, the page shows the tenant's CAPTCHA, if there is one.
     """
     current_captcha = captcha.current() if values.get("asks_captcha") else None
+    form = values.get("form")
     application = pending and {
         "name": pending.application.name,
         "site": pending.site,
@@ -82,6 +87,7 @@ def render_page(
             "languages": _languages(request, interaction),
             "captcha": current_captcha,
             "language_name": dict(settings.LANGUAGES)[translation.get_language() or settings.LANGUAGE_CODE],
+            **(_describe_errors(form) if isinstance(form, Form) else {}),
             **values,
         },
         status=status,
@@ -95,9 +101,26 @@ def render_page(
     return response
 
 
+def _describe_errors(form: Form) -> dict[str, object]:
+    """Return the messages that stand above a form, else the name of its first invalid field.
+
+    Either takes the focus. A message about a field stands beside the field, and nowhere else.
+    """
+    hidden = [message for field in form.hidden_fields() for message in field.errors]
+    invalid = [field.html_name for field in form.visible_fields() if field.errors]
+    problems = [*form.non_field_errors(), *hidden]
+    return {"problems": problems, "invalid_field": "" if problems else next(iter(invalid), "")}
+
+
+def allow_providers(response: HttpResponse, pending: Pending | None) -> None:
+    """Let the page's forms redirect to providers on the same machine, in development."""
+    allow_form_targets(response, (*(pending.form_targets if pending else ()), *PROVIDER_TARGETS))
+
+
 def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
     """Return links to the page in all languages."""
     query = {"interaction": interaction} if interaction else {}
+    query |= {"switch": "1"} if "switch" in request.GET else {}
     return [
         {
             "tag": language.get_tag(code),
@@ -118,14 +141,17 @@ def add_error_headers(response: HttpResponse, error: ServiceError) -> HttpRespon
 def add_error(form: Form, error: ServiceError, field: str | None = None) -> None:
     """Add the messages of an error to its field or, without a field, to the whole form."""
     name = error.field if isinstance(error, Invalid) else field
+    is_shown = name in form.fields and not form[name].is_hidden
     for message in error_messages.get_messages(error):
-        form.add_error(name if name in form.fields else None, message)
+        form.add_error(name if is_shown else None, message)
 
 
 def redirect_signed_in(request: HttpRequest, result: SignInResult) -> HttpResponse:
     """Redirect to the page after a sign-in, with the cookies of the session."""
     response = redirect(result.redirect_to)
-    cookies.set_sign_in(request, response, result.user, result.session_token)
+    cookies.set_sign_in(request, response, result.user, result.session_token, seconds=result.cookie_seconds)
+    if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and (chosen := languages.find_own(result.user)):
+        language.remember(response, chosen)
     return response
 
 

@@ -1,7 +1,6 @@
 """The pages for signing in with a password and with a code."""
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 
 from identity.core.errors import ServiceError
 from identity.http.responses import redirect
@@ -9,16 +8,17 @@ from identity.sessions import cookies
 from identity.users.hashing_views import hashes_password
 from identity.users.identifiers import Kind
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes
+from interaction.journeys import codes, reauthentication
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
-from interaction.pages import context, labels
+from interaction.pages import context, error_messages, labels, provider_buttons
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import EnteredCode
 from interaction.social import offers
 from interaction.verification.models import Purpose
+from oidc.provider import client_responses
 
 
 @hashes_password()
@@ -26,7 +26,7 @@ from interaction.verification.models import Purpose
 def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
     """Ask for identifier and password."""
     if request.method != "POST":
-        form = SignInForm(initial={"identifier": pending.authorization.login_hint[:254] if pending else ""})
+        form = SignInForm(initial={"identifier": _get_hint(request, pending)})
         return _page(request, pending, form)
     form = SignInForm(request.POST)
     if not form.is_valid():
@@ -39,18 +39,33 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             known=cookies.get_known_users(request),
         )
     except ServiceError as error:
-        if error.reason == "invalid_credentials":
-            form.add_error(None, _("That does not match any account. Check both fields and try again."))
-        else:
-            shared.add_error(form, error)
-        return shared.add_error_headers(_page(request, pending, form, error.status), error)
+        return shared.add_error_headers(_page(request, pending, form, error.status, refusal=error), error)
     return shared.redirect_signed_in(request, result)
 
 
-def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, status: int = 200) -> HttpResponse:
+def _get_hint(request: HttpRequest, pending: Pending | None) -> str:
+    """Return the application's ``login_hint``, unless it names the user who was just declined."""
+    hint = pending.authorization.login_hint[:254] if pending else ""
+    if hint and "switch" in request.GET:
+        session = cookies.current_session(request)
+        if session and reauthentication.is_identifier_of(session.user, hint):
+            return ""
+    return hint
+
+
+def _page(
+    request: HttpRequest,
+    pending: Pending | None,
+    form: SignInForm,
+    status: int = 200,
+    *,
+    refusal: ServiceError | None = None,
+) -> HttpResponse:
     experience = context.get_experience(request)
     offered = codes.get_offered_kinds(experience)
     kinds = [kind for kind in Kind if experience.can_use_password(kind)]
+    if refusal is not None:
+        _add_error(form, refusal, kinds, can_use_code=bool(offered[Purpose.SIGN_IN]))
     urls = {}
     if offered[Purpose.SIGN_IN]:
         urls["code_url"] = shared.page_url("pages:sign-in-code", pending)
@@ -61,10 +76,11 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
     must_reauthenticate = pending is not None and pending.must_reauthenticate
     social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
     if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in urls):
-        return redirect(pending_requests.refuse_reauthentication(pending))
+        return client_responses.send(request, pending_requests.refuse_reauthentication(pending))
     if not (kinds or social_offers or form.is_bound) and "code_url" in urls:
         return redirect(urls["code_url"])
-    return shared.render_page(
+    buttons = provider_buttons.describe(social_offers)
+    response = shared.render_page(
         request,
         "sign_in",
         pending,
@@ -75,8 +91,38 @@ def _page(request: HttpRequest, pending: Pending | None, form: SignInForm, statu
         identifier_label=labels.identifier_label(kinds),
         identifier_autocomplete="username",
         **urls,
-        offers=social_offers,
+        offers=buttons,
+        has_icons_only=provider_buttons.has_icons_only(buttons),
+        asks_to_stay=experience.tenant.keep_signed_in,
+        known_user=_describe_known_user(request, pending, experience),
+        other_url=shared.page_url("pages:sign-in", pending, switch="1"),
     )
+    if social_offers and experience.tenant.keep_signed_in:
+        shared.allow_providers(response, pending)
+    return response
+
+
+def _describe_known_user(
+    request: HttpRequest, pending: Pending | None, experience: SignInExperience
+) -> dict[str, str] | None:
+    """Return the user who is signed in and has only to enter the password again, unless it is another one."""
+    if pending is None or not pending.must_reauthenticate or "switch" in request.GET:
+        return None
+    session = cookies.current_session(request)
+    identifier = reauthentication.find_identifier(session, pending, experience) if session else ""
+    if session is None or not identifier:
+        return None
+    if request.method == "POST" and request.POST.get("identifier") != identifier:
+        return None
+    return shared.describe_user(session.user) | {"identifier": identifier}
+
+
+def _add_error(form: SignInForm, error: ServiceError, kinds: list[Kind], *, can_use_code: bool) -> None:
+    if error.reason == "invalid_credentials":
+        form.add_error(None, labels.wrong_password(kinds))
+        return
+    for message in error_messages.get_messages(error, can_use_code=can_use_code):
+        form.add_error(None, message)
 
 
 @shared.step
@@ -93,6 +139,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             identifier=entered.identifier,
             code=entered.code,
             browser=entered.browser,
+            keep_signed_in=entered.keep_signed_in,
             pending=pending,
             current=cookies.current_session(request),
         )
@@ -105,6 +152,7 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         back_url=shared.page_url("pages:sign-in", pending) if _has_passwords(experience) else "",
         register_url=shared.page_url("pages:register", pending) if experience.sign_up["identifiers"] else "",
         redeem=redeem,
+        asks_to_stay=experience.tenant.keep_signed_in,
     )
     return code_step.handle(request, pending, step)
 

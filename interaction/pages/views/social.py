@@ -1,6 +1,7 @@
 """The redirect to a social provider, and the provider's callback."""
 
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
@@ -8,46 +9,87 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_http_methods
 
 from identity.core.errors import ServiceError
 from identity.http.error_page import Link, error_page
-from identity.http.responses import expired_sign_in, handles_deletion, redirect
+from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
 from interaction.journeys.pending import Pending
-from interaction.journeys.social import linking
+from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
-from interaction.journeys.social.provider import Answer, redeem_attempt
+from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt
+from interaction.pages import connector_trials
+from interaction.pages.expired import expired_sign_in
 from interaction.pages.views import shared
 from interaction.social.models import SocialAttempt
 
+_PARAMETERS: Final = ("state", "code", "error", "iss")
+_LONGEST_VALUE: Final = 4096
+_TICKED: Final = frozenset(("on", "true"))  # of a form, and of a link of a company's own sign-in page
 
-@require_GET  # no HEAD: it starts a sign-in
+
+@require_http_methods(["GET", "POST"])  # no HEAD: it starts a sign-in
 @handles_deletion
 def start(request: HttpRequest, connector_id: str) -> HttpResponse:
-    """Redirect the browser to a provider."""
+    """Redirect the browser to a provider.
+
+    If users choose whether they stay signed in, the sign-in page sends a form, otherwise it has a link.
+    """
     if not same_origin.is_same_origin(request):
         raise PermissionDenied
+    sent = request.POST if request.method == "POST" else request.GET
     try:
-        pending = pending_requests.find(request, request.GET.get("interaction", ""))
+        pending = pending_requests.find(request, sent.get("interaction", ""))
     except pending_requests.Expired:
-        return expired_sign_in(request)
+        return expired_sign_in(request, sent.get("interaction", ""))
     response = redirect(_sign_in_url(pending))
     browser = cookies.get_browser(request) or cookies.new_browser(response)
     try:
-        response["Location"] = signing_in.begin(connector_id=connector_id, browser=browser, pending=pending)
+        response["Location"] = signing_in.begin(
+            connector_id=connector_id,
+            browser=browser,
+            pending=pending,
+            keep_signed_in=sent.get("keep_signed_in") in _TICKED,
+        )
     except ServiceError as error:
         return _refuse(request, error, _sign_in_url(pending))
     return response
 
 
+@csrf_exempt  # a provider's page posts its response; the GET that follows checks the browser
+@require_http_methods(["GET", "POST"])  # no HEAD: it redeems the code
+def callback(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Receive a provider's response at the callback of a connector."""
+    return _repeat_as_get(request, pk) if request.method == "POST" else _receive(request, pk)
+
+
 @require_GET  # no HEAD: it redeems the code
+def shared_callback(request: HttpRequest) -> HttpResponse:
+    """Receive a provider's response at the callback that connectors of 0.1.0 share."""
+    return _receive(request, None)
+
+
+def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Redirect the browser to the same callback with GET.
+
+    A form from another site has no cookies with ``SameSite=Lax``; a redirect to GET has them. The URL has
+    what other providers put there. The user's name does not belong there, so it is stored.
+    """
+    receive_form(state=request.POST.get("state", ""), callback=pk, user=request.POST.get("user", ""))
+    values = {name: request.POST.get(name, "") for name in _PARAMETERS}
+    query = urlencode({name: value for name, value in values.items() if 0 < len(value) <= _LONGEST_VALUE})
+    return redirect(f"{request.path}?{query}")
+
+
 @handles_deletion
-def callback(request: HttpRequest, pk: UUID | None = None) -> HttpResponse:
-    """Receive a provider's response. ``pk`` is the connector of the callback URL."""
-    parameters = {name: request.GET.get(name, "") for name in ("state", "code", "error", "iss")}
+def _receive(request: HttpRequest, pk: UUID | None) -> HttpResponse:
+    parameters = {name: request.GET.get(name, "") for name in _PARAMETERS}
+    if tried := trial.parse_state(parameters["state"]):
+        return redirect(connector_trials.get_url(pk, tried, parameters))
     state = parameters.pop("state")
     pending = None
     try:
@@ -96,48 +138,48 @@ def _refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpRespons
 
 _MESSAGES: Final = {
     "declined": (
-        gettext_lazy("That was not finished"),
-        gettext_lazy("You did not go on at the other service. Try again, or choose another way."),
+        gettext_lazy("Sign-in canceled"),
+        gettext_lazy("You didn't finish at the other service. Try again, or choose another way."),
     ),
     "provider_failed": (
-        gettext_lazy("That did not work"),
-        gettext_lazy("The other service did not tell us who you are. Try again, or choose another way."),
+        gettext_lazy("Something went wrong"),
+        gettext_lazy("The other service didn't tell us who you are. Try again, or choose another way."),
     ),
     "not_asked_again": (
-        gettext_lazy("You have to sign in again"),
-        gettext_lazy("The other service did not say that you signed in just now. Choose another way."),
+        gettext_lazy("Sign in again"),
+        gettext_lazy("The other service didn't confirm that you just signed in. Choose another way."),
     ),
     "not_offered": (
         gettext_lazy("This way to sign in is not available"),
-        gettext_lazy("It was switched off, or was never there. Choose another way."),
+        gettext_lazy("It may have been turned off. Choose another way."),
     ),
     "no_account": (
-        gettext_lazy("There is no account for you here"),
+        gettext_lazy("You don't have an account here"),
         gettext_lazy(
-            "The people who run this service have to make one. If you have one already, sign in another way."
+            "Ask the people who run this service for one. If you already have one, sign in another way."
         ),
     ),
     "account_exists": (
         gettext_lazy("You already have an account here"),
         gettext_lazy(
-            "There is an account with your email address. Sign in to it another way; "
-            "then you can link the other service on your account page."
+            "An account already uses your email address. Sign in to it another way. "
+            "Then you can connect the other service on your account page."
         ),
     ),
     "linked_elsewhere": (
-        gettext_lazy("That account is linked to somebody else"),
-        gettext_lazy("Unlink it there first, or link another one."),
+        gettext_lazy("This account is already connected to another user"),
+        gettext_lazy("Disconnect it there first, or connect another account."),
     ),
     "suspended": (
         gettext_lazy("Your account is suspended"),
-        gettext_lazy("Ask the people who run this service to open it again."),
+        gettext_lazy("Contact the people who run this service."),
     ),
     "rate_limited": (
-        gettext_lazy("Too many sign-ins came from your network"),
+        gettext_lazy("Too many sign-ins from your network"),
         gettext_lazy("Wait a few minutes and try again."),
     ),
     "overloaded": (
-        gettext_lazy("Many people are signing in at this moment"),
+        gettext_lazy("Many people are signing in right now"),
         gettext_lazy("Wait a few seconds and try again."),
     ),
 }

@@ -34,3 +34,43 @@ for (const form of document.forms) {
 }
 
 addEventListener("pageshow", () => [...document.forms].forEach(release));
+
+// A new code can be asked for after a while. The server refuses earlier requests too.
+for (const button of document.querySelectorAll("[data-wait]")) {
+  const label = button.textContent;
+  const until = Date.now() + button.dataset.wait * 1000;
+  const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+  const count = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    button.disabled = left > 0;
+    button.textContent = left > 0 ? `${label} (${clock(left)})` : label;
+    if (left <= 0) clearInterval(timer);
+  };
+  const timer = setInterval(count, 1000);
+  count();
+  button.form.querySelector("[data-wait-note]").hidden = true;
+}
+
+// Times are shown in the time zone of the reader.
+for (const time of document.querySelectorAll("time[data-local]")) {
+  const style = time.dataset.local === "date" ? { dateStyle: "medium" } : { dateStyle: "medium", timeStyle: "short" };
+  const language = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
+  time.textContent = new Intl.DateTimeFormat(language, style).format(new Date(time.dateTime));
+}
+
+// The rules that a new password already satisfies are ticked. The server checks all rules.
+const CHECKS = {
+  min_length: (password, number) => [...password].length >= number,
+  require_lowercase: (password) => /\p{Ll}/u.test(password),
+  require_uppercase: (password) => /\p{Lu}/u.test(password),
+  require_numbers: (password) => /\p{Nd}/u.test(password),
+  require_special_chars: (password) => /[^\p{L}\p{N}]/u.test(password),
+};
+
+for (const rule of document.querySelectorAll("[data-rule]")) {
+  const check = CHECKS[rule.dataset.rule];
+  const input = document.getElementById(rule.parentElement.dataset.rules);
+  if (check) input.addEventListener("input", () => {
+    rule.toggleAttribute("data-met", check(input.value, Number(rule.dataset.number)));
+  });
+}

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from identity.sessions.models import Session
-from interaction.pages import labels
+from interaction.pages import application_info, labels
 from interaction.pages.views.account import shared
 from oidc.grants import connections, descriptions
 from oidc.grants.connections import Connection
@@ -45,5 +45,6 @@ def _describe(connection: Connection, targets: dict[UUID, TargetDescription]) ->
             if target.pk in targets
         ],
         "since": connection.since,
+        "info": application_info.describe(connection.application),
         "used": labels.last_used(connection.last_used_at) if connection.last_used_at else "",
     }

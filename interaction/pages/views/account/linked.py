@@ -1,19 +1,14 @@
 """The page of the user's accounts at other providers."""
 
-from typing import Final
-
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from identity.http.responses import allow_form_targets, redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.journeys.account import linked_accounts
-from interaction.pages import labels
+from interaction.pages import labels, provider_buttons
 from interaction.pages.views.account import shared
-
-# In development, the form of the page may redirect to providers on the same machine.
-_FORM_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
+from interaction.pages.views.shared import PROVIDER_TARGETS
 
 
 @shared.account_page
@@ -42,7 +37,8 @@ def linked(request: HttpRequest, session: Session) -> HttpResponse:
             }
             for identity in linked_accounts.get_linked_accounts(session.user)
         ],
-        offers=[{"id": offer.connector_id, "name": offer.name} for offer in linked_accounts.get_offers()],
+        offers=provider_buttons.describe(linked_accounts.get_offers()),
+        must_sign_in_to_link=linked_accounts.must_sign_in_again(session),
     )
-    allow_form_targets(response, _FORM_TARGETS)
+    allow_form_targets(response, PROVIDER_TARGETS)
     return response

@@ -1,10 +1,13 @@
 """The account page."""
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from identity.http.responses import redirect
+from identity.organizations import memberships
 from identity.sessions import cookies
 from identity.sessions.models import Session
 from interaction.experience import services as experiences
@@ -13,6 +16,8 @@ from interaction.journeys.account import linked_accounts
 from interaction.pages.views.account import shared
 from interaction.verification.models import Purpose
 from oidc.grants import connections
+
+_MAX_ORGANIZATIONS: Final = 20
 
 
 @require_safe
@@ -29,6 +34,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         return redirect(reverse("pages:sign-in"))
     experience = experiences.current()
     account = experience.account
+    organizations = memberships.get_names(session.user_id, limit=_MAX_ORGANIZATIONS + 1)
     reachable = {kind.value for kind in codes.get_offered_kinds(experience)[Purpose.CHANGE]}
     return shared.render_page(
         request,
@@ -40,6 +46,9 @@ def overview(request: HttpRequest) -> HttpResponse:
         reachable=reachable,
         linked=len(linked_accounts.get_linked_accounts(session.user)),
         may_link=bool(linked_accounts.get_offers()),
+        last_sign_in_at=session.user.last_sign_in_at,
+        organizations=organizations[:_MAX_ORGANIZATIONS],
+        has_more_organizations=len(organizations) > _MAX_ORGANIZATIONS,
         may_rename=account["username_change"],
         may_delete=account["deletion"],
     )

@@ -3,21 +3,26 @@
 from django.http import HttpRequest, HttpResponse
 
 from identity.sessions.models import Session
+from interaction.experience import services as experience
 from interaction.journeys.account import profile as changing
+from interaction.pages import labels
 from interaction.pages.account_forms import ProfileForm, UsernameForm
 from interaction.pages.views.account import shared
 
 
 @shared.account_page
 def profile(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask for the name and the avatar."""
+    """Ask for the name, the avatar and the members of the profile that the tenant shows."""
     user = session.user
-    form = ProfileForm(shared.form_data(request), initial={"name": user.name, "avatar": user.avatar})
+    fields = experience.current().profile_fields
+    initial = user.profile | {"name": user.name, "avatar": user.avatar}
+    form = ProfileForm(fields, shared.form_data(request), initial=initial)
     if request.method == "POST":
-        shared.attempt(form, lambda: changing.change(user, form.cleaned_data))
+        shared.attempt(form, lambda: changing.change(user, form.changes))
         if not form.errors:
             return shared.redirect_done("pages:account", "profile")
-    return shared.render_page(request, session, "profile", form=form)
+    shown = [{"field": form[name], **labels.describe_profile_field(name)} for name in fields]
+    return shared.render_page(request, session, "profile", form=form, profile_fields=shown)
 
 
 @shared.account_page

@@ -108,7 +108,7 @@ def _refuse(request: HttpRequest, error: ServiceError) -> HttpResponse:
     response = error_page(
         request,
         error.status,
-        title=gettext("That did not work"),
+        title=gettext("Something went wrong"),
         message=" ".join(error_messages.get_messages(error)),
         next_step="",
         link=Link(reverse("pages:account"), gettext("Back to your account")),

@@ -1,0 +1,52 @@
+"""The latest sign-ins with a connector, on its page, with the reasons of those that failed."""
+
+from typing import Any, Final
+
+from audit.events import Event
+from audit.models import Entry
+from identity.core import tenancy
+from identity.operator_kit.extensions import register_panels
+from identity.operator_kit.panels import Panel, link
+from identity.operator_kit.timestamps import format_utc
+from interaction.connectors.models import Connector
+from interaction.journeys.social import errors
+from interaction.journeys.social.trial_report import ADVICE
+
+_KINDS: Final = {
+    Event.SIGN_IN_SOCIAL.value: "Sign-in",
+    Event.SOCIAL_IDENTITY_CREATE.value: "Linking",
+}
+_MESSAGES: Final = {
+    refusal.reason: refusal.message
+    for refusal in (errors.NotReauthenticated, errors.Declined, errors.NoAccount, errors.AccountExists)
+}
+_READ: Final = 200  # entries of all connectors, among which are those of this one
+_SHOWN: Final = 10
+
+
+def build_panels(connector: Connector) -> list[Panel]:
+    """Return the panel of a social connector; none for connectors of other types."""
+    if connector.type != Connector.Type.SOCIAL:
+        return []
+    entries = Entry.objects.filter(tenant_id=tenancy.active_id(), key__in=_KINDS)
+    latest = entries.order_by("-created_at", "-id")[:_READ]
+    of_connector = [entry for entry in latest if entry.payload.get("connector_id") == connector.connector_id]
+    rows: list[tuple[Any, ...]] = [
+        (link(entry, format_utc(entry.created_at)), _KINDS[entry.key], *_get_outcome(entry))
+        for entry in of_connector[:_SHOWN]
+    ]
+    return [Panel("Latest sign-ins", ("When (UTC)", "What", "Result", "Reason"), rows)]
+
+
+def _get_outcome(entry: Entry) -> tuple[str, str]:
+    """Return the result of a sign-in, and why it failed, with what to change."""
+    if entry.payload.get("result") != "failed":
+        return "Succeeded", "-"
+    error, reason = str(entry.payload.get("error")), str(entry.payload.get("reason") or "")
+    text = _MESSAGES.get(error, error.replace("_", " "))
+    text += f" ({reason.replace('_', ' ')})" if reason else ""
+    advice = ADVICE.get(reason) or ADVICE.get(error, "")
+    return "Failed", f"{text[:1].upper()}{text[1:]}. {advice}".strip()
+
+
+register_panels(Connector, build_panels)

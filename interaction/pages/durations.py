@@ -1,0 +1,22 @@
+"""How long a user has to wait, in words."""
+
+import math
+from typing import Final
+
+from django.utils.translation import ngettext
+
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+
+
+def describe(seconds: int) -> str:
+    """Return a time in seconds, minutes or hours, rounded up, for example ``14 minutes``."""
+    if seconds <= _MINUTE:
+        number, text = seconds, ngettext("%(number)d second", "%(number)d seconds", seconds)
+    elif seconds <= 2 * _HOUR:
+        number = math.ceil(seconds / _MINUTE)
+        text = ngettext("%(number)d minute", "%(number)d minutes", number)
+    else:
+        number = math.ceil(seconds / _HOUR)
+        text = ngettext("%(number)d hour", "%(number)d hours", number)
+    return text % {"number": number}
