@@ -9,13 +9,14 @@ from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
+from database import ids
 from database.statements import Parameter
-from identity.core.models import Versioned
+from identity.core.models import Timestamped, Versioned
 from identity.tenants.models import Tenant
 from identity.users import identifiers
 from management.administrators import support_rights
 
-_FOR_SUPERUSERS: Final = {"administrator", "tenant"}
+_FOR_SUPERUSERS: Final = {"administrator", "invitation", "tenant"}
 
 
 class AdministratorManager(BaseUserManager["Administrator"]):
@@ -51,6 +52,8 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     # The username for comparison. Null if it looked like another's when keys were added: see the doctor.
     username_key = models.CharField(max_length=512, null=True, editable=False)
     email = models.CharField(max_length=254, blank=True)
+    # The email that this administrator has proven to read. If it differs from ``email``, that is unproven.
+    proven_email = models.CharField(max_length=254, null=True, editable=False)
     phone = models.CharField(max_length=32, blank=True)
     role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
     tenants = models.ManyToManyField(Tenant, related_name="+", blank=True)
@@ -93,8 +96,13 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         since = self.second_step_since
         return f"{self.password} {since.timestamp()}" if since else self.password
 
+    @property
+    def has_proven_email(self) -> bool:
+        """Whether the administrator has proven to read the mail of ``email``, as it is now."""
+        return bool(self.email) and self.proven_email == self.email
+
     def has_perm(self, perm: str, obj: object = None) -> bool:
-        """Tell whether the administrator may see or change a model in the console (``app.verb_model``).
+        """Tell whether the administrator may see or change a model at /admin (``app.verb_model``).
 
         The verb is ``view``, ``do-`` with the name of an operation, or ``change`` for any operation.
         """
@@ -116,7 +124,7 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
 
     @property
     def vouches_for_addresses(self) -> bool:
-        """Whether an email or phone that this administrator sets for a user counts as verified."""
+        """Whether an email or phone that this administrator sets for a user counts as proven."""
         return self.role == Role.ADMINISTRATOR
 
     @property
@@ -138,3 +146,52 @@ class RecoveryCode(models.Model):
 
     def __str__(self) -> str:
         return f"recovery code {self.pk}"
+
+
+class ProviderAccount(Timestamped):
+    """An account at the OpenID provider of the installation, by which an administrator may sign in.
+
+    The administrator has linked it while signed in. It is deleted when it is unlinked.
+    """
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    # No database constraint: nodes of the last release delete administrators without this row.
+    administrator = models.OneToOneField(
+        Administrator, models.CASCADE, related_name="provider_account", db_constraint=False
+    )
+    issuer = models.CharField(max_length=512)
+    subject = models.CharField(max_length=255)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="provider_account")]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class Invitation(Versioned):
+    """An invitation to become an administrator. It is deleted when it is accepted or revoked.
+
+    The invited person has a link with a random token, of which the hash is stored.
+    """
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    email = models.CharField(max_length=254)
+    email_key = models.CharField(max_length=512, editable=False)
+    is_superuser = models.BooleanField(default=False, verbose_name="manages every tenant")
+    role = models.CharField(max_length=16, choices=Role, default=Role.ADMINISTRATOR)
+    # No database constraints: nodes of the last release delete administrators and tenants without these rows.
+    tenants = models.ManyToManyField(Tenant, related_name="+", blank=True, db_constraint=False)
+    invited_by = models.ForeignKey(Administrator, models.CASCADE, related_name="+", db_constraint=False)
+    token_hash = models.CharField(max_length=64, unique=True, editable=False)
+    # Whether the link was sent to ``email`` and shown to nobody. Then it proves that address.
+    is_mailed = models.BooleanField(default=False, verbose_name="sent by mail", editable=False)
+    expires_at = models.DateTimeField(verbose_name="expires")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["email_key"], name="invitation_email_key")]
+        indexes = [models.Index(fields=["expires_at"], name="invitation_expires_at")]
+
+    def __str__(self) -> str:
+        return self.email

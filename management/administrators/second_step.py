@@ -57,7 +57,7 @@ class SetUpNeeded(ServiceError):
 
     status = 403
     reason = "second_step_not_set_up"
-    message = "this installation requires a second step: sign in to the console at /admin/ to set it up"
+    message = "this installation requires a second step: sign in at /admin/ to set it up"
 
 
 class NotOneself(ServiceError):

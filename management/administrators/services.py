@@ -47,28 +47,46 @@ def create(  # noqa: PLR0913 - one parameter a field
     """
     if by is not None:
         proof.check(by, password=current_password, code=current_code)
-    administrator = Administrator(
-        username=identifiers.clean_username(username),
-        username_key=identifiers.fold(username),
+    administrator = build(
+        username=username, password=password, is_superuser=is_superuser, role=role,
         email=identifiers.clean_email(email) if email else "",
         phone=identifiers.clean_phone(phone) if phone else "",
-        is_superuser=is_superuser,
-        role=role,
-    )
-    managed = _find_tenants(tenants or [])
-    administrator.password = passwords.hash_password(clean_password(password))
-    with transaction.atomic():
-        try:
-            with transaction.atomic():
-                administrator.save(force_insert=True)
-        except IntegrityError:
-            raise Invalid("username", "already exists") from None
-        administrator.tenants.set(managed)
-        facts = audit_facts.new_row_facts(administrator)
-        facts["fields"] = sorted({*facts["fields"], *(["tenants"] if managed else [])})
-        facts["values"]["tenants"] = sorted(tenant.slug for tenant in managed)
-        log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=username, **facts)
+    )  # fmt: skip
+    add(administrator, find_tenants(tenants or []))
     return administrator
+
+
+def build(*, username: str, password: str, **columns: Any) -> Administrator:
+    """Return an unsaved administrator with a hashed password.
+
+    Raises:
+        Invalid: the username or the password breaks a rule.
+
+    """
+    name = identifiers.clean_username(username)
+    administrator = Administrator(username=name, username_key=identifiers.fold(name), **columns)
+    administrator.password = passwords.hash_password(clean_password(password))
+    return administrator
+
+
+@transaction.atomic
+def add(administrator: Administrator, managed: list[Tenant], **facts: Any) -> None:
+    """Insert a new administrator who manages these tenants. ``facts`` are for the audit entry.
+
+    Raises:
+        records.Taken: the username is taken.
+
+    """
+    try:
+        with transaction.atomic():
+            administrator.save(force_insert=True)
+    except IntegrityError:
+        raise records.Taken("username") from None
+    administrator.tenants.set(managed)
+    facts |= audit_facts.new_row_facts(administrator)
+    facts["fields"] = sorted({*facts["fields"], *(["tenants"] if managed else [])})
+    facts["values"]["tenants"] = sorted(tenant.slug for tenant in managed)
+    log.record(Event.ADMINISTRATOR_CREATE, id=administrator.pk, username=administrator.username, **facts)
 
 
 def change(
@@ -103,7 +121,7 @@ def change(
         columns["phone"] = identifiers.clean_phone(fields["phone"]) if fields["phone"] else ""
     if "password" in fields:
         columns["password"] = passwords.hash_password(clean_password(fields["password"]))
-    managed = _find_tenants(fields["tenants"]) if "tenants" in fields else None
+    managed = find_tenants(fields["tenants"]) if "tenants" in fields else None
     with transaction.atomic():
         loses_rights = (
             columns.get("is_superuser") is False
@@ -112,15 +130,17 @@ def change(
         if administrator.manages_everything and loses_rights:
             _check_another_superuser(administrator)
         before = {name: getattr(administrator, name) for name in columns}
+        moves = managed is not None and set(administrator.tenants.all()) != set(managed)
         records.change(
             administrator,
             columns,
             event=Event.ADMINISTRATOR_UPDATE,
             expected=expected,
             changed_fields=sorted(fields),
+            changes_more=moves,
             **_change_facts(administrator, before, columns, managed),
         )
-        if managed is not None:
+        if managed is not None and moves:
             administrator.tenants.set(managed)
 
 
@@ -178,20 +198,26 @@ def _check_another_superuser(administrator: Administrator) -> None:
         raise LastSuperuser
 
 
-def with_tenants(queryset: QuerySet[Administrator], *columns: str) -> list[dict[str, Any]]:
-    """Return columns of administrators with the slugs of their tenants, newest first, in one query."""
-    rows = Administrator.objects.filter(pk__in=queryset.values("pk"))
-    administrators: dict[int, dict[str, Any]] = {}
+def with_tenants(queryset: QuerySet[Any], *columns: str) -> list[dict[str, Any]]:
+    """Return columns of rows with the slugs of their tenants, newest first, in one query."""
+    rows = queryset.model._default_manager.filter(pk__in=queryset.values("pk"))
+    found: dict[Any, dict[str, Any]] = {}
     for row in rows.order_by("-created_at", "-pk", "tenants__slug").values(*columns, "tenants__slug"):
         slug = row.pop("tenants__slug")
-        tenants = administrators.setdefault(row["id"], {**row, "tenants": []})["tenants"]
+        tenants = found.setdefault(row["id"], {**row, "tenants": []})["tenants"]
         if slug is not None:
             tenants.append(slug)
-    return list(administrators.values())
+    return list(found.values())
 
 
-def _find_tenants(slugs: list[str]) -> list[Tenant]:
+def find_tenants(slugs: list[str]) -> list[Tenant]:
+    """Return the tenants with these slugs.
+
+    Raises:
+        Invalid: a slug is unknown.
+
+    """
     tenants = list(Tenant.objects.filter(slug__in=slugs))
     if unknown := sorted(set(slugs) - {tenant.slug for tenant in tenants}):
-        raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}")
+        raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}", code="unknown")
     return tenants

@@ -38,6 +38,7 @@ class Locked(WrongCredentials):
     reason = "locked"
 
     def __init__(self, seconds: int) -> None:
+        self.audit_facts = limits.get_lock_facts(seconds)
         super().__init__(headers={"Retry-After": str(seconds)})
 
 
@@ -55,7 +56,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
 
     """
     passwords.check_capacity()  # first, so a flood costs no statement and no log entry
-    with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as entry:
         administrator = _verify_password(username, password)
         entry.set_identifier_known(is_known=True)
         if second_step.is_missing(administrator):
@@ -79,7 +80,7 @@ def begin(*, username: str, password: str) -> Administrator:
 
     """
     passwords.check_capacity()  # as above
-    with log.attempt(Event.ADMIN_SIGN_IN, _typed(username)) as entry:
+    with log.attempt(Event.ADMIN_SIGN_IN, typed_name(username)) as entry:
         administrator = _verify_password(username, password)
         entry.set_identifier_known(is_known=True)
         if administrator.second_step_since:
@@ -119,8 +120,17 @@ def reauthenticate(administrator: Administrator, *, password: str, code: str | N
             second_step.verify(administrator, code)
 
 
+def record(administrator: Administrator, *, by: str) -> None:
+    """Record a sign-in that needed no password. ``by`` is what replaced it."""
+    with (
+        tenancy.using(tenancy.DEFAULT),
+        log.attempt(Event.ADMIN_SIGN_IN, username=administrator.username, by=by),
+    ):
+        _remember_address(administrator.username)
+
+
 def record_sign_out(administrator: Administrator) -> None:
-    """Record in the audit log that an administrator signed out of the console."""
+    """Record in the audit log that an administrator signed out of the operators' site."""
     with tenancy.using(tenancy.DEFAULT):
         log.record(Event.ADMIN_SIGN_OUT, username=administrator.username)
 
@@ -165,10 +175,10 @@ def find(username: str) -> Administrator | None:
     return found[0] if found else None
 
 
-def _typed(username: str) -> TypedIdentifier:
-    """Return a username as the audit log stores it."""
+def typed_name(name: str) -> TypedIdentifier:
+    """Return a username or email as the audit log stores it."""
     with tenancy.using(tenancy.DEFAULT):
-        return typed.identifier(username)
+        return typed.identifier(name)
 
 
 @contextmanager

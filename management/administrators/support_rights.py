@@ -1,8 +1,8 @@
 """What the role support may write. Every role may read, auditors write nothing, administrators everything.
 
 Support helps users to sign in again, but sets no passwords or addresses: these would allow taking over an
-account. For the same reason, the email and phone of users that support creates are unverified
-(``Administrator.vouches_for_addresses``).
+account. For the same reason, support does not verify the email and phone of users, and those of users that
+support creates are unproven (``Administrator.vouches_for_addresses``).
 """
 
 from collections.abc import Collection, Mapping
@@ -10,7 +10,9 @@ from typing import Final
 
 # Operations of the operators' site, by the kind of row.
 OPERATIONS: Final[Mapping[str, frozenset[str]]] = {
-    "user": frozenset({"create", "suspend", "unsuspend", "end-sessions"}),
+    "user": frozenset(
+        {"create", "suspend", "unsuspend", "unlock", "data", "end-sessions", "end-tokens", "sign-out"}
+    ),
     "session": frozenset({"end"}),
 }
 # Methods that write, by the route of the management API.
@@ -18,10 +20,18 @@ ROUTES: Final[Mapping[str, frozenset[str]]] = {
     "api:user-list": frozenset({"POST"}),
     "api:user": frozenset({"PATCH"}),
     "api:user-suspend": frozenset({"PATCH"}),
+    "api:user-session-list": frozenset({"DELETE"}),
+    "api:user-session": frozenset({"DELETE"}),
+    "api:user-grant-list": frozenset({"DELETE"}),
+    "api:user-grant": frozenset({"DELETE"}),
+    "api:user-sign-out": frozenset({"POST"}),
+    "api:user-locks": frozenset({"DELETE"}),
 }
 # Fields of these routes that support may not send.
+_FLAGS: Final = frozenset({"email_verified", "phone_verified"})
 FORBIDDEN_FIELDS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
-    ("api:user", "PATCH"): frozenset({"username", "email", "phone", "primary_email", "primary_phone"}),
+    ("api:user-list", "POST"): _FLAGS,
+    ("api:user", "PATCH"): _FLAGS | {"username", "email", "phone", "primary_email", "primary_phone"},
 }
 
 

@@ -1,15 +1,21 @@
-"""/administrators, at the root."""
+"""/administrators and /administrator-invitations, at the root."""
 
 from typing import Any, cast
+from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from identity.rest.etags import expected_versions
 from identity.rest.pagination import EnvelopePagination
-from identity.rest.viewsets import CrudViewSet, Row
-from management.administrators import services
-from management.administrators.models import Administrator
-from management.administrators.serializers import AdministratorWriteSerializer
+from identity.rest.viewsets import CrudViewSet, ReadViewSet, Row
+from management.administrators import invitations, services
+from management.administrators.models import Administrator, Invitation
+from management.administrators.serializers import (
+    AdministratorWriteSerializer,
+    InvitationSerializer,
+    NewInvitationSerializer,
+)
 
 
 class AdministratorViewSet(CrudViewSet):
@@ -46,3 +52,46 @@ class AdministratorViewSet(CrudViewSet):
     def perform_destroy(self, row: Administrator, expected: frozenset[int] | None) -> None:
         """Delete an administrator."""
         services.remove(row, expected=expected)
+
+
+class InvitationViewSet(ReadViewSet):
+    """Invitations of administrators."""
+
+    model = Invitation
+    resource_name = "invitation"
+    serializer_class = InvitationSerializer
+    response_serializers = {"create": NewInvitationSerializer}
+    etag_actions = frozenset({"create", "retrieve"})
+    if_match_actions = frozenset({"destroy"})
+    columns = (
+        "id", "email", "is_superuser", "role", "invited_by__username", "is_mailed", "expires_at",
+        "created_at", "updated_at",
+    )  # fmt: skip
+
+    def list(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Return a page."""
+        pages = cast("EnvelopePagination", self.paginator)
+        rows = services.with_tenants(pages.window(self.get_queryset(), request), *self.columns, "version")
+        return self.get_paginated_response([self.to_representation(row) for row in rows])
+
+    def row(self, pk: UUID) -> Row | None:
+        """Return an invitation with the slugs of its tenants."""
+        found = services.with_tenants(self.get_queryset().filter(pk=pk), *self.columns, "version")
+        return found[0] if found else None
+
+    def to_representation(self, row: Row) -> Row:
+        """Return an invitation with the username of its inviter."""
+        row["invited_by"] = row.pop("invited_by__username")
+        return super().to_representation(row)
+
+    def create(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Invite a person. The response has the link, unless it was sent by mail."""
+        fields = self.validated_fields(request)
+        invited = invitations.invite(**fields, by=cast("Administrator", request.user))
+        return self.row_response(invited.invitation.pk, secret={"link": invited.link or None})
+
+    def destroy(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Revoke an invitation."""
+        row = self.get_object()
+        invitations.revoke(row, expected=expected_versions(request, row.pk))
+        return Response(None)

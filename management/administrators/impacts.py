@@ -1,0 +1,49 @@
+"""What ends with an administrator, and what is deleted with a tenant: see ``identity.core.impacts``."""
+
+from functools import partial
+from typing import Final
+
+from django.db.models import Model, QuerySet
+
+from identity.core import tenancy
+from identity.core.impacts import Loss, Verb
+from identity.organizations.models import Organization
+from identity.sessions.models import Session
+from identity.tenants.models import Tenant
+from identity.users.models import User
+from management.administrators.models import Administrator, Invitation
+from oidc.applications.models import Application
+
+
+def _of_tenant(model: type[Model], tenant: Tenant) -> QuerySet[Model]:
+    with tenancy.using(tenancy.EVERYWHERE):
+        return model._default_manager.filter(tenant=tenant)
+
+
+def _only_managed_by(administrator: Administrator) -> QuerySet[Tenant]:
+    """Return the tenants that no other administrator manages, except superusers."""
+    others = Administrator.tenants.through.objects.exclude(administrator=administrator)
+    return administrator.tenants.exclude(pk__in=others.values("tenant"))
+
+
+LOSSES: Final = [
+    Loss(
+        "administrators.Administrator", Verb.DELETE, "invitations",
+        lambda administrator: Invitation.objects.filter(invited_by=administrator),
+        "invitation is revoked", "invitations are revoked",
+    ),
+    Loss(
+        "administrators.Administrator", Verb.DETACH, "tenants", _only_managed_by,
+        "tenant is then managed by superusers only", "tenants are then managed by superusers only",
+    ),
+    *(
+        Loss(
+            "tenants.Tenant", Verb.DELETE, kind, partial(_of_tenant, model),
+            f"{one} is deleted", f"{one}s are deleted",
+        )
+        for kind, model, one in (
+            ("users", User, "user"), ("applications", Application, "application"),
+            ("organizations", Organization, "organization"), ("sessions", Session, "session"),
+        )
+    ),
+]  # fmt: skip

@@ -1,0 +1,76 @@
+"""Mail to administrators, by the mail server of the installation."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from smtplib import SMTPException
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from identity.core.errors import ServiceError
+
+# Its thread starts with the first mail, after the server has forked its workers.
+EXECUTOR: Final = ThreadPoolExecutor(1, thread_name_prefix="administrator-mail")
+_log: Final = logging.getLogger(__name__)
+
+
+class NotSent(ServiceError):
+    """The mail server did not accept the message."""
+
+    status = 502
+    reason = "mail_not_sent"
+    message = "the mail server did not accept the message: the server's log says why"
+
+
+def is_configured() -> bool:
+    """Tell whether the installation can send mail to administrators."""
+    return bool(settings.EMAIL_HOST)
+
+
+def get_site_name() -> str:
+    """Return the name of this installation in mails."""
+    return f"Gatehouse at {urlsplit(settings.BASE_URL).netloc}"
+
+
+def build_link(path: str) -> str:
+    """Return the address of a page of this installation."""
+    return f"{settings.BASE_URL}{path}"
+
+
+def send_later(to: str, subject: str, body: str) -> None:
+    """Send a mail in another thread. A failure is only logged."""
+    if is_configured():
+        run_later(lambda: send(to, subject, body))
+
+
+def run_later(work: Callable[[], object]) -> None:
+    """Do work that sends mails in another thread. It must not use the database."""
+    EXECUTOR.submit(_run, work)
+
+
+def _run(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except NotSent:
+        return  # the log has it
+    except Exception:  # noqa: BLE001 - nobody waits for the thread
+        _log.exception("mail to an administrator was not sent")
+
+
+def send(to: str, subject: str, body: str) -> None:
+    """Send a mail and wait for the server. Call it outside transactions.
+
+    Raises:
+        NotSent: the server cannot be reached, or refuses the message.
+
+    """
+    # Mail programs of companies answer such messages with "I'm on holiday" otherwise (RFC 3834).
+    headers = {"Auto-Submitted": "auto-generated"}
+    try:
+        EmailMessage(subject, body, to=[to], headers=headers).send()
+    except (OSError, SMTPException, ValueError) as error:
+        _log.error("mail to an administrator was not sent: %s", error)
+        raise NotSent from None

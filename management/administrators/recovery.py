@@ -1,0 +1,148 @@
+"""Recovery of a forgotten password: a link, by mail to a proven address, to choose a new one.
+
+The link is a signature of Django's and is stored nowhere. It ends when the administrator signs in, or gets
+another password, email, second step or other rights. A second step is still needed to sign in.
+"""
+
+from typing import Final
+
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.db import transaction
+from django.db.models import F
+from django.utils.crypto import constant_time_compare
+
+from audit import log
+from audit.events import Event
+from identity.core import records, tenancy
+from identity.core.errors import ServiceError
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users import identifiers, passwords
+from identity.users.credentials import clean_password
+from management.administrators import mail, sign_in
+from management.administrators.models import Administrator
+
+_MAX_ID: Final = 2**63 - 1  # of the id column
+_MOST: Final = 10  # administrators with one address
+_LINK: Final = """Hello,
+
+someone asked for a new password of {name}, an administrator of {site}.
+
+To choose it, open this link within 30 minutes. It works once.
+
+{link}
+
+If it was not you, ignore this message. The password stays as it is.
+"""
+_NOTICE: Final = """Hello,
+
+the password of {name}, an administrator of {site}, was replaced with a link that was sent to this address.
+All sessions and tokens of this administrator have ended.
+
+If it was not you, tell another administrator at once.
+"""
+
+
+class LinkEnded(ServiceError):
+    """The link is forged, was used, or expired."""
+
+    status = 410
+    reason = "link_ended"
+    message = "this link is no longer valid: ask for a new one"
+
+
+class _Tokens(PasswordResetTokenGenerator):
+    """Signatures that are valid for ``PASSWORD_RESET_TIMEOUT``."""
+
+    key_salt = "management.administrators.recovery"
+
+    def _make_hash_value(self, user: Administrator, timestamp: int) -> str:
+        return f"{get_state(user)} {timestamp}"
+
+
+_TOKENS: Final = _Tokens()
+
+
+def get_state(administrator: Administrator) -> str:
+    """Return what ends a link when it changes: credentials, rights, email, and the last sign-in."""
+    parts = (administrator.pk, administrator.get_session_auth_hash(), administrator.email)
+    return " ".join(map(str, (*parts, administrator.last_login)))
+
+
+def send_links(email: str) -> None:
+    """Send a link to each administrator who has proven this address. Others are not distinguishable.
+
+    Raises:
+        Invalid: it is not a valid address.
+        limits.TooMany: too many links were asked for, for this address or from the client's.
+
+    """
+    address = identifiers.clean_email(email)
+    key = identifiers.fold(address)
+    with tenancy.using(tenancy.DEFAULT):
+        limits.hit(
+            (rules.RECOVERIES, f"{key} {limits.client_network()}"),
+            (rules.RECOVERIES_FROM_ANYWHERE, key),
+            (rules.SIGN_INS, limits.client_network()),
+        )
+        with log.attempt(Event.ADMIN_RECOVERY_SEND, sign_in.typed_name(address)) as entry:
+            proven = Administrator.objects.filter(email__iexact=address, proven_email=F("email"))
+            found = list(proven.order_by("pk")[:_MOST])
+            entry.set_identifier_known(bool(found))
+    # Built and sent after the response, so that its time says nothing.
+    mail.run_later(lambda: _send_each(found))
+
+
+def _send_each(administrators: list[Administrator]) -> None:
+    for administrator in administrators:
+        _send_link(administrator)
+
+
+def _send_link(administrator: Administrator) -> None:
+    path = f"/admin/recover/{administrator.pk}/{_TOKENS.make_token(administrator)}/"
+    body = _LINK.format(name=administrator.username, site=mail.get_site_name(), link=mail.build_link(path))
+    mail.send(administrator.email, f"New password for {mail.get_site_name()}", body)
+
+
+def find(pk: int, token: str) -> Administrator:
+    """Return the administrator of a link.
+
+    Raises:
+        LinkEnded: the link is forged, was used, or expired.
+
+    """
+    administrator = Administrator.objects.filter(pk=pk).first() if 0 < pk <= _MAX_ID else None
+    if administrator is None or not _TOKENS.check_token(administrator, token):
+        raise LinkEnded
+    return administrator
+
+
+def set_password(pk: int, *, state: str, password: str) -> None:
+    """Set the password of an administrator who has followed a link, unless ``state`` is no longer the state.
+
+    All sessions and tokens of the administrator end.
+
+    Raises:
+        Invalid: the password breaks a rule.
+        LinkEnded: the link was used meanwhile.
+        passwords.Busy: too many sign-ins at once.
+
+    """
+    hashed = passwords.hash_password(clean_password(password))
+    with tenancy.using(tenancy.DEFAULT), transaction.atomic():
+        current = Administrator.objects.select_for_update().filter(pk=pk).first()
+        if current is None or not constant_time_compare(get_state(current), state):
+            raise LinkEnded
+        records.change(
+            current,
+            {"password": hashed},
+            event=Event.ADMINISTRATOR_UPDATE,
+            username=current.username,
+            by="recovery",
+        )
+    site = mail.get_site_name()
+    mail.send_later(
+        current.email,
+        f"Your password for {site} was replaced",
+        _NOTICE.format(name=current.username, site=site),
+    )
