@@ -10,6 +10,8 @@ class OperatorSiteConfig(AdminConfig):
 
     def ready(self) -> None:
         """Register the pages of the audit log first, and then those of the apps."""
-        from management.site import audit_log  # noqa: F401, PLC0415 - models are ready only now
+        # Models are ready only now.
+        from management.site import audit_log, claims_preview, first_steps, sign_in_health  # noqa: F401, PLC0415
+        from management.site.applications import activity, endpoints, quick_start  # noqa: F401, PLC0415
 
         super().ready()

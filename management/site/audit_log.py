@@ -1,139 +1,25 @@
-"""Console pages of the audit log, with filters and an export."""
+"""The operators' pages of the audit log, with filters and an export."""
 
 import json
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any, cast
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import Media
 from django.http import HttpRequest, StreamingHttpResponse
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from audit import context, exports
-from audit.administrative import hidden_from
-from audit.events import Event
-from audit.models import Entry
-from audit.typed import keys_of
+from audit.models import Entry, EntryQuerySet
 from identity.operator_kit import timestamps
+from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
-
-
-class ResultFilter(admin.SimpleListFilter):
-    """A filter by result."""
-
-    title = "result"
-    parameter_name = "result"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("failed", "Failed"), ("success", "Succeeded")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Filter the list. Entries of changes have no result, and count as succeeded."""
-        if self.value() == "failed":
-            return queryset.filter(payload__result="failed")
-        return queryset.exclude(payload__result="failed") if self.value() == "success" else queryset
-
-
-class KeyFilter(admin.SimpleListFilter):
-    """A filter by event."""
-
-    title = "event"
-    parameter_name = "key"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return all events: finding those in the log would read all of it."""
-        hidden = hidden_from(request.user)
-        return [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(key=self.value()) if self.value() else queryset
-
-
-class WhenFilter(admin.SimpleListFilter):
-    """A filter by time. By default the last 30 days, because a log may be long."""
-
-    title = "time"
-    parameter_name = "when"
-    _days: Final = {"hour": 1 / 24, "day": 1, "week": 7, "": 30, "quarter": 90}
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [
-            ("hour", "Last hour"), ("day", "Last 24 hours"), ("week", "Last 7 days"), ("", "Last 30 days"),
-            ("quarter", "Last 90 days"), ("all", "Ever"),
-        ]  # fmt: skip
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if (chosen := self.value() or "") == "all":
-            return queryset
-        since = timezone.now() - timedelta(days=self._days.get(chosen, 30))
-        return queryset.filter(created_at__gte=since)
-
-    def choices(self, changelist: Any) -> Any:
-        """Return the links, without Django's link for all."""
-        for value, label in self.lookup_choices:
-            yield {
-                "selected": (self.value() or "") == value,
-                "query_string": changelist.get_query_string({"when": value} if value else {}, ["when"]),
-                "display": label,
-            }
-
-
-class IdFilter(admin.SimpleListFilter):
-    """A filter by an id that is typed or comes with a link."""
-
-    template = "admin/id_filter.html"
-
-    def has_output(self) -> bool:
-        """Return true: the filter has no lookups, but is always shown."""
-        return True
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return none: there may be millions."""
-        return []
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = self.value()
-        return (
-            queryset.filter(**{str(self.parameter_name): value.strip().replace("\0", "")})
-            if value
-            else queryset
-        )
-
-    def choices(self, changelist: Any) -> Any:
-        """Return the value, and the other parameters that the form sends along."""
-        others = changelist.get_filters_params()
-        yield {
-            "value": self.value() or "",
-            "others": {k: v[0] for k, v in others.items() if k != self.parameter_name},
-        }
-
-
-class UserFilter(IdFilter):
-    """A filter by user."""
-
-    title = "user id"
-    parameter_name = "user_id"
-
-
-class ApplicationFilter(IdFilter):
-    """A filter by application."""
-
-    title = "application id"
-    parameter_name = "application_id"
-
-
-class IdentifierFilter(IdFilter):
-    """A filter by the identifier that was typed at sign-in, also if no user has it."""
-
-    title = "identifier typed"
-    parameter_name = "identifier"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = (self.value() or "").strip()
-        return queryset.filter(identifier_key__in=keys_of(value)) if value else queryset
+from management.site import entry_search, refusal_sentences
+from management.site.log_filters import KeyFilter, ResultFilter, WhenFilter
 
 
 @admin.register(Entry)
@@ -142,17 +28,22 @@ class AuditLog(Pages):
 
     media = Media()  # there are no forms, so no scripts for forms
 
-    section = "Operation"
+    section = "Audit log"
+    empty = "Everything that users, applications and administrators do is recorded here."
     title = "Audit log"
     list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
-    list_filter = (ResultFilter, WhenFilter, UserFilter, IdentifierFilter, ApplicationFilter, KeyFilter)
+    list_filter = (ResultFilter, WhenFilter, KeyFilter)
+    search_fields = ("identifier_key",)  # shows the field; see get_search_results
+    search_help_text = "Username, name, email, phone, IP address, application, reference or ID"
     sortable_by = ()
     change_list_template = "admin/entries.html"
-    fields = (
-        "id", "occurred_at", "key", "result", "error", "user_id", "application_id", "ip", "user_agent",
-        "reference", "payload_text",
-    )  # fmt: skip
+    field_groups = (
+        ("Event", ("occurred_at", "key", "result", "error", "user_id", "application_id")),
+        ("Request", ("ip", "user_agent", "reference")),
+        ("Facts", ("payload_text",)),
+        ("Record", ("id",)),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the entries of the active tenant that the administrator may read."""
@@ -172,7 +63,22 @@ class AuditLog(Pages):
         """Show the list, with a link to its export."""
         query = request.GET.urlencode()
         export = reverse("admin:audit_entry_export") + (f"?{query}" if query else "")
-        return super().changelist_view(request, {"export": export, **(extra_context or {})})
+        response = super().changelist_view(
+            request, {"export": export, "keeps_filters": True, **(extra_context or {})}
+        )
+        if getattr(request, "is_search_cut", False) and isinstance(response, TemplateResponse):
+            response.context_data = {**(response.context_data or {}), "cut_at": entry_search.MAX_MATCHES}
+        return response
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Search by user, identifier, application, address or reference. Only the address has no index."""
+        if not search_term.strip():
+            return queryset, False
+        found = entry_search.search(cast("EntryQuerySet", queryset), search_term)
+        request.is_search_cut = found.is_cut  # type: ignore[attr-defined]  # read by changelist_view
+        return found.entries, False
 
     def get_row_name(self, row: Any) -> str:
         """Return the title of an entry: its event."""
@@ -195,12 +101,13 @@ class AuditLog(Pages):
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:
         """Whether the event succeeded."""
-        return {"failed": "✗ failed"}.get(entry.payload.get("result", ""), "✓")
+        is_failed = entry.payload.get("result") == "failed"
+        return badge("Failed", BAD) if is_failed else badge("Succeeded", GOOD)
 
     @admin.display(description="Reason")
     def error(self, entry: Entry) -> str:
-        """The reason of a failure."""
-        return str(entry.payload.get("error") or "-")
+        """The reason of a failure, in words."""
+        return refusal_sentences.describe(entry) if entry.payload.get("result") == "failed" else "-"
 
     @admin.display(description="Who")
     def subject(self, entry: Entry) -> str:

@@ -1,83 +1,159 @@
-"""Stacked bar charts by day, as coordinates. The page draws them as SVG without styles or scripts."""
+"""Stacked bar charts over time, as coordinates. The page draws them as SVG without styles or scripts."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-WIDTH: Final = 600
-HEIGHT: Final = 120
-_GAP: Final = 4
+from management.site.log_filters import log_url
+
+WIDTH: Final = 560
+LEFT: Final = 40
+TOP: Final = 8
+HEIGHT: Final = 130  # of the bars
+_MOST_LINES: Final = 4
+_GAP: Final = 0.25  # of a bar's place
+_MAX_BAR: Final = 36
+_MOST_LABELS: Final = 7
+_STEPS: Final = (1, 2, 5)
+
+Span = tuple[date, date]
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A rectangle of a series."""
+class Column:
+    """The place of a day or a week, its numbers by series, their text, and the URL of their entries."""
 
-    x: float
-    y: float
-    width: float
-    height: float
-    series: int
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day's bars, and their text for screen readers."""
-
-    date: date
+    label: str
     x: float
     width: float
-    bars: list[Bar]
     numbers: list[int]
     text: str
+    href: str
+    axis_label: str
+
+    @property
+    def middle(self) -> float:
+        """The place of the label."""
+        return round(self.x + self.width / 2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A gridline, and the number at the axis."""
+
+    y: float
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A series: its bars as an SVG path, and its line of the legend."""
+
+    index: int
+    name: str
+    total: int
+    href: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of several series by day."""
+    """A chart of several series over time. ``headline`` is its most important number."""
 
     name: str
     title: str
-    series: list[tuple[int, str, int]]
-    days: list[Day]
-    highest: int
+    headline: str
+    series: list[Series]
+    columns: list[Column]
+    lines: list[Line]
     total: int
-
-    @property
-    def first(self) -> date:
-        return self.days[0].date
-
-    @property
-    def last(self) -> date:
-        return self.days[-1].date
+    unit: str
 
 
-def chart(
-    name: str, title: str, days: list[date], counts: Counter[tuple[date, str]], *, total: int | None = None
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a chart shows, and the filters of the log that find its entries, by the series."""
+
+    name: str
+    title: str
+    filters: Mapping[str, str]
+    of_series: Callable[[str], Mapping[str, str]] = lambda _: {}
+
+
+def build(
+    subject: Subject, spans: Sequence[Span], counts: Counter[tuple[date, str]], *, headline: str = ""
 ) -> Chart:
     """Build a chart from counts by day and series, the largest series first."""
     sums: Counter[str] = Counter()
-    for (_, series), number in counts.items():
+    sums_of_spans: list[Counter[str]] = [Counter() for _ in spans]
+    for (day, series), number in counts.items():
         sums[series] += number
+        place = next((index for index, (_, last) in enumerate(spans) if day <= last), None)
+        if place is not None:
+            sums_of_spans[place][series] += number
     names = [series for series, _ in sums.most_common()]
-    highest = max((sum(counts[day, series] for series in names) for day in days), default=0)
-    bars_by_day = [_day(number, day, names, counts, highest, len(days)) for number, day in enumerate(days)]
-    legend = [(number, series, sums[series]) for number, series in enumerate(names)]
-    return Chart(name, title, legend, bars_by_day, highest, sums.total() if total is None else total)
+    highest = max((counter.total() for counter in sums_of_spans), default=0)
+    step, top = _scale(highest)
+    lines = [Line(_y(number, top), number) for number in range(0, top + 1, step)]
+    numbers = [[counter[name] for name in names] for counter in sums_of_spans]
+    paths = _draw(numbers, len(names), top)
+    whole = spans[0][0], spans[-1][1]
+    legend = [
+        Series(index, name, sums[name], log_url(*whole, {**subject.filters, **subject.of_series(name)}), path)
+        for index, (name, path) in enumerate(zip(names, paths, strict=True))
+    ]
+    columns = [_column(spans, index, numbers[index], names, subject) for index in range(len(spans))]
+    total, unit = sums.total(), "day" if spans[-1][0] == spans[-1][1] else "week"
+    title = subject.title
+    return Chart(subject.name, title, headline or f"{total:,}", legend, columns, lines, total, unit)
 
 
-def _day(  # noqa: PLR0913, PLR0917 - the parts of a drawing
-    number: int, day: date, names: list[str], counts: Counter[tuple[date, str]], highest: int, days: int
-) -> Day:
-    step = WIDTH / days
-    x, width = round(number * step + _GAP / 2, 2), round(step - _GAP, 2)
-    bars, top = [], float(HEIGHT)
-    numbers = [counts[day, series] for series in names]
-    for series, count in enumerate(numbers):
-        height = round(HEIGHT * count / highest, 2) if highest else 0.0
-        top = round(top - height, 2)
-        if count:
-            bars.append(Bar(x, top, width, height, series))
-    text = ", ".join(f"{series}: {count}" for series, count in zip(names, numbers, strict=True))
-    return Day(day, x, width, bars, numbers, f"{day:%Y-%m-%d}: {text or 'none'}")
+def _draw(numbers: list[list[int]], series: int, top: int) -> list[str]:
+    """Return for each series the path of its bars, which stand on those of the series before."""
+    step = (WIDTH - LEFT) / len(numbers)
+    width = round(min(step * (1 - _GAP), _MAX_BAR), 1)
+    paths = [""] * series
+    for index, of_column in enumerate(numbers):
+        x, reached = round(LEFT + (index + 0.5) * step - width / 2, 1), 0
+        for place, number in enumerate(of_column):
+            reached += number
+            if number:
+                height = round(HEIGHT * number / top, 1)
+                paths[place] += f"M{x:g} {_y(reached, top):g}h{width:g}v{height:g}h-{width:g}z"
+    return paths
+
+
+def _column(
+    spans: Sequence[Span], index: int, numbers: list[int], names: list[str], subject: Subject
+) -> Column:
+    step = (WIDTH - LEFT) / len(spans)
+    first, last = spans[index]
+    label = f"{first}" if first == last else f"{first} to {last}"
+    parts = [f"{name} {number:,}" for name, number in zip(names, numbers, strict=True) if number]
+    every = -(-len(spans) // _MOST_LABELS)
+    has_label = (len(spans) - 1 - index) % every == 0
+    return Column(
+        label=label,
+        x=round(LEFT + index * step, 1),
+        width=round(step, 1),
+        numbers=numbers,
+        text=f"{label}: {', '.join(parts) or 'none'}",
+        href=log_url(first, last, subject.filters),
+        axis_label=f"{first.day} {first:%b}" if has_label else "",
+    )
+
+
+def _scale(highest: int) -> tuple[int, int]:
+    """Return the distance of gridlines, which is 1, 2 or 5 times a power of ten, and the end of the axis."""
+    power = 1
+    while True:
+        for step in (power * factor for factor in _STEPS):
+            if step * _MOST_LINES >= highest:
+                return step, max(step, -(-highest // step) * step)
+        power *= 10
+
+
+def _y(number: int, top: int) -> float:
+    return round(TOP + HEIGHT * (1 - number / top), 1)

@@ -1,4 +1,4 @@
-"""Ending idle sessions of the console (OWASP ASVS 7.3)."""
+"""Ending idle sessions of the operators' site (OWASP ASVS 7.3)."""
 
 import time
 from typing import Final

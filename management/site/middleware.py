@@ -1,4 +1,4 @@
-"""Middleware of the console, which runs for no other path."""
+"""Middleware of the operators' site, which runs for no other path."""
 
 from collections.abc import Callable
 from urllib.parse import unquote
@@ -14,12 +14,12 @@ from django.utils.deprecation import MiddlewareMixin
 
 from audit import context
 from identity.core import tenancy
-from management.site import chosen_tenant, idle_sessions, two_step
+from management.site import chosen_tenant, idle_sessions, provider_session, two_step
 from management.site.paths import is_of_site
 
 
-class _ConsoleOnly(MiddlewareMixin):
-    """Runs only for paths of the console, so it costs other requests nothing."""
+class _SiteOnly(MiddlewareMixin):
+    """Runs only for paths of the operators' site, so it costs other requests nothing."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve the request."""
@@ -28,15 +28,15 @@ class _ConsoleOnly(MiddlewareMixin):
         return self.get_response(request)  # type: ignore[return-value]
 
 
-class SessionMiddleware(_ConsoleOnly, sessions.SessionMiddleware):
+class SessionMiddleware(_SiteOnly, sessions.SessionMiddleware):
     """Sessions of administrators."""
 
 
-class AuthenticationMiddleware(_ConsoleOnly, authentication.AuthenticationMiddleware):
+class AuthenticationMiddleware(_SiteOnly, authentication.AuthenticationMiddleware):
     """The administrator of a session."""
 
 
-class MessageMiddleware(_ConsoleOnly, messages.MessageMiddleware):
+class MessageMiddleware(_SiteOnly, messages.MessageMiddleware):
     """Messages on the page after a form."""
 
 
@@ -53,7 +53,7 @@ class OperatorMiddleware:
         """Serve the request.
 
         Raises:
-            Http404: the path is below a tenant's prefix, where there is no console.
+            Http404: the path is below a tenant's prefix, where there is no operators' site.
             BadRequest: the query string holds a NUL, which PostgreSQL refuses.
 
         """
@@ -66,6 +66,7 @@ class OperatorMiddleware:
         tenant = None
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
+            provider_session.end_if_unlinked(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
             if two_step.has_to_be_set_up(request):

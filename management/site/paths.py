@@ -1,4 +1,4 @@
-"""The paths of the console."""
+"""The paths of the operators' site."""
 
 from typing import Final
 
@@ -8,5 +8,5 @@ _ROOT: Final = "/admin"
 
 
 def is_of_site(request: HttpRequest) -> bool:
-    """Tell whether a request is for the console, whatever tenant its path names."""
+    """Tell whether a request is for the operators' site, whatever tenant its path names."""
     return request.path_info == _ROOT or request.path_info.startswith(f"{_ROOT}/")

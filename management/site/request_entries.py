@@ -1,4 +1,4 @@
-"""The page "Why was this refused?": the audit entries of an error page's reference."""
+"""The page that looks up a reference: the audit entries of an error page."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,17 +11,19 @@ from django.views.decorators.http import require_safe
 from audit.models import Entry
 from identity.tenants.models import Tenant
 from management.site import chosen_tenant, entry_sentences
+from management.site.entry_subjects import Cell
 
 _MAX_ENTRIES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """An entry, its sentence, and its tenant if that is not the chosen one."""
+    """An entry, its sentence, its tenant if that is not the chosen one, and who it is about."""
 
     entry: Entry
     sentence: str
     tenant: Tenant | None = None
+    who: Cell = "-"
 
 
 @require_safe
@@ -29,7 +31,7 @@ def why(request: HttpRequest) -> HttpResponse:
     """Show the entries of one request in all logs that the administrator may read, oldest first."""
     reference = request.GET.get("reference", "").strip().lower()
     lines = _lines(request, reference) if reference else []
-    context = {"title": "Why was this refused?", "reference": reference, "lines": lines}
+    context = {"title": "Look up a reference", "reference": reference, "lines": lines}
     return render(request, "admin/why.html", {**site.each_context(request), **context})
 
 

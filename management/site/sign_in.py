@@ -14,7 +14,7 @@ from django.views.generic import FormView
 from identity.core.errors import ServiceError
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import pending_sign_in
+from management.site import pending_sign_in, provider_session
 
 
 class SessionBackend(BaseBackend):
@@ -70,6 +70,7 @@ class SignIn(LoginView):
     def form_valid(self, form: Any) -> HttpResponseRedirect:
         """Start a session with a new key, or ask for the second step. Deletes expired sessions."""
         self.request.session.clear_expired()
+        provider_session.forget(self.request)
         administrator = form.get_user()
         if administrator.second_step_since:
             pending_sign_in.begin(self.request, administrator)
@@ -81,6 +82,12 @@ class SignIn(LoginView):
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show the form again."""
         return add_refusal(super().form_invalid(form), form.refusal)
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        """Return the page. Its forms may redirect to the provider."""
+        response = super().render_to_response(context, **options)
+        provider_session.allow_provider(response)
+        return response
 
 
 class CodeForm(forms.Form):

@@ -1,8 +1,10 @@
-"""The console: Django's admin for one tenant at a time, whose changes are made by the services."""
+"""The operators' site: Django's admin for one tenant at a time, whose changes are made by the services."""
 
 from functools import wraps
 from typing import Any, Final
+from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite, site
 from django.contrib.auth import REDIRECT_FIELD_NAME, logout
@@ -11,18 +13,32 @@ from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from identity.operator_kit import shown_once
 from identity.users.hashing_views import hashes_password
-from management.administrators import sign_in
+from management.administrators import mail, sign_in
 from management.administrators.models import Administrator
-from management.site import chosen_tenant, dashboard, form_tenant, own_password, request_entries, two_step
+from management.site import (
+    chosen_tenant,
+    dashboard,
+    form_tenant,
+    invitation,
+    navigation,
+    own_email,
+    own_password,
+    recovery,
+    request_entries,
+    search,
+    single_sign_on,
+    two_step,
+)
 from management.site.sign_in import SecondStep, SignIn
 
-# In the order of the sidebar.
-_SECTIONS: Final = ("People", "Organizations", "Access", "Applications", "Signing in", "Operation")
 # Pages of Django's admin that are not tenant-aware and do not use the services.
-_LEFT_OUT: Final = {"password_change", "password_change_done", "autocomplete", "view_on_site", "app_list"}
+_LEFT_OUT: Final = {
+    "password_change", "password_change_done", "autocomplete", "view_on_site", "app_list", "jsi18n",
+}  # fmt: skip
 _MAX_TENANTS: Final = 100
 
 
@@ -37,20 +53,34 @@ class OperatorSite(AdminSite):
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Register a model's pages, if they have a section of this site."""
-        if getattr(admin_class, "section", None) in _SECTIONS:
+        if getattr(admin_class, "section", None) in navigation.SECTIONS:
             super().register(model_or_iterable, admin_class, **options)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        """Return the console's own URLs, and Django's without those that bypass tenants or services."""
+        """Return the site's own URLs, and Django's without those that bypass tenants or services."""
         inherited = [url for url in super().get_urls() if getattr(url, "name", None) not in _LEFT_OUT]
         return [
             path("tenant/", super().admin_view(_choose_tenant), name="choose-tenant"),
             path("password/", super().admin_view(own_password.own_password), name="own-password"),
             path("login/code/", self.second_step, name="second-step"),
+            path("email/", super().admin_view(own_email.own_email), name="own-email"),
+            path("email/<str:token>/", super().admin_view(own_email.confirm), name="confirm-email"),
+            path("login/provider/", single_sign_on.start, name="provider"),
+            path("login/provider/callback/", single_sign_on.callback, name="provider-callback"),
+            path("single-sign-on/", super().admin_view(single_sign_on.own_account), name="single-sign-on"),
+            path("recover/", recovery.ask, name="recover"),
+            path("recover/new/", recovery.set_password, name="new-password"),
+            path("recover/<int:pk>/<str:token>/", recovery.follow, name="follow-recovery"),
+            path("invitation/", invitation.accept, name="invitation"),
+            path("invitation/<str:token>/", invitation.follow, name="follow-invitation"),
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
+            path(
+                "shown-once/<uuid:shown_id>/done/", super().admin_view(_stop_showing), name="shown-once-done"
+            ),
             path("why/", self.admin_view(request_entries.why), name="why"),
+            path("search/", self.admin_view(search.search), name="search"),
             *inherited,
         ]
 
@@ -94,30 +124,17 @@ class OperatorSite(AdminSite):
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Show the dashboard of the tenant."""
-        return super().index(request, {**dashboard.content(request.user), **(extra_context or {})})
+        content = dashboard.content(request.user, request.GET.get("days", ""))
+        return super().index(request, {**content, **(extra_context or {})})
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page's template needs."""
+        more = {"has_mail": mail.is_configured(), "provider": settings.ADMIN_OIDC.label}
+        return {**super().each_context(request), **more}
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Return the pages by section, for the sidebar."""
-        sections: dict[str, list[Any]] = {name: [] for name in _SECTIONS}
-        for model, pages in self._registry.items():
-            if pages.has_view_permission(request):
-                sections[pages.section].append(_get_sidebar_entry(model, pages))  # type: ignore[attr-defined]
-        return [
-            {"name": name, "app_label": name.lower().replace(" ", "-"), "models": models}
-            for name, models in sections.items()
-            if models
-        ]
-
-
-def _get_sidebar_entry(model: Any, pages: Any) -> dict[str, Any]:
-    meta = model._meta
-    return {
-        "model": model,
-        "name": pages.heading,
-        "object_name": meta.object_name,
-        "admin_url": reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist"),
-        "view_only": True,
-    }
+        """Return the sections of the sidebar."""
+        return navigation.build(request, self._registry.values())
 
 
 @require_safe
@@ -126,12 +143,23 @@ def entrance(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:index"))
 
 
+def _get_next_url(request: HttpRequest) -> str:
+    next_url = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
+    is_own = url_has_allowed_host_and_scheme(next_url, allowed_hosts=None)
+    return next_url if is_own else reverse("admin:index")
+
+
+@require_POST
+def _stop_showing(request: HttpRequest, shown_id: UUID) -> HttpResponse:
+    """Delete secrets that a page still shows."""
+    shown_once.discard(request, shown_id)
+    return HttpResponseRedirect(_get_next_url(request))
+
+
 @require_http_methods(["GET", "POST"])
 def _choose_tenant(request: HttpRequest) -> HttpResponse:
     """Show the tenants that the administrator manages, or choose one."""
-    next_url = request.POST.get(REDIRECT_FIELD_NAME) or request.GET.get(REDIRECT_FIELD_NAME, "")
-    if not url_has_allowed_host_and_scheme(next_url, allowed_hosts=None):
-        next_url = reverse("admin:index")
+    next_url = _get_next_url(request)
     if request.method == "POST":
         if not chosen_tenant.choose(request, request.POST.get("tenant", "")):
             raise Http404

@@ -1,7 +1,9 @@
 """The pages of an administrator's own second step: set up, new recovery codes, remove."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -13,12 +15,15 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit import shown_once
+from identity.operator_kit import sent_form, shown_once
 from identity.operator_kit.operations import Operation
+from identity.submissions import idempotency
+from identity.submissions.idempotency import Answer
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
-from management.site import authenticator_setup
+from management.site import authenticator_setup, provider_session
 from management.site.sign_in import add_refusal, to_sentence
 
 _CODES: Final = "recovery codes"
@@ -52,7 +57,9 @@ _REMOVE: Final = Operation(
 
 def has_to_be_set_up(request: HttpRequest) -> bool:
     """Tell whether the administrator has to set up the second step before using other pages."""
-    return second_step.is_missing(request.user) and request.path_info not in map(reverse, _OPEN)  # type: ignore[arg-type]
+    if not second_step.is_missing(request.user) or provider_session.has_two_factors(request):  # type: ignore[arg-type]
+        return False
+    return request.path_info not in map(reverse, _OPEN)
 
 
 @never_cache
@@ -60,25 +67,33 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show the second step, or set it up."""
     administrator = _get_administrator(request)
-    if codes := shown_once.pop(request, _CODES):
-        return _page(request, administrator, codes=codes)
+    shown_id = request.GET.get(shown_once.PARAMETER)
+    if shown_once.is_asked_for(request) and (codes := shown_once.find(request, _CODES)):
+        return _page(request, administrator, codes=codes, shown_id=shown_id)
+    if older := shown_once.find_older(request, _CODES):
+        return HttpResponseRedirect(_codes_url(older))
     if administrator.second_step_since:
-        return _page(request, administrator, left=administrator.recovery_codes.count())
+        if request.method == "POST" and (answered := _find_answer(request)):
+            return answered
+        left = administrator.recovery_codes.count()
+        return _page(request, administrator, left=left, is_shown_no_longer=bool(shown_id))
     secret = authenticator_setup.get_secret(request, administrator)
     form = ProofForm(request.POST or None)
     refusal = None
+
+    def set_up() -> Answer:
+        sign_in.reauthenticate(administrator, password=form.cleaned_data["password"])
+        codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
+        authenticator_setup.end(request)
+        update_session_auth_hash(request, administrator)
+        return _show_codes(request, codes)
+
     if request.method == "POST" and form.is_valid():
         try:
-            sign_in.reauthenticate(administrator, password=form.cleaned_data["password"])
-            codes = second_step.set_up(administrator, secret=secret, code=form.cleaned_data["code"])
+            return _run_once(request, set_up)
         except ServiceError as error:
             refusal = error
-            field = "code" if isinstance(error, second_step.WrongCode) else "password"
-            form.add_error(field, to_sentence(error))
-        else:
-            authenticator_setup.end(request)
-            update_session_auth_hash(request, administrator)
-            return _show_codes(request, codes)
+            form.add_error(_field_of(error), to_sentence(error))
     context = authenticator_setup.get_context(administrator, secret)
     response = _page(request, administrator, title="Set up two-step sign-in", form=form, **context)
     return add_refusal(response, refusal) if request.method == "POST" else response
@@ -89,7 +104,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
 def renew_codes(request: HttpRequest) -> HttpResponse:
     """Replace the recovery codes."""
 
-    def renew(administrator: Administrator) -> HttpResponse:
+    def renew(administrator: Administrator) -> Answer:
         return _show_codes(request, second_step.renew_codes(administrator))
 
     return _with_proof(request, _RENEW, renew)
@@ -100,17 +115,16 @@ def renew_codes(request: HttpRequest) -> HttpResponse:
 def remove(request: HttpRequest) -> HttpResponse:
     """Remove the second step."""
 
-    def undo(administrator: Administrator) -> HttpResponse:
+    def undo(administrator: Administrator) -> Answer:
         second_step.remove(administrator)
         update_session_auth_hash(request, administrator)
-        messages.success(request, "The second step is removed.")
-        return HttpResponseRedirect(reverse("admin:two-step"))
+        return {"url": reverse("admin:two-step"), "message": "The second step is removed."}
 
     return _with_proof(request, _REMOVE, undo)
 
 
 def _with_proof(
-    request: HttpRequest, operation: Operation, then: Callable[[Administrator], HttpResponse]
+    request: HttpRequest, operation: Operation, then: Callable[[Administrator], Answer]
 ) -> HttpResponse:
     """Ask for the password and a code, and call ``then`` if both are right."""
     administrator = _get_administrator(request)
@@ -118,23 +132,58 @@ def _with_proof(
         return HttpResponseRedirect(reverse("admin:two-step"))
     form = ProofForm(request.POST or None)
     refusal = None
+
+    def work() -> Answer:
+        sign_in.reauthenticate(administrator, **form.cleaned_data)
+        return then(administrator)
+
     if request.method == "POST" and form.is_valid():
         try:
-            sign_in.reauthenticate(administrator, **form.cleaned_data)
-            return then(administrator)
+            return _run_once(request, work)
         except ServiceError as error:
             refusal = error
-            field = "code" if isinstance(error, second_step.WrongCode) else "password"
-            form.add_error(field, to_sentence(error))
+            form.add_error(_field_of(error), to_sentence(error))
     context = {"title": operation.label, "operation": operation, "form": form}
+    context["idempotency_key"] = sent_form.new_key()
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
-def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
-    """Redirect to the page that shows the new recovery codes once."""
-    shown_once.store(request, _CODES, codes)
-    return HttpResponseRedirect(reverse("admin:two-step"))
+def _run_once(request: HttpRequest, work: Callable[[], Answer]) -> HttpResponse:
+    """Do the work, unless the same form was sent before, and redirect to the page of its answer."""
+    with tenancy.using(tenancy.DEFAULT):
+        answer = idempotency.run_once(sent_form.get_sent(request), work)
+    return _redirect(request, answer)
+
+
+def _find_answer(request: HttpRequest) -> HttpResponse | None:
+    """Return the answer to the form with which this second step was set up."""
+    with tenancy.using(tenancy.DEFAULT), suppress(idempotency.KeyReused):
+        answer = idempotency.find_answer(sent_form.get_sent(request))
+        return None if answer is None else _redirect(request, answer)
+    return None
+
+
+def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
+    if answer["message"]:
+        messages.success(request, answer["message"])
+    return HttpResponseRedirect(answer["url"])
+
+
+def _field_of(refusal: ServiceError) -> str | None:
+    """Return the form field of a refusal."""
+    if isinstance(refusal, idempotency.KeyReused):
+        return None
+    return "code" if isinstance(refusal, second_step.WrongCode) else "password"
+
+
+def _show_codes(request: HttpRequest, codes: list[str]) -> Answer:
+    """Store new recovery codes, and return the URL of the page that shows them."""
+    return {"url": _codes_url(shown_once.store(request, _CODES, codes)), "message": ""}
+
+
+def _codes_url(shown_id: UUID) -> str:
+    return f"{reverse('admin:two-step')}?{shown_once.PARAMETER}={shown_id}"
 
 
 def _get_administrator(request: HttpRequest) -> Administrator:
@@ -146,5 +195,6 @@ def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> Ht
         "title": "Two-step sign-in",
         "administrator": administrator,
         "required": second_step.is_missing(administrator),
+        "idempotency_key": sent_form.new_key(),
     }
     return render(request, "admin/two_step.html", {**site.each_context(request), **context, **more})

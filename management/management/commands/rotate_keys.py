@@ -9,6 +9,7 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.encryption import columns
 from identity.tenants.models import Tenant
+from oidc.keys import active_keys
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
 
@@ -45,7 +46,9 @@ class Command(BaseCommand):
         tenants = _tenants(options["tenant"], everyone=options["all"])
         if not tenants and (options["prepare"] or not options["reseal"]):
             raise CommandError("use --tenant SLUG or --all to choose tenants, or --reseal without --prepare")
-        steps = [_step(tenant, prepare=options["prepare"], dry_run=dry_run) for tenant in tenants]
+        steps = [
+            step for tenant in tenants for step in _steps(tenant, prepare=options["prepare"], dry_run=dry_run)
+        ]
         resealed = _reencrypt(dry_run=dry_run) if options["reseal"] else []
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "tenants": steps, "resealed": resealed}))
@@ -65,19 +68,29 @@ def _tenants(slugs: list[str], *, everyone: bool) -> list[Tenant]:
     return [tenant for tenant in tenants if tenant.slug in slugs]
 
 
-def _step(tenant: Tenant, *, prepare: bool, dry_run: bool) -> Step:
-    """Prepare or rotate the key of one tenant, and return the result.
+def _steps(tenant: Tenant, *, prepare: bool, dry_run: bool) -> list[Step]:
+    """Prepare or rotate the keys of one tenant, and return the result for each algorithm."""
+    with tenancy.using(tenant.to_active()):
+        return [
+            {"tenant": tenant.slug, **_step(algorithm, prepare=prepare, dry_run=dry_run)}
+            for algorithm in active_keys.get_algorithms()
+        ]
+
+
+def _step(algorithm: str, *, prepare: bool, dry_run: bool) -> Step:
+    """Prepare or rotate the key of one algorithm, and return the result.
 
     ``published_at`` is the time at which the key was added to the key set.
     """
-    step: Step = {"tenant": tenant.slug, "action": "prepare" if prepare else "rotate"}
-    with tenancy.using(tenant.to_active()):
-        active, waiting = SigningKey.objects.active().first(), SigningKey.objects.next().first()
-        step["active"] = str(active.pk) if active else None
-        try:
-            key = waiting if dry_run else keys.prepare() if prepare else keys.rotate()
-        except ServiceError as refused:
-            return step | {"error": refused.message}
+    step: Step = {"action": "prepare" if prepare else "rotate", "algorithm": algorithm}
+    of_algorithm = SigningKey.objects.filter(algorithm=algorithm)
+    active, waiting = of_algorithm.active().first(), of_algorithm.next().first()
+    step["active"] = str(active.pk) if active else None
+    change = keys.prepare if prepare else keys.rotate
+    try:
+        key = waiting if dry_run else change(algorithm)
+    except ServiceError as refused:
+        return step | {"error": refused.message}
     # In a dry run, a key that would be created has no id.
     step["kid"] = str(key.pk) if key else None
     step["published_at"] = key.published_at.isoformat() if key else None
@@ -109,7 +122,7 @@ def _reencrypt(*, dry_run: bool) -> list[Step]:
 def _step_text(step: Step) -> str:
     if "error" in step:
         return f"{step['tenant']}: {step['error']}"
-    key = step["kid"] or "a new key"
+    key = f"{step['algorithm']} {step['kid'] or 'a new key'}"
     if step["action"] == "prepare":
         published = "was published before" if step["was_published"] else "is now published"
         return f"{step['tenant']}: {key} {published}"

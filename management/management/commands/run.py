@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.conf import settings
@@ -38,8 +39,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the option to leave out the demo application."""
         parser.add_argument("--without-demo", action="store_true", help="serve Gatehouse only")
+        parser.add_argument(
+            "--demo-tenant",
+            action="store_true",
+            help="fill the tenant demo with made-up data, and let the demo application sign in there",
+        )
 
-    def handle(self, *_: Any, without_demo: bool = False, **__: Any) -> None:
+    def handle(self, *_: Any, without_demo: bool = False, demo_tenant: bool = False, **__: Any) -> None:
         """Serve until Ctrl-C, or until one of the processes ends."""
         # The demo prints the password of an account that it creates, so production has no demo.
         without_demo = without_demo or not settings.DEVELOPMENT
@@ -47,19 +53,25 @@ class Command(BaseCommand):
             signal.signal(number, _interrupt)
         processes: list[subprocess.Popen[bytes]] = []
         try:
-            self._serve(processes, with_demo=not without_demo)
+            self._serve(processes, with_demo=not without_demo, prepare_demo=_choose_demo(demo_tenant))
         except KeyboardInterrupt:
             self.stdout.write("\nStopping.")
         finally:
             _stop(processes)
 
-    def _serve(self, processes: list[subprocess.Popen[bytes]], *, with_demo: bool) -> None:
+    def _serve(
+        self,
+        processes: list[subprocess.Popen[bytes]],
+        *,
+        with_demo: bool,
+        prepare_demo: Callable[[str], Demo],
+    ) -> None:
         demo_port = settings.DEMO_PORT
         for port in (settings.PORT, demo_port) if with_demo else (settings.PORT,):
             _check_free(port)
         self._prepare()
         _check_interrupted()
-        application = demo.prepare(f"http://localhost:{demo_port}") if with_demo else None
+        application = prepare_demo(f"http://localhost:{demo_port}") if with_demo else None
         processes.append(_start_gatehouse())
         if application is not None:
             processes.append(_start_relying_party(application, demo_port))
@@ -74,6 +86,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False, yes=True)
         call_command("collectstatic", verbosity=0, interactive=False)
         bootstrap.prepare()
+        demo.note_address()
 
     def _print_addresses(self, application: Demo | None) -> None:
         lines = ["", "Gatehouse is running.", ""]
@@ -84,16 +97,31 @@ class Command(BaseCommand):
                 f"  Password       {application.password}",
                 "",
             ]
+        issuer = (application and application.issuer) or settings.BASE_URL
         lines += [
-            f"  Issuer         {settings.BASE_URL}",
-            f"  Discovery      {settings.BASE_URL}/.well-known/openid-configuration",
+            f"  Issuer         {issuer}",
+            f"  Discovery      {issuer}/.well-known/openid-configuration",
+            f"  Console        {settings.BASE_URL}/admin/",
             f"  Administrator  {settings.ADMIN_USERNAME}, {_password_location()}",
             f"  Data           {_data_location()}",
+            *_further_steps(issuer),
             "  Stop           Ctrl-C (the data stays)",
             "",
         ]
         self.stdout.write("\n".join(lines))
         self.stdout.flush()
+
+
+def _choose_demo(of_tenant: bool) -> Callable[[str], Demo]:  # noqa: FBT001 - a command's option
+    return demo.prepare_tenant if of_tenant else demo.prepare
+
+
+def _further_steps(issuer: str) -> list[str]:
+    """Return lines about what to do in another terminal."""
+    if not settings.DEVELOPMENT:
+        return []
+    more = [] if issuer != settings.BASE_URL else ["  More data      make demo (instead of make run)"]
+    return [*more, f"  For the docs   export ISSUER={issuer}"]
 
 
 def _interrupt(*_: object) -> None:
@@ -147,7 +175,7 @@ def _start_relying_party(application: Demo, port: int) -> subprocess.Popen[bytes
             *("--workers", "1", "--threads", "4", "--log-level", "warning", "--no-control-socket", "app:app"),
         ],
         {
-            "DEMO_ISSUER": settings.BASE_URL,
+            "DEMO_ISSUER": application.issuer or settings.BASE_URL,
             "DEMO_CLIENT_ID": application.client_id,
             "DEMO_CLIENT_SECRET": application.client_secret,
             "DEMO_BASE_URL": application.base_url,

@@ -1,0 +1,108 @@
+"""The part of an application's page with its latest errors and sign-ins, and who consented."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.text import capfirst
+
+from audit.administrative import ADMINISTRATIVE
+from audit.events import Event
+from audit.models import Entry
+from database import ids
+from identity.core import tenancy
+from identity.operator_kit import routes
+from identity.operator_kit.extensions import register_card
+from identity.operator_kit.panels import Card, Link, Panel, build_panel, link
+from identity.operator_kit.timestamps import format_utc
+from identity.users.models import User
+from management.site import refusal_sentences
+from management.site.entry_sentences import ACTIONS
+from oidc.applications.models import Application
+from oidc.applications.page_sections import ACTIVITY
+from oidc.grants.models import Consent
+
+_SHOWN: Final = 10
+_READ: Final = 500  # entries, so that a busy application's page does not search its whole log
+_FAILED: Final = "failed"
+
+
+def build_card(application: Application, urls: Mapping[str, str]) -> Card:
+    """Return three panels. Consents can be revoked by those who may end the application's tokens."""
+    panels = _build_panels(application, may_revoke="end-tokens" in urls)
+    return Card("admin/panel_card.html", panels, ACTIVITY)
+
+
+def _build_panels(application: Application, *, may_revoke: bool) -> list[Panel]:
+    entries = Entry.objects.filter(tenant_id=tenancy.active_id(), application_id=str(application.pk))
+    latest = list(entries.exclude(key__in=ADMINISTRATIVE).order_by("-created_at", "-id")[:_READ])
+    failed = [entry for entry in latest if entry.payload.get("result") == _FAILED]
+    issued = [
+        entry
+        for entry in latest
+        if entry.key == Event.TOKEN_EXCHANGE and entry.payload.get("result") != _FAILED
+    ]
+    users = _find_users([*failed[:_SHOWN], *issued[:_SHOWN]])
+    errors = Panel(
+        "Latest errors", ("When (UTC)", "What", "Reason", "User"),
+        [
+            (_time(entry), capfirst(ACTIONS.get(entry.key, entry.key)),
+             capfirst(refusal_sentences.describe(entry)), _user(entry, users))
+            for entry in failed[:_SHOWN]
+        ],
+        is_cut=len(failed) > _SHOWN, more_url=_log_url(application, result=_FAILED),
+        empty=f"None among the latest {_READ} entries.",
+    )  # fmt: skip
+    if application.type == Application.Type.MACHINE:
+        return [errors, _build_issued("Latest tokens", application, issued, users)]
+    sign_ins = _build_issued("Latest sign-ins", application, issued, users)
+    return [errors, sign_ins, _build_consents(application, may_revoke=may_revoke)]
+
+
+def _build_issued(
+    title: str, application: Application, issued: list[Entry], users: Mapping[UUID, User]
+) -> Panel:
+    return Panel(
+        title, ("When (UTC)", "User", "Scope", "Address"),
+        [
+            (_time(entry), _user(entry, users), str(entry.payload.get("scope", "")), entry.ip)
+            for entry in issued[:_SHOWN]
+        ],
+        is_cut=len(issued) > _SHOWN, more_url=_log_url(application, key=Event.TOKEN_EXCHANGE),
+        empty="None yet.",
+    )  # fmt: skip
+
+
+def _build_consents(application: Application, *, may_revoke: bool) -> Panel:
+    consents = Consent.objects.filter(application=application).select_related("user").order_by("-pk")
+    return build_panel(
+        "Latest consents", ("User", "Since (UTC)", "Scope", ""), consents,
+        lambda consent: (
+            link(consent.user), format_utc(consent.created_at), " ".join(consent.scopes),
+            Link("Revoke", routes.operation_url(User, "disconnect", consent.user)) if may_revoke else "",
+        ),
+        empty="None." if application.is_third_party else "None. Only users of third parties are asked.",
+    )  # fmt: skip
+
+
+def _find_users(entries: Iterable[Entry]) -> Mapping[UUID, User]:
+    return User.objects.in_bulk({pk for entry in entries if (pk := ids.parse(entry.user_id or ""))})
+
+
+def _user(entry: Entry, users: Mapping[UUID, User]) -> Any:
+    user = users.get(pk) if (pk := ids.parse(entry.user_id or "")) else None
+    return link(user) if user else entry.user_id or "-"
+
+
+def _time(entry: Entry) -> Link:
+    return link(entry, format_utc(entry.created_at))
+
+
+def _log_url(application: Application, **filters: str) -> str:
+    query = urlencode({"q": application.pk, "when": "all", **filters})
+    return f"{reverse('admin:audit_entry_changelist')}?{query}"
+
+
+register_card(Application, build_card)

@@ -1,0 +1,52 @@
+"""The card of an application's page with the addresses that the application has to know."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from identity.core import tenancy
+from identity.operator_kit.extensions import register_card
+from identity.operator_kit.panels import Card
+from oidc.applications.models import Application
+from oidc.applications.page_sections import QUICK_START
+from oidc.provider import discovery
+
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_NAMES: Final[Mapping[str, str]] = {
+    "authorization_endpoint": "Authorization",
+    "token_endpoint": "Token",
+    "jwks_uri": "JWKS",
+    "userinfo_endpoint": "Userinfo",
+    "end_session_endpoint": "End session",
+    "revocation_endpoint": "Revocation",
+}
+_OF_MACHINES: Final = frozenset({"token_endpoint", "jwks_uri"})
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A value that the application's configuration needs, and its name."""
+
+    name: str
+    value: str
+
+
+def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
+    """Return the card: what nearly every library asks for, and the single endpoints."""
+    issuer = tenancy.active().issuer
+    is_machine = application.type == Application.Type.MACHINE
+    found = discovery.get_addresses()
+    first = [
+        Address("Client ID", application.client_id),
+        Address("Issuer", issuer),
+        Address("Discovery", f"{issuer}{_DISCOVERY}"),
+    ]
+    further = [
+        Address(label, found[name])
+        for name, label in _NAMES.items()
+        if not is_machine or name in _OF_MACHINES
+    ]
+    return Card("admin/endpoints.html", {"first": first, "further": further}, QUICK_START)
+
+
+register_card(Application, build_card)

@@ -1,0 +1,51 @@
+"""The operation that shows which claims an application would get about a user."""
+
+import json
+from typing import Any, Final
+
+from django import forms
+
+from identity.operator_kit.extensions import register_operations
+from identity.operator_kit.operations import Operation, ShowPanels, Submission
+from identity.operator_kit.panels import Panel
+from oidc.applications.models import Application
+from oidc.applications.page_sections import PERMISSIONS
+from oidc.provider import claims_preview
+
+_TITLES: Final = {"id_token": "ID token", "userinfo": "Userinfo", "access_token": "Access token"}
+
+
+class PreviewForm(forms.Form):
+    """The user, and what a token request would name."""
+
+    user_id = forms.CharField(max_length=64, label="User ID")
+    scope = forms.CharField(max_length=2048, initial="openid profile email roles")
+    organization_id = forms.CharField(max_length=64, required=False, label="Organization ID")
+    resource = forms.CharField(
+        max_length=2048, required=False, label="API resource", help_text="The indicator of the API resource"
+    )
+
+
+def _show(submission: Submission) -> ShowPanels:
+    explained = claims_preview.build(submission.row, **submission.fields)
+    return ShowPanels([_build_panel(title, explained[place]) for place, title in _TITLES.items()])
+
+
+def _build_panel(title: str, claims: claims_preview.Explained) -> Panel:
+    rows = [(name, _display(claim["value"]), claim["source"]) for name, claim in sorted(claims.items())]
+    return Panel(title, ("Claim", "Value", "Source"), rows, empty="No claims.")
+
+
+def _display(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+register_operations(
+    Application,
+    Operation(
+        "claims-preview", "Show claims of a user",
+        "What the application would get about a user, and where each claim comes from. Nothing is issued.",
+        _show, form=PreviewForm, is_possible=lambda row: row.type != Application.Type.MACHINE,
+        permission="users.view_user", reads=True, section=PERMISSIONS,
+    ),
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""The figures at the top of the dashboard, and the tables by method and by application."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from audit.events import Event
+from database import ids
+from identity.operator_kit import routes
+from identity.operator_kit.panels import Link, Panel, link
+from identity.sessions.models import Session
+from identity.users.models import User
+from identity.users.row_counts import count_users
+from management.site import statistics
+from management.site.log_filters import log_url
+from management.site.statistics import Figures
+from oidc.applications.models import Application
+
+_MAX_APPLICATIONS: Final = 10
+_SUCCEEDED: Final = {"result": "success"}
+_FAILED: Final = {"result": "failed"}
+# The filters of the log that find what a counter counts.
+FILTERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "sign_ins": {"key": "sign-ins", **_SUCCEEDED},
+    "failures": {"key": "sign-ins", **_FAILED},
+    "new_users": {"key": "new-users", **_SUCCEEDED},
+    "active_users": _SUCCEEDED,
+    "tokens": {"key": "tokens", **_SUCCEEDED},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a figure has changed. ``tone`` is a class of the style sheet."""
+
+    text: str
+    tone: str = "quiet"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCard:
+    """A figure, where it leads, and how it has changed."""
+
+    label: str
+    value: str
+    href: str
+    change: Change
+
+
+def build_cards(figures: Figures) -> list[FigureCard]:
+    """Return the figures at the top, of the range and of now."""
+    days = (figures.last - figures.first).days + 1
+    sessions = figures.live_sessions
+    live = (
+        f"{sessions:,}" if sessions <= statistics.MAX_SESSIONS else f"more than {statistics.MAX_SESSIONS:,}"
+    )
+    new_users = figures.new_users.total()
+    return [
+        FigureCard(
+            "Users", f"{count_users():,}", routes.list_url(User), Change(f"{new_users:,} new in {days} days")
+        ),
+        FigureCard("Live sessions", live, f"{routes.list_url(Session)}?state=live", Change("now")),
+        _build(figures, "Sign-ins", "sign_ins", good="more"),
+        _build(figures, "Failed sign-ins", "failures", good="fewer"),
+        _build(figures, "Tokens issued", "tokens"),
+    ]
+
+
+def _build(figures: Figures, label: str, counter: str, good: str = "") -> FigureCard:
+    total = getattr(figures, counter).total()
+    href = log_url(figures.first, figures.last, FILTERS[counter])
+    days = (figures.last - figures.first).days + 1
+    return FigureCard(label, f"{total:,}", href, _compare(figures.before, counter, total, days, good))
+
+
+def _compare(before: Mapping[str, int] | None, counter: str, now: int, days: int, good: str) -> Change:
+    """Return the change against the period before, good or bad if more or fewer is good."""
+    if before is None:
+        return Change(f"in {days} days")
+    earlier = before.get(counter, 0)
+    if earlier == now:
+        return Change(f"as in the {days} days before")
+    if not earlier:
+        return Change(f"none in the {days} days before")
+    direction = "more" if now > earlier else "fewer"
+    percent = max(1, round(100 * abs(now - earlier) / earlier))
+    tone = "quiet" if not good else "good" if direction == good else "bad"
+    return Change(f"{percent:,} % {direction} than in the {days} days before", tone)
+
+
+def by_method(figures: Figures) -> Panel:
+    """Return the table of ways to sign in."""
+    rows = []
+    for key, name in statistics.SIGN_INS.items():
+        succeeded, failed = (_sum(counts, name) for counts in (figures.sign_ins, figures.failures))
+        if succeeded or failed:
+            share = round(100 * failed / (succeeded + failed))
+            rows.append(
+                (
+                    name,
+                    _link(figures, succeeded, key, _SUCCEEDED),
+                    _link(figures, failed, key, _FAILED),
+                    f"{share} %",
+                )
+            )
+    return Panel("By way to sign in", ("Way", "Sign-ins", "Failed", "Share failed"), rows, empty="")
+
+
+def _link(figures: Figures, number: int, key: str, result: Mapping[str, str]) -> Link:
+    return Link(f"{number:,}", log_url(figures.first, figures.last, {"key": key, **result}))
+
+
+def by_application(figures: Figures) -> Panel:
+    """Return the table of the applications with the most sign-ins and tokens."""
+    sums: dict[str, int] = {}
+    for (application_id, _), number in figures.applications.items():
+        sums[application_id] = sums.get(application_id, 0) + number
+    shown = sorted(sums, key=lambda name: -sums[name])[:_MAX_APPLICATIONS]
+    known = Application.objects.in_bulk([pk for name in shown if (pk := ids.parse(name))])
+    names = {str(pk): row for pk, row in known.items()}
+    rows = []
+    for name in shown:
+        cells: list[Any] = [_name(names.get(name))]
+        for counter in ("sign_ins", "failures", "tokens"):
+            number = figures.applications[name, counter]
+            href = log_url(figures.first, figures.last, {"q": name, **FILTERS[counter]})
+            cells.append(Link(f"{number:,}", href) if number else "0")
+        rows.append(tuple(cells))
+    return Panel("By application", ("Application", "Sign-ins", "Failed", "Tokens"), rows, empty="")
+
+
+def _name(application: Application | None) -> Link | str:
+    if application is None:
+        return "Deleted application"
+    return link(application, application.name)
+
+
+def _sum(counts: Mapping[tuple[Any, str], int], series: str) -> int:
+    return sum(number for (_, name), number in counts.items() if name == series)
+
+
+def get_series_filters(counter: str, series: str) -> Mapping[str, str]:
+    """Return the filters of the log that find a series of a counter's chart."""
+    if counter in {"sign_ins", "failures"}:
+        return {"key": next(key for key, name in statistics.SIGN_INS.items() if name == series)}
+    if counter == "new_users":
+        return {"key": Event.USER_CREATE.value if series == statistics.CREATED else "registrations"}
+    if counter == "tokens":
+        is_refresh = series == statistics.GRANTS["refresh_token"]
+        return {"key": Event.TOKEN_REFRESH.value if is_refresh else Event.TOKEN_EXCHANGE.value}
+    return {}

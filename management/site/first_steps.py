@@ -1,0 +1,34 @@
+"""The steps of the checklist about applications and administrators."""
+
+from django.db.models import Q
+from django.urls import reverse
+
+from identity.core import tenancy
+from identity.operator_kit import routes
+from identity.operator_kit.checklist import Step, register
+from management.administrators.models import Administrator
+from oidc.applications.models import Application
+
+
+def _has_colleague(administrator: Administrator) -> bool:
+    here = Q(is_superuser=True) | Q(tenants=tenancy.active_id())
+    return Administrator.objects.filter(here).exclude(pk=administrator.pk).exists()
+
+
+register(
+    Step(
+        1, "Register an application", "Your users sign in to it with OpenID Connect.",
+        "applications.change_application", lambda: routes.operation_url(Application, "create", None),
+        lambda _: Application.objects.exists(),
+    ),
+    Step(
+        5, "Invite a colleague", "A second administrator can help if you lose access.",
+        "administrators.change_administrator", lambda: routes.operation_url(Administrator, "create", None),
+        _has_colleague,
+    ),
+    Step(
+        6, "Turn on two-step sign-in", "It protects your account if somebody learns your password.",
+        "users.view_user", lambda: reverse("admin:two-step"),
+        lambda administrator: bool(administrator.second_step_since),
+    ),
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""The filters of the audit log: by result, event and time. The charts of the dashboard lead to them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, cast
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+
+from audit import daily
+from audit.administrative import hidden_from
+from audit.events import Event
+from audit.models import EntryQuerySet
+
+# Groups of events that the dashboard counts together, by their values of the filter.
+GROUPS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "sign-ins": ("All sign-ins", daily.SIGN_INS),
+    "new-users": ("All new users", (*daily.REGISTRATIONS, Event.USER_CREATE)),
+    "registrations": ("All registrations", daily.REGISTRATIONS),
+    "tokens": ("All tokens", daily.TOKENS),
+}
+_TO: Final = ".."
+_DAY: Final = timedelta(days=1)
+
+
+def log_url(first: date, last: date, filters: Mapping[str, str]) -> str:
+    """Return the URL of the entries of some days, with other filters."""
+    when = f"{first}" if first == last else f"{first}{_TO}{last}"
+    return f"{reverse('admin:audit_entry_changelist')}?{urlencode({**filters, 'when': when})}"
+
+
+class ResultFilter(admin.SimpleListFilter):
+    """A filter by result."""
+
+    title = "result"
+    parameter_name = "result"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("failed", "Failed"), ("success", "Succeeded")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Filter the list. Entries of changes have no result, and count as succeeded."""
+        if self.value() == "failed":
+            return queryset.filter(payload__result="failed")
+        return cast("EntryQuerySet", queryset).succeeded() if self.value() == "success" else queryset
+
+
+class KeyFilter(admin.SimpleListFilter):
+    """A filter by event, or by a group of events."""
+
+    title = "event"
+    parameter_name = "key"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return all groups and events: finding those in the log would read all of it."""
+        hidden = hidden_from(request.user)
+        events = [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
+        return [(name, label) for name, (label, _) in GROUPS.items()] + events
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value() or ""
+        if value in GROUPS:
+            return queryset.filter(key__in=GROUPS[value][1])
+        return queryset.filter(key=value) if value else queryset
+
+
+class WhenFilter(admin.SimpleListFilter):
+    """A filter by time: a span until now, a day, or days. By default 30 days, because a log may be long."""
+
+    title = "time"
+    parameter_name = "when"
+    _days: Final = {"hour": 1 / 24, "day": 1, "week": 7, "": 30, "quarter": 90}
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("hour", "Last hour"), ("day", "Last 24 hours"), ("week", "Last 7 days"), ("", "Last 30 days"),
+            ("quarter", "Last 90 days"), ("all", "All time"),
+        ]  # fmt: skip
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if (chosen := self.value() or "") == "all":
+            return queryset
+        if days := _parse_days(chosen):
+            begin, end = _midnight(days[0]), _midnight(days[1] + _DAY)
+            return queryset.filter(created_at__gte=begin, created_at__lt=end)
+        since = timezone.now() - timedelta(days=self._days.get(chosen, 30))
+        return queryset.filter(created_at__gte=since)
+
+    def choices(self, changelist: Any) -> Any:
+        """Return the links, without Django's link for all, and with the days that were chosen."""
+        chosen = self.value() or ""
+        days = _parse_days(chosen)
+        for value, label in [*([(chosen, _describe(*days))] if days else []), *self.lookup_choices]:
+            yield {
+                "selected": chosen == value,
+                "query_string": changelist.get_query_string({"when": value} if value else {}, ["when"]),
+                "display": label,
+            }
+
+
+def _parse_days(text: str) -> tuple[date, date] | None:
+    """Return the first and last day of a filter, such as ``2026-11-01..2026-11-30`` or ``2026-11-22``."""
+    first, _, last = text.partition(_TO)
+    try:
+        days = date.fromisoformat(first), date.fromisoformat(last or first)
+    except ValueError:
+        return None
+    return days if days[0] <= days[1] < date.max else None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
+
+
+def _describe(first: date, last: date) -> str:
+    texts = [f"{day.day} {day:%b %Y}" for day in dict.fromkeys((first, last))]
+    return " to ".join(texts)

@@ -1,0 +1,108 @@
+"""The page on which administrators change and confirm their own email."""
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import site
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from identity.core.errors import Invalid, ServiceError
+from identity.operator_kit.operations import Operation
+from management.administrators import emails, mail, second_step, sign_in
+from management.administrators.models import Administrator
+from management.site.sign_in import add_refusal, to_sentence
+
+
+class EmailForm(forms.Form):
+    """An email, and the password."""
+
+    email = forms.CharField(max_length=254, widget=forms.EmailInput({"autocomplete": "email"}))
+    password = forms.CharField(
+        label="Your password", strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
+
+
+class TwoStepForm(EmailForm):
+    """An email, the password, and a code of the second step."""
+
+    code = forms.CharField(
+        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
+    )
+
+
+_CONFIRMED: Final = "Your email {} is confirmed. If you forget your password, you get a link there."
+_UNCONFIRMED: Final = "Confirm your email, so that you get a link there if you forget your password."
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def own_email(request: HttpRequest) -> HttpResponse:
+    """Show the form, or send a link to an address.
+
+    Raises:
+        Http404: the installation has no mail server.
+
+    """
+    if not mail.is_configured():
+        raise Http404
+    administrator = Administrator.objects.get(username=request.user.get_username())
+    kind = TwoStepForm if administrator.second_step_since else EmailForm
+    form = kind(request.POST or None, initial={"email": administrator.email})
+    refusal: ServiceError | None = None
+    if request.method == "POST" and form.is_valid():
+        fields = form.cleaned_data
+        try:
+            sign_in.reauthenticate(administrator, password=fields["password"], code=fields.get("code"))
+            emails.send_link(administrator, fields["email"])
+        except ServiceError as error:
+            refusal = error
+            _add_error(form, error)
+        else:
+            messages.success(request, f"A link is on its way to {fields['email']}. Open it in this browser.")
+            return HttpResponseRedirect(reverse("admin:own-email"))
+    says = _CONFIRMED.format(administrator.email) if administrator.has_proven_email else _UNCONFIRMED
+    operation = Operation("email", "Send link", says, lambda _: "", form=EmailForm)
+    response = _page(request, operation, "Your email", form)
+    return add_refusal(response, refusal) if request.method == "POST" else response
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """Ask whether the address of a link is the administrator's, and store it."""
+    administrator = Administrator.objects.get(username=request.user.get_username())
+    try:
+        email = emails.read(administrator, token)
+        if request.method == "POST":
+            emails.confirm(administrator, token)
+    except emails.LinkEnded as refusal:
+        messages.error(request, to_sentence(refusal))
+        return HttpResponseRedirect(reverse("admin:own-email"))
+    if request.method == "POST":
+        messages.success(request, f"Your email {email} is confirmed.")
+        return HttpResponseRedirect(reverse("admin:own-email"))
+    says = f"{email} becomes the email of your account. New passwords are sent there."
+    operation = Operation("confirm", "Confirm email", says, lambda _: "")
+    return _page(request, operation, "Confirm email", forms.Form())
+
+
+def _page(request: HttpRequest, operation: Operation, title: str, form: forms.Form) -> HttpResponse:
+    context: dict[str, Any] = {"title": title, "operation": operation, "form": form}
+    return render(request, "admin/operation.html", {**site.each_context(request), **context})
+
+
+def _add_error(form: forms.Form, error: ServiceError) -> None:
+    if isinstance(error, Invalid) and error.field in form.fields:
+        form.add_error(error.field, error.rule)
+    elif isinstance(error, second_step.WrongCode):
+        form.add_error("code", to_sentence(error))
+    elif isinstance(error, sign_in.WrongCredentials):
+        form.add_error("password", to_sentence(error))
+    else:
+        form.add_error(None, to_sentence(error))

@@ -1,0 +1,165 @@
+"""The card at the top of a user's page: what works, what stops the user, and the latest attempts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from audit.administrative import ADMINISTRATIVE
+from audit.events import Event
+from audit.models import Entry
+from database import ids
+from identity.core import tenancy
+from identity.operator_kit.extensions import register_card
+from identity.operator_kit.panels import Card, Link, link
+from identity.operator_kit.timestamps import format_utc
+from identity.users import sign_in_locks, sign_in_ways, typed
+from identity.users.models import User
+from identity.users.sign_in_ways import Way
+from management.administrators.models import Administrator
+from management.site import refusal_sentences
+from oidc.applications.models import Application
+
+_SHOWN: Final = 10
+_READ: Final = 50  # attempts, whose addresses may be locked
+_WAYS: Final[Mapping[str, str]] = {
+    Event.SIGN_IN_PASSWORD: "Password",
+    Event.SIGN_IN_CODE: "Code",
+    Event.SIGN_IN_SOCIAL: "Other provider",
+    Event.CODE_SEND: "Sending a code",
+    Event.CODE_VERIFY: "Entering a code",
+    Event.FORGOT_PASSWORD: "New password after a code",
+    Event.PASSWORD_VERIFY: "Password, on the account page",
+    Event.APPLICATION_REFUSE: "Opening an application",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One thing that matters for signing in, and the button that fixes it."""
+
+    text: str
+    detail: str = ""
+    is_good: bool = False
+    button: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A line of the table of attempts."""
+
+    time: Link
+    way: str
+    is_failed: bool
+    reason: str
+    address: str
+    application: Link | str
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The content of the card."""
+
+    states: list[State]
+    attempts: list[Attempt]
+
+
+def build_card(user: User, urls: Mapping[str, str]) -> Card:
+    """Return the card of a user. ``urls`` has the operations that the administrator may run."""
+    entries = _find_attempts(user)
+    locks = _locks(user, entries, urls)
+    states = [*_suspension(user, urls), *locks, *_ways(user, urls, is_locked=bool(locks))]
+    return Card("admin/sign_in_health.html", Health(states, _describe(entries[:_SHOWN])))
+
+
+def _find_attempts(user: User) -> list[Entry]:
+    """Return the latest attempts by the user, and with the identifiers that the user has now."""
+    # The log of the default tenant also has the entries of administrators, who may have the same identifier.
+    of_users = Entry.objects.filter(tenant_id=tenancy.active_id(), key__in=_WAYS.keys() - ADMINISTRATIVE)
+    subject = typed.get_subject([user])
+    return list(of_users.of_subject(subject).order_by("-created_at", "-id")[:_READ])
+
+
+def _suspension(user: User, urls: Mapping[str, str]) -> list[State]:
+    if not user.is_suspended:
+        return []
+    changes = Entry.objects.filter(
+        tenant_id=tenancy.active_id(),
+        key=Event.USER_UPDATE.value,
+        payload__has_key="id",
+        payload__id=str(user.pk),
+        payload__fields=["is_suspended"],
+    )
+    entry = changes.order_by("-created_at", "-id").first()
+    detail = f"Since {format_utc(entry.created_at)} UTC, by {_get_actor(entry)}." if entry else ""
+    return [State("Suspended", detail, button=_button("Reactivate user", urls.get("unsuspend")))]
+
+
+def _get_actor(entry: Entry) -> str:
+    """Return who made a change: an administrator or an application."""
+    if isinstance(pk := entry.payload.get("administrator_id"), int):
+        return f"administrator {Administrator.objects.filter(pk=pk).first() or pk}"
+    pk = ids.parse(entry.application_id or "")
+    application = Application.objects.filter(pk=pk).first() if pk else None
+    return f"application {application or entry.application_id}" if entry.application_id else "a command"
+
+
+def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
+    locks = sign_in_locks.get_locks(user)
+    networks = sign_in_locks.hash_keys(user, [entry.ip for entry in entries]) if locks else {}
+    button = _button("Unlock user", urls.get("unlock"))
+    states: dict[str, State] = {}
+    for lock in locks:  # the longest first; one network can be locked for several identifiers
+        network = networks.get(lock.key_hash)
+        place = {"": "all networks and unknown browsers", None: "another network or browser"}.get(network)
+        until = timezone.now() + timedelta(seconds=lock.resets_in)
+        text = f"Locked for {place or network} until {until:%H:%M} UTC"
+        states.setdefault(
+            str(network), State(text, "After too many wrong passwords.", button=None if states else button)
+        )
+    return list(states.values())
+
+
+def _ways(user: User, urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
+    """Return one state for the ways that work now, and one for each that has a problem."""
+    ways = sign_in_ways.get_ways(user)
+    problems = [_get_problem(way, urls) for way in ways if way.problem]
+    intact = [way for way in ways if not way.problem]
+    if not intact:
+        return [State("No way to sign in", "" if ways else "The user has no identifier."), *problems]
+    working = ", ".join(way.name for way in intact if not (is_locked and way.needs_password))
+    if user.is_suspended or not working:
+        return problems
+    return [State("Still works" if is_locked else "Can sign in", f"{working}.", is_good=True), *problems]
+
+
+def _get_problem(way: Way, urls: Mapping[str, str]) -> State:
+    labels = {"password": "Set password", "verify": "Verify addresses"}
+    button = way.link or _button(labels.get(way.operation, ""), urls.get(way.operation))
+    return State(f"{way.name}: does not work", way.problem, button=button)
+
+
+def _button(text: str, url: str | None) -> Link | None:
+    """Return a button, or none if the administrator may not run the operation."""
+    return Link(text, url) if url else None
+
+
+def _describe(entries: list[Entry]) -> list[Attempt]:
+    pks = {pk for entry in entries if (pk := ids.parse(entry.application_id or ""))}
+    applications = {str(pk): row for pk, row in Application.objects.in_bulk(pks).items()}
+    return [
+        Attempt(
+            link(entry, format_utc(entry.created_at)),
+            _WAYS[entry.key],
+            is_failed := entry.payload.get("result") == "failed",
+            refusal_sentences.describe(entry) if is_failed else "",
+            entry.ip,
+            link(applications[name]) if (name := entry.application_id or "") in applications else "-",
+        )
+        for entry in entries
+    ]
+
+
+register_card(User, build_card)
