@@ -1,5 +1,7 @@
 """Turns exceptions into error responses."""
 
+import re
+from http import HTTPStatus
 from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied
@@ -11,7 +13,8 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from database import availability
-from identity.core.errors import ServiceError
+from identity.core.errors import FieldError, ServiceError
+from identity.rest import input_errors
 from management.api.envelope import refusal
 
 # RFC 6750 section 3.1: without a token, the challenge has no error code.
@@ -20,10 +23,41 @@ _ERROR_CODES: Final = {
     exceptions.PermissionDenied: "insufficient_scope",
 }
 
+# A word of a sentence. A name has underscores, capitals or other signs.
+_WORD: Final = re.compile(r"[a-z]+(-[a-z]+)*[,:]?")
 
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:  # noqa: PLR0911 - a table
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the response to an exception; None if the exception is unexpected."""
     set_rollback()
+    response = _to_response(error, context)
+    if response is not None and response.status_code == HTTPStatus.BAD_REQUEST and _is_versioned(context):
+        errors = input_errors.find(error, context["view"], context["request"])
+        if errors:
+            response.data["errors"] = [_to_json(each) for each in errors]
+    return response
+
+
+def _is_versioned(context: dict[str, Any]) -> bool:
+    """Return whether the path is below ``/api/v1``. The envelopes of other paths have no more members."""
+    path: str = context["request"].path_info
+    return path.startswith("/api/v1/")
+
+
+def _to_json(error: FieldError) -> dict[str, object]:
+    shown: dict[str, object] = {"field": error.field, "code": error.code, "message": _to_sentence(error)}
+    return shown | ({"allowed": list(error.allowed)} if error.allowed else {})
+
+
+def _to_sentence(error: FieldError) -> str:
+    """Return the rule with a capital, unless it begins with a name, as in ``redirect_uris must …``."""
+    word = error.rule.partition(" ")[0]
+    if not _WORD.fullmatch(word) or word == error.field.rpartition(".")[2]:
+        return error.rule
+    return error.rule[:1].upper() + error.rule[1:]
+
+
+def _to_response(error: Exception, context: dict[str, Any]) -> Response | None:  # noqa: PLR0911 - a table
     if isinstance(error, ServiceError):
         return _respond(error.status, error.message, error.headers, error.result)
     if isinstance(error, exceptions.ValidationError):

@@ -13,8 +13,10 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
 
-_MAX_DEPTH: Final = 32
-_QUOTED: Final = 64  # characters of a name that a message repeats
+from identity.core import storable_json
+from identity.core.errors import INVALID, FieldError
+from identity.core.storable_json import QUOTED, NotStorable
+
 _MAX_VALUES: Final = 50_000
 _SPACE: Final = b" \t\r\n"
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -25,6 +27,14 @@ class TooLarge(APIException):
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "the body is larger than 1 MiB"
+
+
+class FieldRefused(ParseError):
+    """A field cannot be read, so no serializer sees the body."""
+
+    def __init__(self, field: str, rule: str, *, code: str = INVALID) -> None:
+        self.field_errors = (FieldError(field, rule, code),)
+        super().__init__(f"{field}: {rule}")
 
 
 class StrictJSONParser(BaseParser):
@@ -98,24 +108,12 @@ def check(document: dict[str, Any]) -> int:
         ParseError: the object holds a NUL or is too deep. The message names the field.
 
     """
-    if any("\0" in name for name in document):
-        raise ParseError("the names of fields must not hold a NUL character")
-    names = len(document)
-    pending: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
-    while pending:
-        field, value, depth = pending.pop()
-        if isinstance(value, str):
-            if "\0" in value:
-                raise ParseError(f"{field[:_QUOTED]}: must not hold a NUL character")
-        elif isinstance(value, dict | list):
-            if depth > _MAX_DEPTH:
-                raise ParseError(f"{field[:_QUOTED]}: is nested deeper than {_MAX_DEPTH} levels")
-            if isinstance(value, dict):
-                names += len(value)
-                pending.extend((field, name, depth) for name in value)
-                value = value.values()
-            pending.extend((field, item, depth + 1) for item in value)
-    return names
+    try:
+        return storable_json.check(document)
+    except NotStorable as error:
+        if error.field:
+            raise FieldRefused(error.field, error.rule) from None
+        raise ParseError(error.rule) from None
 
 
 def _refuse_repeated_names(body: bytes) -> None:
@@ -130,5 +128,5 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = dict(pairs)
     if len(names) < len(pairs):
         repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ParseError(f"{repeated[:_QUOTED]}: occurs more than once")
+        raise FieldRefused(repeated[:QUOTED], "occurs more than once", code="repeated")
     return names

@@ -1,14 +1,19 @@
 """Checks of the administrators and of the first administrator's password file."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 - Django's name
 
-from identity.core.doctor_checks import doctor_check, join_names
+from identity.core.doctor_checks import doctor_check, join_names, shown_on_dashboard
+from management.administrators import mail
 from management.administrators.models import Administrator, Role
 
+_PAGE: Final = "admin:administrators_administrator_changelist"
 
+
+@shown_on_dashboard(_PAGE)
 @doctor_check
 def administrators() -> Iterator[CheckMessage]:
     """Check that an administrator manages every tenant, and that the first password's file is deleted."""
@@ -27,6 +32,7 @@ def administrators() -> Iterator[CheckMessage]:
         )
 
 
+@shown_on_dashboard(_PAGE)
 @doctor_check
 def usernames() -> Iterator[CheckMessage]:
     """Check that no two administrators have usernames that look alike."""
@@ -40,6 +46,19 @@ def usernames() -> Iterator[CheckMessage]:
         )
 
 
+@doctor_check
+def mail_server() -> Iterator[CheckMessage]:
+    """Check that the installation can send mail to administrators."""
+    if not mail.is_configured() and not settings.DEVELOPMENT:
+        yield Info(
+            "no mail server is configured for administrators: invitations are shown to the inviter, and "
+            "forgotten passwords cannot be recovered",
+            hint="set ADMIN_MAIL_URL and ADMIN_MAIL_FROM",
+            id="administrators.I006",
+        )
+
+
+@shown_on_dashboard(_PAGE)
 @doctor_check
 def second_steps() -> Iterator[CheckMessage]:
     """Check that superusers have a second step."""

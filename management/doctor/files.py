@@ -8,12 +8,13 @@ from typing import Final
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
 
-from identity.core.doctor_checks import doctor_check, join_names
+from identity.core.doctor_checks import doctor_check, join_names, shown_on_dashboard
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
+@shown_on_dashboard()
 @doctor_check
 def files() -> Iterator[CheckMessage]:
     """Check that only the owner can access secrets and data."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
-from management.imports import files, values
+from management.imports import files, profiles, values
 from management.imports.records import ForeignUser, Record, Unreadable
 
 
@@ -56,11 +56,13 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
     fields: dict[str, Any] = identifiers | {
         "name": name,
         "email_verified": bool(email) and values.flag("email_verified", raw.get("email_verified")),
-        "phone_verified": values.flag(
-            "phone_verified", raw.get("phone_verified", raw.get("phone_number_verified"))
-        ),
+        "phone_verified": bool(identifiers["phone"])
+        and values.flag("phone_verified", raw.get("phone_verified", raw.get("phone_number_verified"))),
         "avatar": values.picture_url(raw.get("picture")),
         "is_suspended": values.flag("blocked", raw.get("blocked")),
+        "profile": profiles.select_valid(
+            {name: raw.get(name) for name in ("given_name", "family_name", "nickname")}
+        ),
         "custom_data": metadata,
     }
     if created_at := values.timestamp(raw.get("created_at")):

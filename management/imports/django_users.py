@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from management.imports import files, values
+from management.imports import files, profiles, values
 from management.imports.records import ForeignUser, LeftOut, Record
 
 
@@ -32,6 +32,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     username, phone = values.text(row.get("username")), values.text(row.get("phone"))
     fields = values.split_identifiers(username, email, phone) | {
         "name": values.full_name(row.get("first_name"), row.get("last_name")),
+        "profile": profiles.from_names(row.get("first_name"), row.get("last_name")),
         "is_suspended": not values.flag("is_active", row.get("is_active", True)),
         # Django marks an unusable password with an exclamation mark.
         "password_hash": "" if hashed.startswith("!") else hashed,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
-from management.imports import files, values
+from management.imports import files, profiles, values
 from management.imports.records import ForeignUser, LeftOut, Record
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
@@ -44,9 +44,11 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     fields: dict[str, Any] = identifiers | {
         "name": values.full_name(raw.get("firstName"), raw.get("lastName")),
         "email_verified": bool(email) and values.flag("emailVerified", raw.get("emailVerified")),
-        "phone_verified": values.text(attributes.get("phoneNumberVerified")).lower() == "true",
+        "phone_verified": bool(identifiers["phone"])
+        and values.text(attributes.get("phoneNumberVerified")).lower() == "true",
         "avatar": values.picture_url(attributes.get("picture")),
         "is_suspended": raw.get("enabled") is False,
+        "profile": profiles.from_names(raw.get("firstName"), raw.get("lastName")),
         "custom_data": attributes,
     }
     if created_at := values.timestamp(raw.get("createdTimestamp")):

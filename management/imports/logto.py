@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from management.imports import files, values
+from management.imports import files, profiles, values
 from management.imports.records import ForeignUser, Record
 
 _READERS: Final = {"[": lambda path: files.items(path, files.document(path)), "{": files.json_lines}
@@ -39,6 +39,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         or values.full_name(profile.get("givenName"), profile.get("familyName")),
         "avatar": values.picture_url(raw.get("avatar")),
         "is_suspended": values.flag("is_suspended", _member(raw, "is_suspended")),
+        "profile": profiles.from_logto(profile),
         "custom_data": data,
         "password_hash": values.text(_member(raw, "password_encrypted")),
     }

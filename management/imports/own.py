@@ -3,12 +3,13 @@
 from typing import Any, Final
 
 from identity.core.errors import Invalid
+from identity.users.profile import TOP_LEVEL
 from management.imports import values
 from management.imports.records import ForeignUser
 
 COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
-    *("password_hash", "custom_data", "is_suspended", "created_at"),
+    *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
@@ -26,8 +27,13 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     for name in _FLAGS:
         if name in fields:
             fields[name] = values.flag(name, fields[name])
-    if "custom_data" in fields:
-        fields["custom_data"] = values.json_object("custom_data", fields["custom_data"])
+    for name in ("custom_data", "profile"):
+        if name in fields:
+            fields[name] = values.json_object(name, fields[name])
+    for name in TOP_LEVEL:
+        if not fields.get(name, True):
+            # An empty column of CSV, which must not differ from the column ``profile``.
+            del fields[name]
     if created_at := values.timestamp(fields.pop("created_at", None)):
         fields["created_at"] = created_at
     first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")

@@ -51,9 +51,11 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         response = Response(status=500)
         return _with_body(response, code, "the operation failed: try again")
     code = error.code if isinstance(error, MemberError) else response.status_code
-    return _with_body(response, code, response.data["message"])
+    return _with_body(response, code, response.data["message"], response.data.get("errors"))
 
 
-def _with_body(response: Response, code: int, message: str) -> Response:
+def _with_body(response: Response, code: int, message: str, errors: object = None) -> Response:
     response.data = {"code": code, "result": None, "message": message}
+    if errors:
+        response.data["errors"] = errors
     return response

@@ -1,10 +1,11 @@
 """Serializers of the members API."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
 from identity.rest.fields import FlagText, Line, Timestamp
+from identity.users import addresses, identifiers
 
 
 class EnrolSerializer(serializers.Serializer[Any]):
@@ -13,6 +14,8 @@ class EnrolSerializer(serializers.Serializer[Any]):
     phone = Line(max_length=64)
     name = Line(required=False, allow_blank=True, default="")
     email = Line(max_length=254, required=False, allow_blank=True, default="")
+
+    rules: ClassVar = {"phone": identifiers.clean_phone, "email": addresses.check_email}
 
 
 class MemberRoleSerializer(serializers.Serializer[Any]):

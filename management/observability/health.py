@@ -61,7 +61,7 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
 def _keys() -> None:
     """Sign a token, to check that the active key exists and that ENCRYPTION_KEYS can decrypt it."""
     with tenancy.using(tenancy.DEFAULT):
-        key = SigningKey.objects.active().only("pk").get()
+        key = SigningKey.objects.default().only("pk").get()
         signing.sign({}, typ="JWT", key_id=key.pk)
 
 

@@ -47,7 +47,8 @@ class FieldSchema(AutoSchema):
         else:
             for part in properties.values():
                 part.pop("readOnly", None)
-            schema["required"] = list(properties)  # a response always has all of its fields
+            if not getattr(serializer, "is_sparse", False):
+                schema["required"] = list(properties)  # a response has all of its fields
         component = type(serializer).__name__.removesuffix("Serializer")
         for name, part in properties.items():
             description = (

@@ -8,16 +8,16 @@ from drf_spectacular.plumbing import get_doc
 from rest_framework import serializers
 from rest_framework.serializers import ListSerializer, Serializer
 
-from identity.rest import assignment_view, viewsets
+from identity.rest import assignment_view, declarations, viewsets
 from identity.rest.assignment_view import AssignmentView
 from identity.rest.serializers import IdsSerializer
+from management.api import unknown_fields
 from management.openapi import responses, security, texts
 from management.openapi.fields import FieldSchema
 from management.openapi.responses import JSON, Schema
 from management.openapi.routes import route_name
 
 _COMMON_MODULES: Final = {assignment_view.__name__, viewsets.__name__}
-_METHODS_WITH_BODY: Final = {"POST", "PUT", "PATCH"}
 _IF_MATCH: Final[Schema] = {
     "name": "If-Match",
     "in": "header",
@@ -35,7 +35,7 @@ class OperationSchema(FieldSchema):
     @property
     def action(self) -> str:
         """The action of a viewset, or the HTTP method in lower case."""
-        return str(getattr(self.view, "action", None) or self.method.lower())
+        return declarations.get_action(self.view, self.method)
 
     @property
     def first_segment(self) -> str:
@@ -100,8 +100,8 @@ class OperationSchema(FieldSchema):
 
     def _get_filter_parameters(self) -> list[Schema]:
         filters = getattr(self.view, "filters", {}) if self.action == "list" else ()
-        serializer = getattr(self.view, "queries", {}).get(self.action, serializers.Serializer)
-        fields = serializer().fields.items()
+        serializer: Any = declarations.build_query_serializer(self.view, self.method)
+        fields = serializer.fields.items() if serializer else ()
         return [*map(_query, filters), *(_query(name, field.help_text) for name, field in fields)]
 
     def _get_pagination_parameters(self) -> list[Schema]:
@@ -114,30 +114,21 @@ class OperationSchema(FieldSchema):
         return [*parameters, _IF_MATCH] if takes_if_match else parameters
 
     def _get_request_body(self, direction: str = "request") -> Schema | None:
-        if self.method not in _METHODS_WITH_BODY:
-            return None
-        serializer = self._request_serializer()
+        serializer: Any = declarations.build_request_serializer(self.view, self.method)
         if serializer is None:
             return None
-        schema = (
-            self.inline(serializer)
-            if isinstance(serializer, IdsSerializer)
-            else self._request_component(serializer)
-        )
+        is_inline = isinstance(serializer, IdsSerializer)
+        schema = self.inline(serializer) if is_inline else self._request_component(serializer)
         # All fields of a PATCH are optional, so its body is, too.
-        required = self.method != "PATCH" or self._declares("request_serializers")
-        return {"required": required, "content": {JSON: {"schema": schema}}}
+        is_optional = self._is_partial() or self.action in getattr(self.view, "optional_bodies", ())
+        return {"required": not is_optional, "content": {JSON: {"schema": schema}}}
 
     def _request_component(self, serializer: Serializer[Any]) -> Schema:
-        serializer.partial = self.method == "PATCH" and not self._declares("request_serializers")
         component: Schema = self.resolve_serializer(serializer, "request").ref
         return component
 
-    def _request_serializer(self) -> Serializer[Any] | None:
-        assignment = getattr(self.view, "assignment", None)
-        if assignment is not None and self.action == "put":
-            return IdsSerializer(ids_field=assignment.ids_field)
-        return self._serializer("request_serializers")
+    def _is_partial(self) -> bool:
+        return declarations.is_partial(self.view, self.method)
 
     # ── Responses ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -147,8 +138,11 @@ class OperationSchema(FieldSchema):
             "description": "Success.",
             "content": {JSON: {"schema": responses.envelope(self._result())}},
         }
-        if self.action in getattr(self.view, "etag_actions", ()):
-            success["headers"] = {"ETag": responses.ETAG}
+        headers = {"ETag": responses.ETAG} if self.action in getattr(self.view, "etag_actions", ()) else {}
+        if self.path.startswith("/api/v1/") and self._get_request_body() is not None:
+            headers[unknown_fields.HEADER] = responses.UNKNOWN_FIELDS
+        if headers:
+            success["headers"] = headers
         return {"200": success} | responses.refusals(self._codes(member_api), member_api=member_api)
 
     def _codes(self, member_api: bool) -> list[str]:  # noqa: FBT001 - private

@@ -1,4 +1,4 @@
-"""The document as an HTML page, without scripts, inline styles or external resources."""
+"""The document as an HTML page, without inline scripts, inline styles or external resources."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from management.openapi.document import document
 from management.openapi.rendering import Field, SchemaReader, highlighted_json, inline, paragraphs
-from management.openapi.responses import ETAG, Schema
+from management.openapi.responses import ETAG, JSON, Schema
 
 _CREDENTIALS: Final = {
     "administratorToken": "an administrator's token",
@@ -18,6 +18,7 @@ _CREDENTIALS: Final = {
     "organizationToken": "a machine application's token for the organization",
     "userToken": "a user's access token",
     "client": "the application's own credentials",
+    "session": "a signed-in user's cookie",
     "browser": "the browser's cookie",
 }
 
@@ -38,6 +39,8 @@ class Operation:
     id: str
     method: str
     path: SafeString
+    plain_path: str
+    is_tryable: bool
     summary: str
     description: SafeString
     credentials: str
@@ -113,6 +116,8 @@ class _Reader:
             id=operation["operationId"],
             method=method.upper(),
             path=inline(path.replace("{", "`{").replace("}", "}`")),
+            plain_path=path,
+            is_tryable=_is_tryable(path, method, operation),
             summary=operation["summary"],
             description=paragraphs(operation.get("description", "")),
             credentials=_accepted_credentials(operation["security"]),
@@ -139,6 +144,15 @@ class _Reader:
         return None
 
 
+def _is_tryable(path: str, method: str, operation: Schema) -> bool:
+    """Return whether the page's script can send a request: with a bearer token, or to read public JSON."""
+    schemes = [name for requirement in operation["security"] for name in requirement]
+    if schemes:
+        return all(name.endswith("Token") for name in schemes)
+    content = operation["responses"].get("200", {}).get("content", {})
+    return method == "get" and path.startswith(("/api/", "/.well-known/")) and JSON in content
+
+
 def _accepted_credentials(security: list[dict[str, Any]]) -> str:
     names = list(dict.fromkeys(_CREDENTIALS[name] for requirement in security for name in requirement))
     return " or ".join(names)
@@ -151,6 +165,8 @@ def _curl(path: str, method: str, operation: Schema) -> str:
     schemes = [name for requirement in operation["security"] for name in requirement]
     if schemes and schemes[0].endswith("Token"):
         lines.append('-H "Authorization: Bearer $TOKEN"')
+    if "session" in schemes:
+        lines.append("-b cookies.txt")
     if "client" in schemes:
         lines.append('-u "$CLIENT_ID:$CLIENT_SECRET"')
     for media_type, body in operation.get("requestBody", {}).get("content", {}).items():

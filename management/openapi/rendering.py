@@ -27,6 +27,7 @@ class Field:
     kind: str
     required: bool
     description: SafeString
+    place: str = ""  # of a parameter: path, query or header
 
 
 def inline(text: str) -> SafeString:
@@ -77,7 +78,8 @@ class SchemaReader:
         """Return the table row of a parameter."""
         kind = f"{parameter['in']} · {_kind(parameter['schema'])}"
         required = parameter.get("required", False)
-        return Field(parameter["name"], kind, required, inline(parameter.get("description", "")))
+        text = inline(parameter.get("description", ""))
+        return Field(parameter["name"], kind, required, text, place=parameter["in"])
 
     def fields(self, schema: Schema) -> list[Field]:
         """Return the table rows of a body; of an envelope, those of its result."""

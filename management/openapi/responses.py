@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from identity.rest.input_errors import CODES
+
 Schema = dict[str, Any]
 
 JSON: Final = "application/json"
@@ -9,6 +11,10 @@ JSON: Final = "application/json"
 ETAG: Final[Schema] = {
     "description": "The version of the resource. Send it back as `If-Match` when you change it.",
     "required": True,
+    "schema": {"type": "string"},
+}
+UNKNOWN_FIELDS: Final[Schema] = {
+    "description": "The fields of the body that do not exist, so they were ignored.",
     "schema": {"type": "string"},
 }
 _CHALLENGE: Final[Schema] = {
@@ -22,7 +28,12 @@ _RETRY: Final[Schema] = {
 _ALLOW: Final[Schema] = {"description": "The methods of this path.", "schema": {"type": "string"}}
 
 _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
-    "400": ("BadRequest", "A field breaks a rule. The message names both.", "name: already exists", {}),
+    "400": (
+        "BadRequest",
+        "A field breaks a rule. The message names both, and `errors` every wrong field.",
+        "name: already exists",
+        {},
+    ),
     "401": (
         "Unauthorized",
         "The credentials are missing, wrong or expired.",
@@ -74,6 +85,26 @@ _REFUSALS: Final[dict[str, tuple[str, str, str, dict[str, Schema]]]] = {
         {"Retry-After": _RETRY},
     ),
 }
+_BAD_REQUEST: Final = "400"
+_FIELD_ERROR: Final[Schema] = {
+    "type": "object",
+    "required": ["field", "code", "message"],
+    "properties": {
+        "field": {
+            "type": "string",
+            "description": "The path in the body, as in `oidc_client_metadata.redirect_uris[1]`, or the name "
+            "of the query parameter.",
+        },
+        "code": {"type": "string", "enum": sorted(CODES), "description": "The kind of error."},
+        "message": {"type": "string", "description": "The rule, in English."},
+        "allowed": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The possible values, if there are few.",
+        },
+    },
+}
+_ERROR_EXAMPLE: Final = {"field": "name", "code": "not_unique", "message": "Already exists"}
 # The members API has its own error codes: by status, an example of a code and its message.
 _MEMBER_EXAMPLES: Final = {
     "403": (41305, "organization administrator cannot be removed by a third-party application"),
@@ -107,13 +138,16 @@ def refusals(codes: list[str], *, member_api: bool) -> dict[str, Schema]:
 def components() -> dict[str, Schema]:
     """Describe every error response, in the formats of the management API and of the members API."""
     plain = {
-        name: _response(code, text, headers, _body("Refusal", int(code), message))
+        name: _response(code, text, headers, _body(f"{_prefix(code)}Refusal", int(code), message))
         for code, (name, text, message, headers) in _REFUSALS.items()
         if code != "500"
     }
     member_api = {
         f"Member{name.removeprefix('Member')}": _response(
-            code, text, headers, _body("MemberRefusal", *_MEMBER_EXAMPLES.get(code, (int(code), message)))
+            code,
+            text,
+            headers,
+            _body(f"Member{_prefix(code)}Refusal", *_MEMBER_EXAMPLES.get(code, (int(code), message))),
         )
         for code, (name, text, message, headers) in _REFUSALS.items()
     }
@@ -121,17 +155,33 @@ def components() -> dict[str, Schema]:
 
 
 def schemas() -> dict[str, Schema]:
-    """Describe the bodies of error responses."""
+    """Describe the bodies of error responses. Those about input can have the errors of fields."""
+    refusal = _refusal_schema(
+        {"type": "string", "description": "An empty string. If a connector's test failed: the reason."},
+        "Equal to the HTTP status.",
+    )
+    member_refusal = _refusal_schema({"type": "null"}, "One of 41000 to 41305, or the HTTP status.")
     return {
-        "Refusal": _refusal_schema(
-            {
-                "type": "string",
-                "description": "An empty string. If a connector's test failed: the reason.",
-            },
-            "Equal to the HTTP status.",
-        ),
-        "MemberRefusal": _refusal_schema({"type": "null"}, "One of 41000 to 41305, or the HTTP status."),
+        "Refusal": refusal,
+        "InputRefusal": _with_errors(refusal),
+        "MemberRefusal": member_refusal,
+        "MemberInputRefusal": _with_errors(member_refusal),
+        "FieldError": _FIELD_ERROR,
     }
+
+
+def _prefix(code: str) -> str:
+    return "Input" if code == _BAD_REQUEST else ""
+
+
+def _with_errors(refusal: Schema) -> Schema:
+    errors = {
+        "type": "array",
+        "items": {"$ref": "#/components/schemas/FieldError"},
+        "description": "Every wrong field. Missing if the refusal is not about a field, and below "
+        "`/api/interaction` and `/api/admin`.",
+    }
+    return refusal | {"properties": refusal["properties"] | {"errors": errors}}
 
 
 def _refusal_schema(result: Schema, code: str) -> Schema:
@@ -147,10 +197,11 @@ def _refusal_schema(result: Schema, code: str) -> Schema:
 
 
 def _body(schema: str, code: int, message: str) -> Schema:
-    result = "" if schema == "Refusal" else None
+    result = None if schema.startswith("Member") else ""
+    errors = {"errors": [_ERROR_EXAMPLE]} if "Input" in schema else {}
     return {
         "schema": {"$ref": f"#/components/schemas/{schema}"},
-        "example": {"code": code, "message": message, "result": result},
+        "example": {"code": code, "message": message, "result": result} | errors,
     }
 
 

@@ -14,6 +14,7 @@ _ADMINISTRATOR: Final = "administratorToken"
 _MACHINE: Final = "machineToken"
 _ORGANIZATION: Final = "organizationToken"
 _USER: Final = "userToken"
+_SESSION: Final = "session"
 
 
 def _bearer(description: str) -> dict[str, Any]:
@@ -38,6 +39,13 @@ SCHEMES: Final[dict[str, dict[str, Any]]] = {
         "scheme": "basic",
         "description": "The application's `client_id` and `client_secret`. They can be in the form instead.",
     },
+    _SESSION: {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "gatehouse-session.default",
+        "description": "The cookie of a signed-in user, for pages of the same origin. Its name ends with the "
+        "tenant's slug.",
+    },
     "browser": {
         "type": "apiKey",
         "in": "cookie",
@@ -50,6 +58,8 @@ SCHEMES: Final[dict[str, dict[str, Any]]] = {
 
 def requirements(view: Any, route: str) -> list[Requirement]:
     """Return the alternative security requirements of a view; an empty list if it is public."""
+    if getattr(view, "needs_session", False):
+        return [{_SESSION: []}]
     authenticators = {type(authenticator) for authenticator in view.get_authenticators()}
     if ManagementAuthentication in authenticators:
         only_administrators = any(

@@ -13,6 +13,10 @@ TAGS: Final[dict[str, tuple[str, str]]] = {
         "Interaction",
         "For front ends with their own sign-in pages. These operations use the browser's cookies.",
     ),
+    "my-account": (
+        "My account",
+        "For front ends with their own account pages. These operations use the browser's session.",
+    ),
     "admin": ("Administrator sign-in", "Tokens of administrators."),
     "users": ("Users", "The people who sign in to applications."),
     "roles": ("Roles", "System roles, for users or for machine applications."),
@@ -23,7 +27,11 @@ TAGS: Final[dict[str, tuple[str, str]]] = {
     "applications": ("Applications", "Programs that sign users in or act on their own behalf."),
     "connectors": ("Connectors", "Providers of email, SMS, CAPTCHAs and social sign-in."),
     "connector-factories": ("Connectors", ""),
-    "signing-keys": ("Signing keys", "The keys of the tenant. Exactly one is active, at most one is next."),
+    "signing-keys": (
+        "Signing keys",
+        "The keys of the tenant. For each algorithm, one is active and at most one is next.",
+    ),
+    "oidc-settings": ("OpenID Connect settings", "Optional parts of the protocol, and lifetimes."),
     "sign-in-experience": ("Sign-in experience", "The look of the sign-in pages, and the ways to sign in."),
     "logs": ("Audit log", "What happened in the tenant. Entries cannot be changed."),
     "m2m": (
@@ -31,6 +39,10 @@ TAGS: Final[dict[str, tuple[str, str]]] = {
         "The members of the organization that the token is for. Lists and errors have their own format.",
     ),
     "tenants": ("Tenants", "Served only at the root, for administrators of every tenant."),
+    "administrator-invitations": (
+        "Invitations of administrators",
+        "Served only at the root, for administrators of every tenant.",
+    ),
     "administrators": ("Administrators", "Served only at the root, for administrators of every tenant."),
     "openapi.json": ("This document", "The document that you are reading."),
     "docs": ("This document", ""),
@@ -75,6 +87,16 @@ FIELDS: Final[dict[str, str]] = {
     "password": "At least 6 characters.",
     "password_hash": "A hash of the password, instead of `password`: argon2, bcrypt, scrypt or PBKDF2.",
     "custom_data": "A PATCH replaces the whole object.",
+    "claims": "Which of the claims `roles` and `groups` access tokens for this resource have.",
+    "custom_claims": "Declared claims, each with a name, a source, and the places that get it.",
+    "CustomClaim.source": "`user.<field>`, `user.profile.<path>`, `user.custom_data.<path>`, "
+    "`organization.id`, `organization.name`, `organization.metadata.<path>`, `roles`, `groups`, "
+    "`organization_roles`, or an object with a constant `value`.",
+    "given_name": "The same value as `profile.given_name`.",
+    "family_name": "The same value as `profile.family_name`.",
+    "User.profile": "Standard claims, which applications get with the scopes `profile` and `address`. A "
+    "PATCH changes the members that it has: `null` removes a member, and an address replaces the whole "
+    "address.",
     "metadata": "A PATCH replaces the whole object.",
     "config": "A PATCH replaces the whole object. Secrets are returned as `***`, which keeps a secret if you "
     "send it back.",
@@ -84,10 +106,21 @@ FIELDS: Final[dict[str, str]] = {
     "access_token_ttl": "The lifetime of access tokens for this resource, in seconds.",
     "client_secret": "Returned only in this response. Store it.",
     "is_third_party": "Whether users are asked for consent.",
+    "allowed_role_ids": "The system roles whose users may use the application. With a role or an "
+    "organization, all other users are refused. Send both lists empty to let every user use it.",
+    "allowed_organization_ids": "The organizations whose members may use the application, beside the "
+    "users of `allowed_role_ids`.",
+    "client_uri": "The application's website: an https URL.",
+    "logo_uri": "The application's logo: an https URL. Pages show the logos of your own applications only.",
+    "policy_uri": "The application's privacy policy: an https URL.",
+    "tos_uri": "The application's terms of use: an https URL.",
+    "contacts": "Email addresses of the people who are responsible for the application. At most ten.",
+    "initiate_login_uri": "The https URL at which the application begins a sign-in. The user's account page "
+    "links to it, with `iss`.",
     "require_pkce": "Whether authorization requests need a code challenge. Always true for SPA and Native.",
     "is_admin": "Whether the member is an administrator of the organization.",
     "is_superuser": "Whether the administrator may manage every tenant.",
-    "audit_retention_days": "How many days audit entries are kept, at least 31. `null`: forever.",
+    "audit_retention_days": "How many days audit entries are kept, at least 1. `null`: forever.",
     "role": "`auditor` may only read, `support` may also help users, `administrator` may do everything.",
     "tenants": "Slugs of the tenants that the administrator may manage.",
     "slug": "The tenant's name in paths. It cannot be changed, and is never reused for another tenant.",
@@ -110,9 +143,17 @@ FIELDS: Final[dict[str, str]] = {
     "key.",
     "Administrator.username": "Unique in the installation, ignoring case.",
     "Administrator.is_superuser": "Whether the administrator may manage every tenant.",
+    "Invitation.email": "Where the link is sent. It is proven when the invitation is accepted by that link.",
+    "Invitation.invited_by": "The username of the administrator who answers for the invitation.",
+    "Invitation.is_mailed": "Whether the link was sent by mail.",
+    "Invitation.expires_at": "When the link stops working.",
+    "Invitation.is_superuser": "Whether the invited person will manage every tenant.",
     "AdministratorSignIn.username": "The administrator's username.",
     "AdministratorSignIn.password": "The administrator's password.",
     "AdministratorWrite.username": "Unique in the installation, ignoring case.",
+    "SigningKey.is_default": "Whether it signs unless an application or API resource names an algorithm.",
+    "SigningKeyDetail.is_default": "Whether it signs unless an application or API resource names an "
+    "algorithm.",
     "ContextUser.username": "The user's username.",
     "Register.password": "Must satisfy the tenant's password policy.",
     "SignIn.password": "The user's password.",
@@ -132,6 +173,7 @@ OPERATION_VERBS: Final = {
     "retrieve": "get",
     "partial_update": "update",
     "destroy": "delete",
+    "destroy_all": "delete_all",
     "patch": "update",
     "put": "replace",
 }

@@ -3,16 +3,23 @@
 import json
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.tenants.models import Tenant
 from identity.users import services as users
 from identity.users.models import User
+from management.seeding.demo_data import seeding
 from oidc.applications import services as applications
 from oidc.applications.models import Application
+
+TENANT: Final = "demo"
+_AMOUNTS: Final = seeding.Amounts(seed=1, users=100, organizations=10, logs=500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,7 @@ class Demo:
     base_url: str
     username: str
     password: str
+    issuer: str = ""  # of another tenant than the default
 
 
 class OnlyInDevelopment(ServiceError):
@@ -43,25 +51,72 @@ def prepare(base_url: str) -> Demo:
     if not settings.DEVELOPMENT:
         raise OnlyInDevelopment
     path = settings.VAR / "demo.json"
-    kept = Demo(**json.loads(path.read_text())) if path.exists() else None
     with tenancy.using(tenancy.DEFAULT):
-        if kept and kept.base_url == base_url and _exists(kept):
+        kept = _read(path, base_url)
+        if kept and User.objects.find_by_identifier(kept.username).exists():
             return kept
         demo = _set_up(base_url)
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(demo), file)
+    _write(path, demo)
     return demo
 
 
-def _exists(demo: Demo) -> bool:
-    return (
-        Application.objects.filter(client_id=demo.client_id).exists()
-        and User.objects.find_by_identifier(demo.username).exists()
-    )
+def prepare_tenant(base_url: str) -> Demo:
+    """Fill the demo tenant, and return the demo application there.
+
+    Raises:
+        OnlyInDevelopment: this is production.
+
+    """
+    if not settings.DEVELOPMENT:
+        raise OnlyInDevelopment
+    made = seeding.prepare(_AMOUNTS, slug=TENANT)
+    if made.password is None:
+        made = seeding.prepare(_AMOUNTS, slug=TENANT, choices=seeding.Choices(reset_password=True))
+    path = settings.VAR / "demo-tenant.json"
+    with tenancy.using(tenancy.EVERYWHERE):
+        tenant = Tenant.objects.get(slug=TENANT).to_active()
+    with tenancy.using(tenant):
+        kept = _read(path, base_url)
+        client_id, secret = (kept.client_id, kept.client_secret) if kept else _register(base_url)
+    demo = Demo(client_id, secret, base_url, made.example, str(made.password), made.issuer)
+    _write(path, replace(demo, password=""))
+    return demo
 
 
-def _set_up(base_url: str) -> Demo:
+def note_address() -> None:
+    """Keep the address that is served, so that ``seed_demo`` in another terminal can print it."""
+    if settings.DEVELOPMENT:
+        _address_path().write_text(settings.BASE_URL)
+
+
+def at_served_address(issuer: str) -> str:
+    """Return an issuer at the address that ``manage.py run`` served last, unless the caller set another."""
+    path = _address_path()
+    if not settings.DEVELOPMENT or {"BASE_URL", "PORT"} & os.environ.keys() or not path.exists():
+        return issuer
+    return path.read_text() + issuer.removeprefix(settings.BASE_URL)
+
+
+def _address_path() -> Path:
+    return Path(settings.VAR) / "address"
+
+
+def _read(path: Path, base_url: str) -> Demo | None:
+    """Return the demo of an earlier start, if its application is still there and has this address."""
+    kept = Demo(**json.loads(path.read_text())) if path.exists() else None
+    if kept is None or kept.base_url != base_url:
+        return None
+    return kept if Application.objects.filter(client_id=kept.client_id).exists() else None
+
+
+def _write(path: Path, demo: Demo) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(asdict(demo), file)
+
+
+def _register(base_url: str) -> tuple[str, str]:
+    """Register the demo application, and return its client id and secret."""
     application, secret = applications.register(
         name="Demo application",
         type=Application.Type.TRADITIONAL,
@@ -69,9 +124,14 @@ def _set_up(base_url: str) -> Demo:
         redirect_uris=[f"{base_url}/callback"],
         post_logout_redirect_uris=[f"{base_url}/"],
     )
+    return application.client_id, secret
+
+
+def _set_up(base_url: str) -> Demo:
+    client_id, secret = _register(base_url)
     # The demo never changes the password of an existing user.
     known = User.objects.filter(username_key="alice") | User.objects.find_by_identifier("alice@example.com")
     username = f"alice-{secrets.token_hex(2)}" if known.exists() else "alice"
     password = secrets.token_urlsafe(9)
     users.create(username=username, password=password, name="Alice Example", email=f"{username}@example.com")
-    return Demo(application.client_id, secret, base_url, username, password)
+    return Demo(client_id, secret, base_url, username, password)

@@ -21,6 +21,11 @@ class Serving:
     needs: list[Name]  # the contract migrations that would remove what the node needs
 
 
+def do_all_nodes_know(migration: str) -> bool:
+    """Tell whether the release of every serving node has this migration, such as ``users.0001_initial``."""
+    return all(migration in knows for knows in Node.objects.present().values_list("knows", flat=True))
+
+
 def find_nodes(connection: BaseDatabaseWrapper, contracts: list[Name]) -> list[Serving]:
     """Return the serving nodes, sorted by name, each with the contract migrations that would break it.
 

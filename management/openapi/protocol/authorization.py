@@ -30,13 +30,16 @@ _AUTHORIZATION: Final[Parameters] = {
     ),
     "code_challenge_method": ("Always `S256`.", "S256"),
     "prompt": ("`none`, `login`, `consent` or `select_account`.", "login"),
-    "response_mode": ("`query` or `fragment`.", "query"),
+    "response_mode": ("`query`, `fragment` or `form_post`.", "query"),
     "max_age": ("The maximum age of the user's sign-in, in seconds.", "3600"),
     "login_hint": ("The identifier to prefill on the sign-in page.", "ada"),
     "id_token_hint": ("An earlier ID token of the user.", None),
     "resource": ("The API resource that the tokens are for.", "https://api.example.com"),
     "organization_id": ("The organization that the tokens are for.", "01890a5d-ac96-774b-bcce-b302099a8057"),
 }
+_FORM_POST: Final[Schema] = page(
+    "With `response_mode=form_post`: a page whose form leads to the application."
+)
 _REQUIRED: Final = ("client_id", "redirect_uri", "response_type", "scope")
 
 
@@ -51,10 +54,12 @@ def _authorize(method: str) -> Schema:
         "tags": TAGS,
         "summary": "Request an authorization code" + (" with a form" if method == "post" else ""),
         "description": "The application sends the browser here. The browser is redirected to `redirect_uri` "
-        "with `code`, `state` and `iss`, or with `error`. The user may have to sign in first.",
+        "with `code`, `state` and `iss`, or with `error`. With `form_post`, a page posts them there. The "
+        "user may have to sign in first.",
         "security": [],
         **request,
         "responses": {
+            "200": _FORM_POST,
             "303": redirect("Redirects to the application, or to the sign-in page."),
             "400": page("An error page: the application or its `redirect_uri` is unknown."),
             "404": UNKNOWN_TENANT_PAGE,
@@ -81,6 +86,7 @@ _RESUME: Final[Schema] = {
         }
     ],
     "responses": {
+        "200": _FORM_POST,
         "303": redirect("Redirects to the application, or to the next page."),
         "400": page("An error page: the request has ended, or belongs to another browser."),
         "404": page("There is no such request."),

@@ -28,15 +28,21 @@ _KEY: Final = {
     "use": "sig",
     "alg": "ES256",
 }
+_REQUIRED: Final = ["kty", "kid", "use", "alg"]
+_MEMBERS: Final = [*_KEY, "n", "e"]  # a key has those of its kind
 _KEYS: Final = json_response(
-    "Every key that can verify tokens. The active key is first.",
+    "Every key that can verify tokens. The active keys come first.",
     {
         "type": "object",
         "required": ["keys"],
         "properties": {
             "keys": {
                 "type": "array",
-                "items": {"type": "object", "required": list(_KEY), "properties": dict.fromkeys(_KEY, TEXT)},
+                "items": {
+                    "type": "object",
+                    "required": _REQUIRED,
+                    "properties": dict.fromkeys(_MEMBERS, TEXT),
+                },
             }
         },
     },

@@ -36,13 +36,17 @@ def _end_session(method: str) -> Schema:
         "tags": TAGS,
         "summary": "Sign out" + (" with a form" if method == "post" else ""),
         "description": "With an `id_token_hint` of this browser's session, the user is signed out at once. "
-        "Otherwise a page asks for confirmation.",
+        "Otherwise a page asks for confirmation. Without a session in the browser, as from an application's "
+        "server, the session that the `id_token_hint` names ends, unless the application is a third party.",
         "security": [],
         **request,
         "responses": {
             "200": page("A page that asks for confirmation, or confirms the sign-out."),
             "303": redirect("Redirects to the application."),
-            "400": page("An error page: the ID token is forged, or the redirect URI is not registered."),
+            "400": page(
+                "An error page: the ID token is forged, too old or of another application, or the redirect "
+                "URI is not registered. Nothing has ended."
+            ),
             "404": UNKNOWN_TENANT_PAGE,
             "503": UNAVAILABLE_PAGE,
         },

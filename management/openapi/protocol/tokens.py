@@ -17,6 +17,7 @@ from management.openapi.protocol.parts import (
 )
 from management.openapi.responses import Schema
 
+_JWT: Final = "application/jwt"
 _CREDENTIALS: Final[Parameters] = {
     "client_id": ("The application's client id, unless it is sent with HTTP Basic authentication.", None),
     "client_secret": ("The application's secret, unless it is sent with HTTP Basic authentication.", None),
@@ -80,6 +81,12 @@ _REVOKE: Final[Schema] = {
 
 
 def _userinfo(method: str) -> Schema:
+    claims = json_response(
+        "The claims of the user. An application that names `userinfo_signed_response_alg` gets a JWT.",
+        {"$ref": "#/components/schemas/Claims"},
+        {"sub": "01890a5d-ac96-774b-bcce-b302099a8057", "name": "Ada Lovelace", "username": "ada"},
+    )
+    claims["content"][_JWT] = {"schema": TEXT, "example": "eyJ…"}
     body = {
         "requestBody": form(
             {"access_token": ("The access token, unless it is in the header.", None)}, is_body_required=False
@@ -92,11 +99,7 @@ def _userinfo(method: str) -> Schema:
         "security": [{"userToken": []}],
         **(body if method == "post" else {}),
         "responses": {
-            "200": json_response(
-                "The claims of the user.",
-                {"$ref": "#/components/schemas/Claims"},
-                {"sub": "01890a5d-ac96-774b-bcce-b302099a8057", "name": "Ada Lovelace", "username": "ada"},
-            ),
+            "200": claims,
             "400": refusal(
                 "The token was sent twice, or the form is malformed.", "invalid_request", **CHALLENGE
             ),
@@ -139,7 +142,9 @@ SCHEMAS: Final[dict[str, Schema]] = {
         "required": ["sub"],
         "properties": {
             "sub": TEXT,
-            **dict.fromkeys(("name", "username", "picture", "gender", "email", "phone_number"), TEXT),
+            **dict.fromkeys(
+                ("name", "username", "preferred_username", "picture", "gender", "email", "phone_number"), TEXT
+            ),
             "updated_at": {"type": "integer", "description": "Seconds since 1970."},
             "email_verified": {"type": "boolean"},
             "phone_number_verified": {"type": "boolean"},

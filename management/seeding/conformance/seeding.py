@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from identity.core import tenancy
+from identity.core.algorithms import Algorithm
 from identity.core.errors import Invalid, ServiceError
 from identity.core.tenancy import ActiveTenant
 from identity.tenants import services as tenants
@@ -24,6 +25,26 @@ from oidc.applications.models import Application
 _ALIAS: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,62}[A-Za-z0-9])?")
 _NAME: Final = "OpenID conformance suite"
 _MARK: Final = {"made_by": "seed_conformance"}
+_PROFILE: Final = {
+    "given_name": "Ada",
+    "family_name": "Conformance",
+    "middle_name": "Augusta",
+    "nickname": "Ada",
+    "profile": "https://people.example/ada",
+    "website": "https://ada.example",
+    "gender": "female",
+    "birthdate": "1815-12-10",
+    "zoneinfo": "Europe/London",
+    "locale": "en-GB",
+    "address": {
+        "formatted": "12 St James's Square\nLondon SW1Y 4JH\nUnited Kingdom",
+        "street_address": "12 St James's Square",
+        "locality": "London",
+        "region": "England",
+        "postal_code": "SW1Y 4JH",
+        "country": "United Kingdom",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +101,7 @@ def prepare(*, suite: str, alias: str, slug: str, rotate: bool = False, in_use: 
 
     Raises:
         NotHttps: BASE_URL is not https.
+        keys.UpgradeInProgress: the tenant has no RS256 key, and a node of an older release serves.
         TenantInUse: the tenant has other users or applications.
         Invalid: the suite's URL, the alias or the slug breaks a rule.
 
@@ -128,6 +150,8 @@ def _save_client(name: str, base: str, *, rotate: bool) -> Client:
         "post_logout_redirect_uris": [f"{base}/post_logout_redirect"],
         "grant_types": ["authorization_code", "refresh_token"],
         "is_third_party": False,
+        # What the suite expects of a client that names no algorithm (OpenID Connect Registration section 2).
+        "id_token_signed_response_alg": Algorithm.RS256.value,
     }
     known = Application.objects.filter(name=name, type=Application.Type.TRADITIONAL).first()
     if known is None:
@@ -154,7 +178,8 @@ def _save_user(alias: str, *, rotate: bool) -> str | None:
         # Numbers with 555 are fictional in North America; the rest is derived from the alias.
         "phone": f"+1555{zlib.crc32(username.encode()) % 10_000_000:07d}",
         "avatar": f"{settings.BASE_URL}{settings.STATIC_URL}gatehouse/mark.svg",
-        "custom_data": _MARK | {"gender": "female"},
+        "profile": _PROFILE,
+        "custom_data": _MARK,
     }
     known = User.objects.filter(username_key=username).first()
     if known is not None and known.custom_data.get("made_by") != _MARK["made_by"]:

@@ -1,21 +1,18 @@
 """The creation of made-up data in a tenant. Safe to repeat: existing rows are not changed."""
 
 import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import islice
-from typing import Any, Final
-from uuid import UUID
+from typing import Final
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
-from audit import log
+from audit import daily, log
 from audit.events import Event
-from audit.models import Entry
 from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.tenancy import ActiveTenant
@@ -24,13 +21,10 @@ from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users import passwords
 from identity.users.models import User
-from management.imports.formats import Format
-from management.imports.importer import Importer, Options
-from management.imports.records import ForeignUser, Place, Record
-from management.seeding.demo_data import made_up
+from management.seeding.demo_data import catalogue, history, made_up, password_file, people
+from management.seeding.demo_data.people import SOURCE
 
-SOURCE: Final = "seed_demo"
-_BATCH: Final = 500
+_ALL: Final = 10_000_000
 
 
 class NotInProduction(ServiceError):
@@ -54,7 +48,7 @@ class TenantInUse(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The seed, and how many users, organizations and audit entries the tenant gets in total."""
+    """The seed, and how many users, organizations and sign-ins the tenant gets in total."""
 
     seed: int
     users: int
@@ -62,87 +56,118 @@ class Amounts:
     logs: int
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the caller allows and wants: see the options of ``manage.py seed_demo``."""
+
+    in_use: bool = False
+    confirmed: bool = False
+    dry_run: bool = False
+    again: bool = False
+    reset_password: bool = False
+
+
 @dataclass(slots=True)
 class Result:
-    """The numbers of new rows, and the password of the new users, if any."""
+    """The numbers of new rows and of all made-up rows, and how to sign in, if the password is known."""
 
+    tenant: str = ""
     issuer: str = ""
     users: int = 0
     organizations: int = 0
     logs: int = 0
+    more: dict[str, int] = field(default_factory=dict)
+    present: dict[str, int] = field(default_factory=dict)
     example: str = ""
     password: str | None = None
+    suspended: list[str] = field(default_factory=list)
+    locked: str = ""
 
 
-def prepare(
-    amounts: Amounts, *, slug: str, in_use: bool = False, confirmed: bool = False, dry_run: bool = False
-) -> Result:
+def prepare(amounts: Amounts, *, slug: str, choices: Choices = Choices()) -> Result:
     """Create the missing rows, including the tenant. With ``dry_run``, only count them.
 
     Raises:
-        NotInProduction: this is production, and ``confirmed`` is false.
-        TenantInUse: the tenant has other users, and ``in_use`` is false.
+        NotInProduction: this is production, and the caller did not confirm.
+        TenantInUse: the tenant has other users, and the caller did not allow it.
         Invalid: the slug breaks a rule.
 
     """
-    if not settings.DEVELOPMENT and not confirmed:
+    if not settings.DEVELOPMENT and not choices.confirmed:
         raise NotInProduction
     with tenancy.using(tenancy.EVERYWHERE):
         known = Tenant.objects.filter(slug=slug).first()
-        if known is None and dry_run:
-            return Result("", amounts.users, amounts.organizations, amounts.logs if amounts.users else 0)
-        tenant = (known or tenants.provision(slug=slug, name="Demo")).to_active()
+        if known is None and choices.dry_run:
+            logs = amounts.logs if amounts.users else 0
+            return Result("", "", amounts.users, amounts.organizations, logs)
+        tenant = (known or tenants.provision(slug=slug, name="Northwind")).to_active()
     with tenancy.using(tenant):
-        ours = User.objects.filter(custom_data__imported__from=SOURCE)
-        if not in_use and User.objects.exclude(pk__in=ours.values("pk")).exists():
+        if not choices.in_use and User.objects.exclude(pk__in=people.of_demo().values("pk")).exists():
             raise TenantInUse(slug)
-        return _fill(tenant, amounts, dry_run=dry_run)
+        return _fill(tenant, _increase(tenant, amounts) if choices.again else amounts, choices)
 
 
-def _fill(tenant: ActiveTenant, amounts: Amounts, *, dry_run: bool) -> Result:
-    made = Result(tenant.issuer)
-    password = secrets.token_urlsafe(9)
-    made.users = _create_users(amounts, passwords.hash_password(password), dry_run=dry_run)
-    people = _get_user_ids(amounts)
-    missing = [n for n in range(amounts.organizations) if n not in _get_organization_numbers(amounts.seed)]
-    # Made-up entries are marked by their user agent, because the log has no other field for a mark.
-    existing = Entry.objects.filter(tenant_id=tenant.id, user_agent=_agent(amounts.seed)).count()
-    entries = range(existing, amounts.logs)
-    made.organizations, made.logs = len(missing), len(entries)
-    if dry_run:
+def _increase(tenant: ActiveTenant, amounts: Amounts) -> Amounts:
+    """Return amounts with which as many rows are created as the caller asked for."""
+    return replace(
+        amounts,
+        users=amounts.users + len(people.find(amounts.seed, _ALL)),
+        organizations=amounts.organizations + len(_get_organization_numbers(amounts.seed)),
+        logs=amounts.logs + history.count_sign_ins(tenant, amounts.seed),
+    )
+
+
+def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
+    present = people.find(amounts.seed, amounts.users)
+    new_users = [number for number in range(amounts.users) if number not in present]
+    known = _get_organization_numbers(amounts.seed)
+    new_organizations = [number for number in range(amounts.organizations) if number not in known]
+    new_logs = range(history.count_sign_ins(tenant, amounts.seed), amounts.logs)
+    made = Result(tenant.slug, tenant.issuer, len(new_users), len(new_organizations), len(new_logs))
+    if choices.dry_run:
         return made
-    for number in missing:
-        _create_organization(amounts.seed, number, people)
-    _create_entries(tenant, amounts.seed, entries, people)
-    if made.users:
-        made.password, made.example = password, made_up.person(amounts.seed, 0)["username"]
+    made.password = _choose_password(tenant, choices, is_new=not present)
+    if new_users:
+        # Without a known password these users cannot sign in until somebody resets it.
+        encoded = passwords.hash_password(made.password) if made.password else ""
+        made.users = people.create(tenant, amounts.seed, new_users, encoded)
+    users = people.find(amounts.seed, amounts.users)
+    for number in new_organizations:
+        _create_organization(amounts.seed, number, users)
+    made.more = catalogue.create(users)
+    stage = history.new_stage(tenant, amounts.seed, users, catalogue.get_applications())
+    history.write(stage, new_logs)
+    if machine := catalogue.get_machine():
+        history.write_machine_tokens(stage, machine)
+    made.locked = people.lock(tenant, users)
+    daily.forget(tenant.id)  # the entries are of days that may have been counted
+    return _describe(made, tenant, amounts.seed, users)
+
+
+def _choose_password(tenant: ActiveTenant, choices: Choices, *, is_new: bool) -> str | None:
+    """Return the password of the made-up users, which is a new one at the first time and on request."""
+    if not is_new and not choices.reset_password:
+        return password_file.read(tenant.slug)
+    password = secrets.token_urlsafe(9)
+    if not is_new:
+        people.set_password(passwords.hash_password(password))
+    password_file.write(tenant.slug, password)
+    return password
+
+
+def _describe(made: Result, tenant: ActiveTenant, seed: int, users: Mapping[int, User]) -> Result:
+    """Add to a result what the tenant has, and who can sign in."""
+    made.present = {
+        "users": people.of_demo().count(),
+        "organizations": Organization.objects.count(),
+        "sign-ins": history.count_sign_ins(tenant, seed),
+        "tokens": history.count_tokens(tenant, seed),
+    }
+    made.suspended = [
+        user.username for _, user in sorted(users.items()) if user.is_suspended and user.username
+    ]
+    made.example = str(users[0].username) if users else ""
     return made
-
-
-def _create_users(amounts: Amounts, encoded: str, *, dry_run: bool) -> int:
-    """Create the missing users through an import, whose rules apply, and return their number."""
-
-    def to_user(raw: dict[str, Any]) -> ForeignUser:
-        number = raw["number"]
-        fields = made_up.person(amounts.seed, number)
-        return ForeignUser(f"{amounts.seed}:{number}", fields, lambda: encoded)
-
-    format_ = Format(read=lambda _: iter(()), to_user=to_user)
-    importer = Importer(format_, Options(SOURCE, dry_run=dry_run), lambda _: None)
-    for _ in importer.run(Record(Place("", n), {"number": n}) for n in range(amounts.users)):
-        pass
-    return importer.summary.imported
-
-
-def _get_user_ids(amounts: Amounts) -> dict[int, UUID]:
-    """Return the ids of the existing users by their numbers."""
-    ours = User.objects.filter(custom_data__imported__from=SOURCE)
-    ids = {}
-    for pk, foreign_id in ours.values_list("pk", KT("custom_data__imported__id")).iterator():
-        seed, _, number = foreign_id.partition(":")
-        if int(seed) == amounts.seed and int(number) < amounts.users:
-            ids[int(number)] = pk
-    return ids
 
 
 def _get_organization_numbers(seed: int) -> set[int]:
@@ -151,11 +176,14 @@ def _get_organization_numbers(seed: int) -> set[int]:
 
 
 @transaction.atomic
-def _create_organization(seed: int, number: int, people: dict[int, UUID]) -> None:
+def _create_organization(seed: int, number: int, users: Mapping[int, User]) -> None:
     mark = {"made_by": SOURCE, "seed": seed, "number": number}
-    row = Organization.objects.create(**made_up.organization(seed, number), metadata=mark)
+    created_at = timezone.now() - timedelta(days=350 - 37 * (number % 9))
+    row = Organization.objects.create(
+        **made_up.organization(seed, number), metadata=mark, created_at=created_at
+    )
     log.record(Event.ORGANIZATION_CREATE, id=row.pk, name=row.name)
-    chosen = [people[n] for n in made_up.members(seed, number, len(people)) if n in people]
+    chosen = [users[n].pk for n in made_up.members(seed, number, len(users)) if n in users]
     Membership.objects.bulk_create(
         Membership(organization=row, user_id=pk, is_admin=position == 0) for position, pk in enumerate(chosen)
     )
@@ -165,32 +193,4 @@ def _create_organization(seed: int, number: int, people: dict[int, UUID]) -> Non
             id=row.pk,
             count=len(chosen),
             user_ids=[str(pk) for pk in chosen],
-        )
-
-
-def _agent(seed: int) -> str:
-    return f"{SOURCE}/{seed}"
-
-
-def _create_entries(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> None:
-    """Write made-up sign-ins to the audit log."""
-    rows = _sign_ins(tenant, seed, numbers, people)
-    while batch := list(islice(rows, _BATCH)):
-        Entry.objects.bulk_create(batch)
-
-
-def _sign_ins(tenant: ActiveTenant, seed: int, numbers: range, people: dict[int, UUID]) -> Iterator[Entry]:
-    now = timezone.now()
-    for number in numbers:
-        sign_in = made_up.sign_in(seed, number, len(people))
-        user_id = people.get(sign_in["person"])
-        payload = {name: sign_in[name] for name in ("result", "error") if sign_in[name]} | {"demo": True}
-        yield Entry(
-            tenant_id=tenant.id,
-            key=Event.SIGN_IN_PASSWORD.value,
-            payload=payload,
-            user_id=str(user_id) if user_id and sign_in["result"] == "success" else None,
-            ip=sign_in["ip"],
-            user_agent=_agent(seed),
-            created_at=now - timedelta(seconds=sign_in["seconds_ago"]),
         )

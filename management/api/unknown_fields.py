@@ -1,0 +1,29 @@
+"""The header that names the fields and parameters which the API has ignored."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from identity.rest import unknown_fields
+
+HEADER: Final = "Gatehouse-Unknown-Fields"
+# The statuses of requests whose body was read. For others it is not read now.
+_READ: Final = {HTTPStatus.OK, HTTPStatus.BAD_REQUEST, HTTPStatus.PRECONDITION_FAILED}
+
+
+class UnknownFieldsMiddleware:
+    """Adds the header to responses below ``/api/v1``, so that a misspelt field is noticed."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Serve the request."""
+        response = self.get_response(request)
+        if request.path_info.startswith("/api/v1/") and response.status_code in _READ:
+            served = getattr(response, "renderer_context", None)
+            if served and (names := unknown_fields.describe(served["view"], served["request"])):
+                response[HEADER] = names
+        return response
