@@ -18,8 +18,8 @@ _OWN_CHECK: Final = (_API, _PROTOCOL)
 class BodyLimitMiddleware:
     """Refuses large forms before the CSRF check reads them.
 
-    Uploaded files are discarded (``FILE_UPLOAD_HANDLERS`` is empty): no view accepts files, and they would
-    fill the disk.
+    Files are kept in memory by the operators' site alone, and discarded elsewhere: see
+    ``identity.http.uploads``.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -198,6 +198,13 @@ def region(name: str) -> str:
     return value
 
 
+def contact(name: str) -> str:
+    """Read the URI of a contact; an empty string if the variable is not set."""
+    if (value := text(name)) and not value.startswith(("mailto:", "https://")):
+        raise refuse(name, f"must begin with mailto: or https://, not {value!r}")
+    return value
+
+
 def _sqlite(name: str, path: Path) -> dict[str, object]:
     if not path.name:
         raise refuse(name, "must name a file: sqlite:///var/gatehouse.sqlite3")

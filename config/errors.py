@@ -11,7 +11,8 @@ from functools import cache
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import get_script_prefix, set_script_prefix
+from django.urls import Resolver404, get_script_prefix, set_script_prefix
+from django.utils.encoding import escape_uri_path
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
@@ -30,6 +31,7 @@ _OAUTH: Final = (
     "/.well-known/",
     "/oidc/.well-known/",
 )
+_LONGEST_MESSAGE: Final = 250  # characters
 _RETRY_AFTER: Final = "2"  # seconds
 _TENANT_PLACEHOLDER: Final = "/in-place-of-a-tenant/"
 
@@ -50,7 +52,8 @@ class _ErrorResponse:
         """Return the response in the format of the path. The message can contain ``values``."""
         title = str(self.title)
         if request.path_info.startswith("/api/"):
-            return plain_refusal(self.status, title.lower())
+            is_unknown = isinstance(exception, Resolver404)
+            return plain_refusal(self.status, _no_endpoint(request) if is_unknown else title.lower())
         if request.path_info.startswith(_OAUTH):
             return oauth_error(self.error_code, f"{title}.", status=self.status)
         message, next_step = str(self.message), str(self.next_step)
@@ -61,25 +64,25 @@ class _ErrorResponse:
 
 bad_request: Final = _ErrorResponse(
     400, "invalid_request", _("That request makes no sense"),
-    _("Your browser sent something that cannot be read."), _("Go back and try again."),
+    _("Your browser sent something we couldn't read."), _("Go back and try again."),
 )  # fmt: skip
 forbidden: Final = _ErrorResponse(
     403, "invalid_request", _("This is not allowed"),
-    _("You may not see this page."), _("Go back to where you came from."),
+    _("You don't have access to this page."), _("Go back to where you came from."),
 )  # fmt: skip
 csrf_failure: Final = _ErrorResponse(
     403, "invalid_request", _("This page was open for too long"),
-    _("For your safety the form was not sent."),
+    _("For your security, the form wasn't sent."),
     _("Go back, reload the page and try again. Your browser must accept cookies."),
 )  # fmt: skip
 not_found: Final = _ErrorResponse(
     404, "invalid_request", _("There is nothing here"),
-    _("The address may be mistyped, or what was here is gone."),
+    _("The address may be wrong, or the page has been removed."),
     _("Check the address, or go back to the application you came from."),
 )  # fmt: skip
 wrong_method: Final = _ErrorResponse(
     405, "invalid_request", _("That cannot be done here"),
-    _("The address is right, but what was asked of it is not possible."),
+    _("This page can't do what your browser asked for."),
     _("Go back to the application you came from."),
 )  # fmt: skip
 _too_large: Final = _ErrorResponse(
@@ -87,13 +90,18 @@ _too_large: Final = _ErrorResponse(
 )  # fmt: skip
 _failure: Final = _ErrorResponse(
     500, "server_error", _("Something went wrong on our side"),
-    _("It is not your fault, and nothing you did is lost."),
-    _("Try again. If it happens again, tell those who run this service the reference below."),
+    _("It's not your fault, and nothing is lost."),
+    _("Try again. If it happens again, contact the people who run this service, with the reference below."),
 )  # fmt: skip
 _database_unavailable: Final = _ErrorResponse(
     503, "temporarily_unavailable", _("We will be right back"),
-    _("The service cannot reach its database at this moment."), _("Wait a few seconds and try again."),
+    _("The service can't reach its database right now."), _("Wait a few seconds and try again."),
 )  # fmt: skip
+
+
+def _no_endpoint(request: HttpRequest) -> str:
+    """Return the message about a path below ``/api/`` that no route has."""
+    return f"No such endpoint: {request.method} {escape_uri_path(request.path_info)}"[:_LONGEST_MESSAGE]
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -149,8 +157,8 @@ def _render_overloaded(language: str | None) -> tuple[str, str]:
         response = error_page(
             HttpRequest(),
             passwords.Busy.status,
-            title=gettext("Many people are signing in at this moment"),
-            message=gettext("It is not your fault, and nothing you did is lost."),
+            title=gettext("Many people are signing in right now"),
+            message=gettext("It's not your fault, and nothing is lost."),
             next_step=gettext("Wait a few seconds and try again."),
         )
     finally:

@@ -16,9 +16,11 @@ class SecurityHeadersMiddleware:
     """Adds the headers to every response. A view can set attributes of its response to allow more.
 
     - ``form_targets``: other origins to which forms of the page may redirect
+    - ``only_form_target``: the only address to which forms of the page may be sent
     - ``frames``: whether the page may frame pages of this installation
     - ``framed``: whether pages of this installation may frame the page. Such a page is sandboxed: no script
       runs, and no form is sent
+    - ``sandboxed``: whether a response that is no page is sandboxed when a browser opens it
     - ``style_sheets``: the texts of inline style sheets, which the policy allows by their hashes
     - ``widget_sources``: the origins of the scripts, styles and frames of a CAPTCHA
     """
@@ -41,6 +43,11 @@ class SecurityHeadersMiddleware:
             response["Content-Length"] = str(len(response.content))
         for name, value in self._always.items():
             response[name] = value
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            # RFC 9111 section 3.2: its headers replace those of the stored response, which may be a page.
+            del response["Content-Security-Policy"]
+        elif getattr(response, "sandboxed", False):
+            response["Content-Security-Policy"] += "; sandbox"
         if response.get("Content-Type", "").startswith("text/html"):
             framed = getattr(response, "framed", False)
             response["Content-Security-Policy"] = _policy(response)
@@ -76,7 +83,7 @@ def _policy(response: HttpResponse) -> str:
             "img-src 'self' https: data:",
             "font-src 'self'",
             " ".join(("connect-src 'self'", *widget)),
-            " ".join(("form-action 'self' https:", *getattr(response, "form_targets", ()))),
+            " ".join(("form-action", *_get_form_sources(response))),
             "frame-ancestors 'self'" if framed else "frame-ancestors 'none'",
             "base-uri 'none'",
             "object-src 'none'",
@@ -84,6 +91,11 @@ def _policy(response: HttpResponse) -> str:
             *(["sandbox"] if framed else []),
         )
     )
+
+
+def _get_form_sources(response: HttpResponse) -> tuple[str, ...]:
+    only = getattr(response, "only_form_target", None)
+    return (only,) if only else ("'self'", "https:", *getattr(response, "form_targets", ()))
 
 
 def _hash(sheet: str) -> str:

@@ -53,6 +53,8 @@ RULES: Final = {
     rules.TEXT_MESSAGES.kind: ("text messages of the tenant", "LIMIT_TENANT_TEXT_MESSAGES"),
     rules.ADMINISTRATOR.kind: ("failures, at an address", "LOCK_PAIR_FAILURES"),
     rules.ADMINISTRATOR_FROM_ANYWHERE.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
+    rules.RECOVERIES.kind: ("links to administrators, of a network", "LIMIT_NETWORK_CODES"),
+    rules.RECOVERIES_FROM_ANYWHERE.kind: ("links to administrators, anywhere", "LIMIT_IDENTIFIER_CODES"),
     rules.SECOND_STEP.kind: ("wrong second steps, anywhere", "LOCK_PAIR_FAILURES"),
 }
 
@@ -60,6 +62,7 @@ _LOCKS: Final = (rules.PAIR, rules.IDENTIFIER)
 _CODE_SENDS_SIGNED_IN: Final = (rules.CODE_PAUSE, rules.CODES, rules.CODES_FROM_ANYWHERE)
 _CODE_SENDS: Final = (*_CODE_SENDS_SIGNED_IN, rules.CODES_KNOWN_BROWSER)
 _ADMINISTRATOR: Final = (rules.ADMINISTRATOR, rules.ADMINISTRATOR_FROM_ANYWHERE, rules.SECOND_STEP)
+_RECOVERIES: Final = (rules.RECOVERIES, rules.RECOVERIES_FROM_ANYWHERE)
 
 _PASSWORD: Final = Limited((rules.SIGN_INS,), (*_LOCKS, rules.KNOWN_BROWSER))
 _SEND: Final = Limited((rules.CODE_SENDS,), _CODE_SENDS, (rules.TEXT_MESSAGES,))
@@ -75,6 +78,7 @@ _STORES_REQUEST: Final = Limited(
 )
 _TOKEN_REQUEST: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILURES,))
 _ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), _ADMINISTRATOR)
+_ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*_ADMINISTRATOR, *_RECOVERIES))
 _CONFIRM_PASSWORD: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
 _SOCIAL: Final = Limited((rules.SIGN_INS,))
 
@@ -95,8 +99,8 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /readyz": _free("checks that the database responds"),
     "GET /metrics": _free("needs `METRICS_TOKEN`, and is off without it"),
     "GET /admin": _STATIC,
-    "GET /admin/*": _free("only the sign-in page is public"),
-    "POST /admin/*": _ADMIN_SIGN_IN,
+    "GET /admin/*": _free("only the pages to sign in are public"),
+    "POST /admin/*": _ADMIN_SITE,
     "GET /.well-known/openid-configuration": _STATIC,
     "GET /.well-known/oauth-authorization-server": _STATIC,
     "GET /.well-known/jwks.json": _READS,
@@ -108,8 +112,12 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /oidc/revoke": _TOKEN_REQUEST,
     "GET /oidc/userinfo": _TOKEN,
     "POST /oidc/userinfo": _TOKEN,
-    "GET /oidc/end-session": _free("ends the session of this browser, if there is one"),
-    "POST /oidc/end-session": _free("ends the session of this browser, if there is one"),
+    "GET /oidc/end-session": _free(
+        "ends the session of this browser or, if there is none, that of the ID token"
+    ),
+    "POST /oidc/end-session": _free(
+        "ends the session of this browser or, if there is none, that of the ID token"
+    ),
     "GET /api/interaction/sign-in-experience": _READS,
     "POST /api/interaction/sign-in": _PASSWORD,
     "POST /api/interaction/register": Limited((rules.REGISTRATIONS,)),
@@ -117,12 +125,23 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /api/interaction/verify-code": _ENTER_CODE,
     "POST /api/interaction/forgot-password": Limited((rules.SIGN_INS,), note="needs a verified code"),
     "POST /api/admin/sign-in": _ADMIN_SIGN_IN,
+    "GET /api/my-account/sessions": _SESSION,
+    "DELETE /api/my-account/sessions": _SESSION,
+    "DELETE /api/my-account/sessions/:session_pk": _SESSION,
+    "GET /api/my-account/grants": _SESSION,
+    "DELETE /api/my-account/grants": _SESSION,
+    "DELETE /api/my-account/grants/:grant_pk": _SESSION,
     "GET /api/admin/me": _free("needs an administrator's token"),
     "GET /api/openapi.json": _STATIC,
     "GET /api/docs": _STATIC,
     "GET /api/session/context": _TOKEN,
     "GET /": _free("redirects"),
     "GET /brand.css": _READS,
+    "GET /pictures/:digest": _READS,
+    "GET /.well-known/change-password": _free("redirects"),
+    "GET /.well-known/security.txt": _STATIC,
+    "GET /robots.txt": _STATIC,
+    "GET /favicon.ico": _free("redirects"),
     "GET /sign-in": _READS,
     "POST /sign-in": _PASSWORD,
     "GET /sign-in/code": _READS,
@@ -137,14 +156,18 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /forgot-password": _READS,
     "POST /forgot-password": _SEND_AND_ENTER_CODE,
     "GET /social/:connector_id": _SOCIAL,
+    "POST /social/:connector_id": _SOCIAL,
     "GET /social/callback": _free("needs an attempt that this browser started"),
     "GET /social/callback/:pk": _free("needs an attempt that this browser started"),
+    "POST /social/callback/:pk": _free("needs the state of an attempt to store a name; redirects"),
     "GET /select-account": _READS,
     "POST /select-account": _free("needs a session and a pending request"),
     "GET /consent": _READS,
     "POST /consent": _free("needs a session and a pending request"),
     "GET /continue": _READS,
     "POST /continue": _free("needs a session and a pending request"),
+    "GET /no-access": _READS,
+    "POST /no-access": _free("needs a session and a pending request"),
     "GET /account": _SESSION,
     "GET /account/profile": _SESSION,
     "POST /account/profile": _SESSION,
@@ -164,6 +187,10 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /account/phone/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/password": _SESSION,
     "POST /account/password": _CONFIRM_PASSWORD,
+    "GET /account/language": _SESSION,
+    "POST /account/language": _SESSION,
+    "GET /account/activity": _SESSION,
+    "POST /account/activity": _SESSION,
     "GET /account/browsers": _SESSION,
     "POST /account/browsers": _SESSION,
     "GET /account/applications": _SESSION,

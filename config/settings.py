@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from config import encryption_keys, env
+from config import encryption_keys, env, mail, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
@@ -37,15 +37,30 @@ TRACING = env.tracing("OTEL_EXPORTER_OTLP_ENDPOINT")
 ADMIN_USERNAME = env.text("ADMIN_USERNAME", "admin")
 ADMIN_PASSWORD = env.text("ADMIN_PASSWORD")
 ADMIN_TWO_STEP = env.choice("ADMIN_TWO_STEP", ("optional", "required"), "optional")
+ADMIN_OIDC = single_sign_on.read("ADMIN_OIDC_", development=DEVELOPMENT)
+ADMIN_OIDC_CLIENT = "interaction.connectors.administrator_provider"  # talks to the provider
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
 PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
 BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS")
+SECURITY_CONTACT = env.contact("SECURITY_CONTACT")
+RSA_KEY_BITS = int(env.choice("RSA_KEY_BITS", ("2048", "3072"), "2048"))  # of new signing keys
+
+# ── Mail to administrators ────────────────────────────────────────────────────────────
+# Users get mail by the connectors of their tenant.
+_MAIL = mail.read("ADMIN_MAIL_URL", "ADMIN_MAIL_FROM")
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port  # without a host, no mail is sent
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
+EMAIL_TIMEOUT = 10
+PASSWORD_RESET_TIMEOUT = 1_800  # seconds that a link to an administrator works; invitations work longer
+DEFAULT_FROM_EMAIL = _MAIL.sender
 
 # ── Apps, lowest layer first ──────────────────────────────────────────────────────────
 INSTALLED_APPS = [
     "audit",
+    "identity.submissions",
     "identity.tenants",
     "identity.limits",
     "identity.users",
@@ -54,6 +69,7 @@ INSTALLED_APPS = [
     "identity.roles",
     "identity.organizations",
     "oidc.keys",
+    "oidc.settings",
     "oidc.applications",
     "oidc.grants",
     "interaction.experience",
@@ -83,13 +99,36 @@ TENANT_PROVISIONERS = [
     "oidc.keys.services.provision",
     "interaction.experience.services.provision",
 ]
+# Tells if every serving node has a migration: see oidc.keys.services.
+ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
+# Creates the key of an algorithm: see identity.resources.services.
+ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+# Called with the changed settings of a tenant: see oidc.settings.services.
+OIDC_SETTINGS_EFFECTS = [
+    "oidc.settings.sessions.copy",
+    "oidc.applications.lifetimes.apply_settings",
+]
 # Expired rows, in the order in which they are purged: see identity.core.expiry.
 EXPIRING = [
+    "management.administrators.expiry.EXPIRING",
+    "identity.submissions.expiry.EXPIRING",
     "identity.limits.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
+    "oidc.applications.expiry.EXPIRING",
     "oidc.keys.expiry.EXPIRING",
+]
+# What is lost with a row, for the pages that ask for confirmation: see identity.core.impacts.
+IMPACTS = [
+    "identity.sessions.impacts.LOSSES",
+    "oidc.grants.impacts.LOSSES",
+    "identity.roles.impacts.LOSSES",
+    "identity.organizations.impacts.LOSSES",
+    "identity.resources.impacts.LOSSES",
+    "oidc.applications.impacts.LOSSES",
+    "interaction.social.impacts.LOSSES",
+    "management.administrators.impacts.LOSSES",
 ]
 # The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [
@@ -99,11 +138,21 @@ USER_DATA = [
     "oidc.grants.user_data.USER_DATA",
     "interaction.social.user_data.USER_DATA",
 ]
+# The functions that may refuse to delete a row of a model: see identity.core.deletion_rules.
+DELETION_RULES = {
+    "roles.Role": ["oidc.applications.access.check_role_deletion"],
+    "organizations.Organization": ["oidc.applications.access.check_organization_deletion"],
+}
+# Each creates made-up rows in the demo tenant: see management.seeding.demo_data.
+DEMO_DATA = ["interaction.connectors.demo_data.create"]
 # Sends notices to users: see identity.users.notices.
 NOTIFIER = "interaction.journeys.notices.send"
-AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"  # for audit.typed
+# For audit.typed.
+AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"
+AUDIT_SUBJECT = "identity.users.typed.find_subject"
 # The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
 ENCRYPTED_COLUMNS = [
+    "identity.submissions.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.keys.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.applications.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.grants.encrypted_columns.ENCRYPTED_COLUMNS",
@@ -121,7 +170,7 @@ APPEND_SLASH = False
 ALLOWED_HOSTS = ["*"]
 FORCE_SCRIPT_NAME = ""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-FILE_UPLOAD_HANDLERS: list[str] = []
+FILE_UPLOAD_HANDLERS = ["identity.http.uploads.SiteUploads"]
 MIDDLEWARE = [
     "audit.middleware.OriginMiddleware",
     "management.observability.tracing.TracingMiddleware",
@@ -134,11 +183,12 @@ MIDDLEWARE = [
     "config.body_limits.BodyLimitMiddleware",
     "interaction.pages.language.LanguageMiddleware",
     "identity.http.origin_check.OriginCheckMiddleware",
-    # For the console, below /admin only.
+    # For the operators' site, below /admin only.
     "management.site.middleware.SessionMiddleware",
     "management.site.middleware.AuthenticationMiddleware",
     "management.site.middleware.MessageMiddleware",
     "management.site.middleware.OperatorMiddleware",
+    "management.api.unknown_fields.UnknownFieldsMiddleware",
     "management.observability.refusals.RefusalMiddleware",
 ]
 _SECURE = BASE_URL.startswith("https:")
@@ -170,6 +220,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "interaction.pages.context.page",
             ],
+            "libraries": {"console": "identity.operator_kit.template_tags"},
         },
     },
 ]
@@ -188,6 +239,9 @@ LANGUAGES = [
     ("ja", "日本語"),
     ("de", "Deutsch"),
     ("es", "Español"),
+    ("fr", "Français"),
+    ("pt-br", "Português (Brasil)"),
+    ("ko", "한국어"),
     ("ar", "العربية"),
 ]
 LANGUAGE_COOKIE_NAME = "__Host-gatehouse-language" if _SECURE else "gatehouse-language"
@@ -253,7 +307,7 @@ HASHING_QUEUE = env.integer(
     most=THREADS - HASHING_CONCURRENCY - 1,
 )
 
-# ── The console ───────────────────────────────────────────────────────────────────────
+# ── The operators' site ──────────────────────────────────────────────────────────────
 AUTHENTICATION_BACKENDS = ["management.site.sign_in.SessionBackend"]
 LOGIN_URL = "admin:login"
 SESSION_ENGINE = "management.site.sessions"
@@ -305,10 +359,10 @@ ACCESS_TOKEN_SECONDS = 3600
 ID_TOKEN_SECONDS = 3600
 AUTHORIZATION_CODE_SECONDS = 60
 ADMINISTRATOR_TOKEN_SECONDS = env.integer("ADMINISTRATOR_TOKEN_SECONDS", 86_400, least=60)
-ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the console
+ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessions of the operators' site
 # How long after a sign-in an administrator need not enter the password again.
 ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 3_600, least=60)
-SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # sessions of the console last as long as tokens
+SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # as long as tokens
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
 REFRESH_TOKEN_IDLE_SECONDS = env.integer("REFRESH_TOKEN_IDLE_SECONDS", 14 * 24 * 3600, least=60)

@@ -19,24 +19,38 @@ from identity.organizations.viewsets import (
 from identity.resources.viewsets import ResourceViewSet, ScopeViewSet
 from identity.rest.viewsets import CrudViewSet
 from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRoles
+from identity.sessions.viewsets import UserSessions, UserSignOut
 from identity.tenants.viewsets import TenantsViewSet
-from identity.users.viewsets import UserViewSet
+from identity.users.viewsets import UserRows, UserViewSet
 from interaction.api import views as interaction
+from interaction.api.my_account import OwnGrants, OwnSessions
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
-from interaction.pages.views import brand, consent, forgot_password, register, sign_in, social
+from interaction.pages.views import (
+    brand,
+    consent,
+    forgot_password,
+    no_access,
+    pictures,
+    register,
+    sign_in,
+    social,
+    well_known,
+)
 from interaction.pages.views.account import (
+    activity,
     applications,
     browsers,
     contact,
     data,
+    language,
     linked,
     overview,
     password,
     profile,
 )
 from management.administrators import views as administrators
-from management.administrators.viewsets import AdministratorViewSet
+from management.administrators.viewsets import AdministratorViewSet, InvitationViewSet
 from management.api.permissions import IsSuperuser
 from management.members import viewsets as m2m
 from management.observability import views as observability
@@ -44,20 +58,24 @@ from management.openapi import views as openapi
 from management.site.site import entrance
 from oidc.applications.viewsets import (
     ApplicationRoles,
+    ApplicationSecrets,
     ApplicationViewSet,
     OrganizationApplicationRoles,
     OrganizationApplicationViewSet,
     RoleApplications,
 )
 from oidc.context.views import SessionContext
+from oidc.grants.viewsets import ApplicationGrants, UserGrants
 from oidc.keys.views import jwks
 from oidc.keys.viewsets import SigningKeyViewSet
 from oidc.provider.discovery import discovery
 from oidc.provider.views.authorize import authorize, resume
+from oidc.provider.views.claims_preview import ClaimsPreview
 from oidc.provider.views.end_session import end_session
 from oidc.provider.views.revoke import revoke
 from oidc.provider.views.token import token
 from oidc.provider.views.userinfo import userinfo
+from oidc.settings.viewsets import OidcSettingsView
 
 oidc = [
     path(".well-known/openid-configuration", discovery, name="discovery"),
@@ -84,16 +102,29 @@ def crud(prefix: str, viewset: type[CrudViewSet], name: str, **options: Any) -> 
     ]
 
 
+def owned(prefix: str, viewset: type[UserRows], item: str, name: str) -> list[URLPattern]:
+    """Return the two routes of what belongs to a user: the list, which DELETE ends, and an item."""
+    collection = viewset.as_view({"get": "list", "delete": "destroy_all"})
+    return [
+        path(prefix, collection, name=f"{name}-list"),
+        path(f"{prefix}/<str:{item}>", viewset.as_view({"delete": "destroy"}), name=name),
+    ]
+
+
 v1 = [
     *crud("users", UserViewSet, "user"),
     path("users/<str:pk>/password", UserViewSet.as_view({"patch": "password"}), name="user-password"),
     path("users/<str:pk>/suspend", UserViewSet.as_view({"patch": "suspend"}), name="user-suspend"),
+    path("users/<str:pk>/locks", UserViewSet.as_view({"delete": "locks"}), name="user-locks"),
     path("users/<str:pk>/roles", UserRoles.as_view(), name="user-roles"),
     path(
         "users/<str:pk>/organizations",
         UserOrganizations.as_view({"get": "list"}),
         name="user-organizations",
     ),
+    *owned("users/<str:pk>/sessions", UserSessions, "session_pk", "user-session"),
+    *owned("users/<str:pk>/grants", UserGrants, "grant_pk", "user-grant"),
+    path("users/<str:pk>/sign-out", UserSignOut.as_view({"post": "sign_out"}), name="user-sign-out"),
     *crud("roles", RoleViewSet, "role"),
     path("roles/<str:pk>/scopes", RoleScopes.as_view(), name="role-scopes"),
     path("roles/<str:pk>/users", RoleUsers.as_view(), name="role-users"),
@@ -163,6 +194,26 @@ v1 = [
         ApplicationViewSet.as_view({"post": "secret"}),
         name="application-secret",
     ),
+    path(
+        "applications/<str:pk>/secrets",
+        ApplicationSecrets.as_view({"get": "list", "post": "create"}),
+        name="application-secret-list",
+    ),
+    path(
+        "applications/<str:pk>/secrets/<str:secret_pk>",
+        ApplicationSecrets.as_view({"delete": "destroy"}),
+        name="application-one-secret",
+    ),
+    path(
+        "applications/<str:pk>/claims-preview",
+        ClaimsPreview.as_view(),
+        name="application-claims-preview",
+    ),
+    path(
+        "applications/<str:pk>/grants",
+        ApplicationGrants.as_view({"delete": "destroy_all"}),
+        name="application-grant-list",
+    ),
     path("applications/<str:pk>/roles", ApplicationRoles.as_view(), name="application-roles"),
     path("signing-keys", SigningKeyViewSet.as_view({"get": "list"}), name="signing-key-list"),
     path(
@@ -183,11 +234,24 @@ v1 = [
     *crud("connectors", ConnectorViewSet, "connector"),
     path("connectors/<str:pk>/test", ConnectorViewSet.as_view({"post": "test"}), name="connector-test"),
     path("connector-factories", ConnectorFactories.as_view(), name="connector-factories"),
+    path("oidc-settings", OidcSettingsView.as_view(), name="oidc-settings"),
     path("sign-in-experience", SignInExperienceView.as_view(), name="sign-in-experience"),
     path("logs", EntryViewSet.as_view({"get": "list"}), name="log-list"),
     path("logs/<str:pk>", EntryViewSet.as_view({"get": "retrieve"}), name="log"),
     *crud("tenants", TenantsViewSet, "tenant", permission_classes=(IsSuperuser,)),
     *crud("administrators", AdministratorViewSet, "administrator", permission_classes=(IsSuperuser,)),
+    path(
+        "administrator-invitations",
+        InvitationViewSet.as_view({"get": "list", "post": "create"}, permission_classes=(IsSuperuser,)),
+        name="administrator-invitation-list",
+    ),
+    path(
+        "administrator-invitations/<str:pk>",
+        InvitationViewSet.as_view(
+            {"get": "retrieve", "delete": "destroy"}, permission_classes=(IsSuperuser,)
+        ),
+        name="administrator-invitation",
+    ),
 ]
 
 third_parties = [
@@ -215,6 +279,8 @@ api: list[URLPattern | URLResolver] = [
     path("api/interaction/verification-code", interaction.SendCode.as_view(), name="verification-code"),
     path("api/interaction/verify-code", interaction.VerifyCode.as_view(), name="verify-code"),
     path("api/interaction/forgot-password", interaction.ForgotPassword.as_view(), name="forgot-password"),
+    *owned("api/my-account/sessions", OwnSessions, "session_pk", "my-session"),
+    *owned("api/my-account/grants", OwnGrants, "grant_pk", "my-grant"),
     path("api/admin/sign-in", administrators.SignIn.as_view(), name="admin-sign-in"),
     path("api/admin/me", administrators.Me.as_view(), name="admin-me"),
     path("api/session/context", SessionContext.as_view(), name="session-context"),
@@ -229,12 +295,13 @@ people = [
     path("sign-in/code", sign_in.code, name="sign-in-code"),
     path("register", register.register, name="register"),
     path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
-    path("social/callback", social.callback, name="social-callback-shared"),
+    path("social/callback", social.shared_callback, name="social-callback-shared"),
     path("social/callback/<uuid:pk>", social.callback, name="social-callback"),
     path("social/<path:connector_id>", social.start, name="social"),
     path("select-account", consent.select_account, name="select-account"),
     path("continue", consent.confirm, name="continue"),
     path("consent", consent.consent, name="consent"),
+    path("no-access", no_access.no_access, name="no-access"),
     path("account", overview.overview, name="account"),
     path("account/profile", profile.profile, name="account-profile"),
     path("account/username", profile.username, name="account-username"),
@@ -243,12 +310,19 @@ people = [
     path("account/phone", contact.phone, name="account-phone"),
     path("account/phone/code", contact.phone_code, name="account-phone-code"),
     path("account/password", password.password, name="account-password"),
+    path("account/language", language.language, name="account-language"),
+    path("account/activity", activity.activity, name="account-activity"),
     path("account/browsers", browsers.browsers, name="account-browsers"),
     path("account/applications", applications.applications, name="account-applications"),
     path("account/linked", linked.linked, name="account-linked"),
     path("account/data", data.export, name="account-data"),
     path("account/delete", data.delete, name="account-delete"),
+    path("pictures/<str:digest>", pictures.picture, name="picture"),
     path("brand.css", brand.brand, name="brand"),
+    path(".well-known/change-password", well_known.change_password, name="change-password"),
+    path(".well-known/security.txt", well_known.security_txt, name="security-txt"),
+    path("robots.txt", well_known.robots_txt, name="robots-txt"),
+    path("favicon.ico", well_known.favicon, name="favicon"),
     path("", overview.home, name="home"),
 ]
 

@@ -1,8 +1,9 @@
 """The WSGI application that gunicorn serves."""
 
 import os
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 import django
 from django.core.handlers.wsgi import WSGIHandler
@@ -10,9 +11,13 @@ from django.http import HttpRequest
 from django.urls import ResolverMatch, get_resolver
 
 from config import chunked_bodies
+from identity.http import uploads
 from identity.users import hashing_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# RFC 2046 section 5.1.1, without the space.
+_BOUNDARY: Final = re.compile(r"""\bboundary="?([A-Za-z0-9'()+_,./:=?-]{1,70})""", re.IGNORECASE)
 
 
 class Handler(WSGIHandler):
@@ -39,13 +44,22 @@ get_resolver().url_patterns  # noqa: B018 - loads all views before the fork, so 
 hashing_process.enable()
 
 
+def _get_content_type(environ: dict[str, Any]) -> str:
+    kind, _, parameters = str(environ.get("CONTENT_TYPE", "")).partition(";")
+    kind = kind.strip().lower()
+    if kind == "multipart/form-data" and environ.get("PATH_INFO", "").startswith(uploads.SITE):
+        boundary = _BOUNDARY.search(parameters)
+        return f"{kind}; boundary={boundary[1]}" if boundary else kind
+    return kind
+
+
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Serve a request without the parameters of its content type.
+    """Serve a request without the parameters of its content type, except the boundary of uploaded files.
 
     Only UTF-8 is supported. Django would use any ``charset`` that a client names, and fail if it is not a
     text encoding.
     """
-    environ["CONTENT_TYPE"] = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    environ["CONTENT_TYPE"] = _get_content_type(environ)
     if chunked_bodies.is_chunked(environ) and not chunked_bodies.read(environ):
         return chunked_bodies.refuse(start_response)
     response = _django(environ, start_response)

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import DateTimeField, Expression, ExpressionWrapper
-from django.db.models.functions import Now
+from django.db.models import DateTimeField, Expression, ExpressionWrapper, F, Func, Value
+from django.db.models.functions import Coalesce, Least, Now
 
 
 class DatabaseNow(Now):
@@ -14,6 +14,24 @@ class DatabaseNow(Now):
         """Write milliseconds with six digits, because ``.123`` would sort before ``.123000``."""
         template = "STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW')"
         return self.as_sql(compiler, connection, template=template, **context)
+
+
+class SecondsAgo(Func):
+    """The database's time, less a number of seconds that an expression computes."""
+
+    output_field = DateTimeField()
+    template = "(STATEMENT_TIMESTAMP() - (%(expressions)s) * INTERVAL '1 second')"  # PostgreSQL
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """Compile for SQLite, with six digits as in ``DatabaseNow``."""
+        seconds = "'-' || (%(expressions)s) || ' seconds'"
+        template = f"STRFTIME('%%%%Y-%%%%m-%%%%d %%%%H:%%%%M:%%%%f000', 'NOW', {seconds})"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+def limited(column: str, most: int) -> Least:
+    """Return the value of a column, or ``most`` if the column is null or larger."""
+    return Least(Coalesce(F(column), Value(most)), Value(most))
 
 
 def seconds_ahead(seconds: int) -> Expression:
