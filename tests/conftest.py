@@ -10,8 +10,9 @@ from django.db import connections
 from playwright.sync_api import Browser
 
 from identity.users import passwords
-from tests.support import budgets, cast, server
+from tests.support import budgets, cast, openid, second, server
 from tests.support import chromium as installed
+from tests.support.openid import OpenIDProvider
 from tests.support.screens import Screens
 
 
@@ -38,7 +39,22 @@ def address(database: None) -> Iterator[str]:
     """The server, run as in production."""
     with server.running() as address:
         yield address
-    assert budgets.exceeded() == []
+    exceeded = budgets.exceeded()
+    assert not exceeded, "\n".join(exceeded)
+
+
+@pytest.fixture(scope="session")
+def loopback_server(address: str) -> Iterator[str]:
+    """A second server, which may connect to loopback. Providers of sign-ins answer there."""
+    with second.running(DEBUG="true") as served:
+        yield served
+
+
+@pytest.fixture
+def provider() -> Iterator[OpenIDProvider]:
+    """A provider of sign-ins, for tenants of ``loopback_server``."""
+    with openid.provider() as made:
+        yield made
 
 
 @pytest.fixture
@@ -81,7 +97,7 @@ def chromium() -> Iterator[Browser]:
     if installed.find() is None:
         if os.environ.get("GATEHOUSE_REQUIRE_ALL") == "1":
             pytest.fail("there is no Chromium, and GATEHOUSE_REQUIRE_ALL=1 asks for one")
-        pytest.skip("there is no Chromium (Debian: apt install chromium)")
+        pytest.skip("there is no Chromium (Debian: apt install chromium-headless-shell)")
     with pytest.MonkeyPatch.context() as patch, installed.running() as browser:
         # Playwright keeps an event loop in this thread, of which Django's ORM is wary.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

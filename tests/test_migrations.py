@@ -125,6 +125,38 @@ def test_an_expand_migration_that_only_adds_passes(operations):
     assert found_in(*operations, kind="expand") == []
 
 
+ONE_NAME = models.UniqueConstraint(fields=["name"], condition=models.Q(code="a"), name="one")
+
+
+@pytest.mark.parametrize(
+    ("weaker", "passes"),
+    [
+        (models.UniqueConstraint(fields=["name", "price"], condition=models.Q(code="a"), name="x"), True),
+        (models.UniqueConstraint(fields=["name"], condition=models.Q(code="a", price=1), name="x"), True),
+        (models.UniqueConstraint(fields=["price"], condition=models.Q(code="a"), name="x"), False),
+        (models.UniqueConstraint(fields=["name", "price"], name="x"), False),
+        (models.UniqueConstraint(fields=["name"], condition=models.Q(code="b"), name="x"), False),
+        (models.UniqueConstraint(fields=["name"], condition=~models.Q(code="a"), name="x"), False),
+        (
+            models.UniqueConstraint(
+                fields=["name"], condition=models.Q(code="a") | models.Q(price=1), name="x"
+            ),
+            False,
+        ),
+        (models.CheckConstraint(condition=models.Q(code="a"), name="x"), False),
+    ],
+)
+def test_a_constraint_may_be_replaced_by_a_weaker_one(weaker, passes):
+    state = shop()
+    migrations.AddConstraint("good", ONE_NAME).state_forwards("shop", state)
+    name = ("shop", "0002_sample")
+    sample = made(
+        migrations.RemoveConstraint("good", "one"), migrations.AddConstraint("good", weaker), kind="expand"
+    )
+
+    assert (problems(name, sample, state, History({name: sample}, {BASE})) == []) is passes
+
+
 def test_what_is_interrupted_can_be_repeated():
     index, column = (
         AddIndexOnline("good", INDEX),

@@ -13,7 +13,11 @@ OTHERWISE = {
     "config.feed.api_key": "a member of a connector's configuration",
     "config.from_name": "a member of a connector's configuration",
     "config.password": "a member of a connector's configuration",
+    "config.host": "a member of a connector's configuration",
+    "config.port": "a member of a connector's configuration",
+    "config.from_email": "a member of a connector's configuration",
     "audit.Entry": "the label of a model",
+    "audit.entry": "the label of a page of the operators' site",
 }
 
 

@@ -15,9 +15,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from database.redis import shared_redis
+from oidc.applications import services as applications
 from tests.support import budgets, redis_server
 from tests.support.cast import PASSWORD, RelyingParty, World, query_of
-from tests.support.independent import bearer
+from tests.support.independent import bearer, header_of
 from tests.test_house import written_endpoints
 
 _NOT_COUNTED = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
@@ -145,6 +146,19 @@ class TestTokenEndpoint:
 
         assert (reads, writes) == (1, chained(2))
 
+    def test_decision_P4_an_algorithm_of_its_own_costs_a_refresh_no_statement(self, acme, inside, client):
+        with acme.active():
+            applications.change(client.application, {"id_token_signed_response_alg": "RS256"})
+        token = client.tokens_for(acme.user())["refresh_token"]
+        answer = inside.post(
+            "/oidc/token", refreshed(client, token)
+        ).json()  # both keys are loaded from now on
+
+        price = cost(lambda: inside.post("/oidc/token", refreshed(client, answer["refresh_token"])))
+
+        assert header_of(answer["id_token"])["alg"] == "RS256"
+        assert price == (1, chained(2))
+
     def test_a_retry_of_a_refresh_costs_at_most_six(self, acme, inside, client):
         token = client.tokens_for(acme.user())["refresh_token"]
         inside.post("/oidc/token", refreshed(client, token))
@@ -187,8 +201,8 @@ class TestReads:
         assert reads <= 1
         assert writes == 0
 
-    def test_discovery_costs_nothing_once_the_tenant_is_known(self, inside):
-        assert cost(lambda: inside.get("/.well-known/openid-configuration")) == (0, 0)
+    def test_decision_P2_discovery_costs_one_read_once_the_tenant_is_known(self, inside):
+        assert cost(lambda: inside.get("/.well-known/openid-configuration")) == (1, 0)
 
 
 class TestJourney:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "standards.md"
 DOCUMENTS = (
     *("OpenID Connect Core 1.0", "OpenID Connect Discovery 1.0", "OpenID Connect RP-Initiated Logout 1.0"),
+    "OAuth 2.0 Form Post Response Mode",
     *(
         "OAuth 2.1",
         "RFC 6750",

@@ -226,7 +226,7 @@ class TestEntries:
             user_id = str(user.pk)
             users.remove(user)
             application, _ = applications.register(name="App", type="Traditional", redirect_uris=[CALLBACK])
-            applications.change(application, {"redirect_uris": [CALLBACK]})
+            applications.change(application, {"redirect_uris": []})
             applications.rotate_secret(application)
             application_id = str(application.pk)
             applications.remove(application)
@@ -244,7 +244,7 @@ class TestEntries:
 
         assert written == [
             ("Tenant.Create", {"slug": acme.tenant.slug, "name": "Acme"}, None),
-            ("SigningKey.Rotate", {"kid": str(new.pk)}, None),
+            ("SigningKey.Rotate", {"kid": str(new.pk), "algorithm": "ES256"}, None),
             ("SigningKey.Delete", {"kid": str(old.pk)}, None),
             ("User.Create", {"id": user_id, "username": "alice"}, None),
             ("User.Update", {"id": user_id}, None),

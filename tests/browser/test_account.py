@@ -49,7 +49,7 @@ def sign_in(page: Page, world: World, user: User, password: str = PASSWORD) -> N
     page.goto(f"{world.address}/sign-in")
     page.get_by_label("Username, email or phone").fill(user.username)
     page.get_by_label("Password", exact=True).fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     shows(page, "Your account")
 
 
@@ -85,7 +85,7 @@ def account_pages(world: World, screens: Screens, **options: Any) -> Iterator[tu
     page.locator("[name=typed]").fill("somebody else")
     page.locator("[name=password]").fill("wrong")
     submit(page).click()
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.locator("[aria-invalid]").first).to_be_focused()
     yield "refused", page
     page.goto(f"{world.address}/account/email")
     page.locator("[name=identifier]").fill(codes.new_email())
@@ -118,14 +118,14 @@ class TestJourneys:
         here.get_by_label("New password", exact=True).fill(NEW)
         submit(here).click()
         expect(here).to_have_title(re.compile("^Error: Change your password"))
-        expect(here.get_by_role("alert")).to_be_focused()
-        expect(here.get_by_role("alert")).to_contain_text("That is not your password")
+        expect(here.get_by_label("Your password", exact=True)).to_be_focused()
+        expect(here.get_by_text("Wrong password.")).to_have_count(1)
         expect(here.get_by_label("New password", exact=True)).to_have_value("")
         here.get_by_label("Your password", exact=True).fill(PASSWORD)
         here.get_by_label("New password", exact=True).fill(NEW)
         here.keyboard.press("Enter")
 
-        expect(here.get_by_role("status").first).to_contain_text("Your new password is set")
+        expect(here.get_by_role("status").first).to_contain_text("Password saved")
         there.reload()
         shows(there, "Sign in to Acme")
         sign_in(there, acme, user, NEW)
@@ -141,12 +141,12 @@ class TestJourneys:
         for page in (here, there):
             sign_in(page, acme, user)
 
-        here.get_by_role("link", name="Signed-in browsers").click()
-        expect(here.get_by_text("This browser")).to_have_count(1)
+        here.get_by_role("link", name="Devices").click()
+        expect(here.get_by_text("This device")).to_have_count(1)
         here.get_by_role("button", name="Sign out Safari on iPhone").click()
 
-        expect(here.get_by_role("status")).to_have_text("It is signed out.")
-        expect(here.get_by_text("You are signed in nowhere else.")).to_be_visible()
+        expect(here.get_by_role("status")).to_have_text("Signed out.")
+        expect(here.get_by_text("You aren't signed in anywhere else.")).to_be_visible()
         there.reload()
         shows(there, "Sign in to Acme")
 
@@ -164,7 +164,7 @@ class TestJourneys:
         page.keyboard.type(codes.message_to(new)["code"])
         page.keyboard.press("Enter")
 
-        expect(page.get_by_role("status").first).to_have_text("Your email address is changed.")
+        expect(page.get_by_role("status").first).to_have_text("Email saved.")
         expect(page.get_by_text(new)).to_be_visible()
 
     def test_the_data_come_as_a_file(self, acme, screens, scripts):
@@ -186,7 +186,7 @@ class TestJourneys:
         page = screens.open(java_script_enabled=scripts)
         sign_in(page, open_world, user)
         page.goto(f"{open_world.address}/account/delete")
-        page.get_by_label("To go on, type").focus()
+        page.get_by_label("To confirm, type").focus()
 
         page.keyboard.type(user.username)
         page.keyboard.press("Tab")

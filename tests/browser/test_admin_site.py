@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.support.admin_pages import furnish
 from tests.support.cast import PASSWORD, World
@@ -37,7 +37,7 @@ def _steps(page: Page, acme: World) -> Iterator[str]:
     yield "sign in"
     page.get_by_label("Username").fill(administrator().username)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_label("Name or slug").fill(acme.tenant.slug)
     page.get_by_role("button", name="Search").click()
     yield "choose"
@@ -95,3 +95,70 @@ def test_axe_finds_nothing(screens: Screens, acme: World, look: str):
     ]
 
     assert "\n".join(found) == ""
+
+
+def _sign_in(page: Page, acme: World) -> None:
+    steps = walk(page, acme)
+    while next(steps) != "dashboard":
+        pass
+
+
+def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
+    page = screens.open(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    _sign_in(page, acme)
+    users = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Users")
+    expect(users).to_be_hidden()
+
+    page.locator("details.menu > summary").click()
+    users.click()
+
+    expect(page.get_by_role("heading", name="No users yet")).to_be_visible()
+    expect(page.get_by_role("button", name="Collapse")).to_be_hidden()
+
+
+def test_ctrl_k_finds_a_user_and_the_sidebar_can_be_collapsed(screens: Screens, acme: World):
+    acme.user("findme", name="Ada Lovelace")
+    page = screens.open(viewport={"width": 1280, "height": 800})
+    _sign_in(page, acme)
+
+    page.keyboard.press("Control+k")
+    page.keyboard.type("lovel")
+    page.locator(".found").get_by_role("link", name="Ada Lovelace").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Ada Lovelace", exact=True)).to_be_visible()
+    sidebar = page.locator("nav.side")
+    expect(sidebar).to_have_css("width", "232px")
+    page.get_by_role("button", name="Collapse").click()
+    expect(sidebar).to_have_css("width", "54px")
+    assert screens.complaints == []
+
+
+def test_the_preview_follows_the_form_and_the_picker_its_colour(screens: Screens, acme: World):
+    page = screens.open(viewport={"width": 1366, "height": 820})
+    _sign_in(page, acme)
+    page.locator("nav.side").get_by_role("link", name="Sign-in experience").click()
+    page.get_by_role("link", name="Branding", exact=True).click()
+    shown = page.frame_locator(".preview iframe:not(.loading)")
+    expect(shown.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    length = page.evaluate("history.length")
+    colour = page.get_by_label("Colour", exact=True)
+
+    colour.fill("#e91e6")
+    colour.fill("#e91e63")
+    expect(page.get_by_label("Choose: Colour", exact=True)).to_have_value("#e91e63")
+    expect(page.get_by_text("Text on it is black, contrast 4.8.")).to_be_visible()
+    button = shown.get_by_role("button", name="Sign in", exact=True)
+    expect(button).to_have_css("background-color", "rgb(233, 30, 99)")
+
+    page.get_by_label("Choose: Colour", exact=True).fill("#00695c")
+    expect(colour).to_have_value("#00695c")
+    expect(button).to_have_css("background-color", "rgb(0, 105, 92)")
+
+    page.get_by_role("button", name="Registration page").click()
+    button = shown.get_by_role("button", name="Create account", exact=True)
+    expect(button).to_have_css("background-color", "rgb(0, 105, 92)")
+    expect(page.get_by_role("button", name="Registration page")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("history.length") == length
+    assert screens.complaints == []

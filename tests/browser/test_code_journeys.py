@@ -38,8 +38,8 @@ def test_flow_2_signing_in_by_code(acme, screens, site, scripts):
     page = screens.open(java_script_enabled=scripts)
 
     start(page, client)
-    page.get_by_role("link", name="Sign in with a code").click()
-    page.wait_for_url("**/sign-in/code**")
+    page.get_by_role("button", name="Sign in with a code").click()
+    shows(page, "Get a code to sign in")
     type_address(page, address)
     type_code(page, address)
     page.wait_for_url(f"{site.callback}?**")
@@ -74,8 +74,8 @@ def test_flow_4_a_forgotten_password_and_back_to_the_application(acme, screens, 
     page = screens.open(java_script_enabled=scripts)
 
     start(page, client)
-    page.get_by_role("link", name="Forgot your password?").click()
-    shows(page, "Choose a new password")
+    page.get_by_role("button", name="Forgot your password?").click()
+    shows(page, "Reset your password")
     type_address(page, address)
     type_code(page, address)
     expect(page.get_by_label("New password", exact=True)).to_be_focused()
@@ -98,8 +98,8 @@ def test_the_back_button_and_a_second_try_do_no_harm(acme, screens, site, script
     page = screens.open(java_script_enabled=scripts)
 
     start(page, client)
-    page.get_by_role("link", name="Sign in with a code").click()
-    page.wait_for_url("**/sign-in/code**")
+    page.get_by_role("button", name="Sign in with a code").click()
+    shows(page, "Get a code to sign in")
     type_address(page, address)
     shows(page, "Enter the code")
     page.go_back()

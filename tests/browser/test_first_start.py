@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -147,24 +148,24 @@ def started(
 
 
 def _said(process: subprocess.Popen[bytes], log: Path, until: str) -> str:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         said = log.read_text()
         if until in said or process.poll() is not None:
             return said
         time.sleep(0.05)
-    raise AssertionError(f"nothing like {until!r} in a minute: {log.read_text()}")
+    raise AssertionError(f"nothing like {until!r} in three minutes: {log.read_text()}")
 
 
-def sign_in(page: Page, run: Started) -> None:
+def sign_in(page: Page, run: Started, name: str = "Alice Example") -> None:
     """Sign in to the demo application as the summary says."""
     page.goto(run.told("Open"))
     page.get_by_role("link", name="Sign in with Gatehouse").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in to Demo application")
     page.get_by_label("Username, email or phone").fill(run.told("Sign in as"))
     page.get_by_label("Password", exact=True).fill(run.told("Password"))
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Signed in as Alice Example")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Signed in as {name}")
 
 
 def keys_of(run: Started) -> dict[str, object]:
@@ -225,17 +226,29 @@ def look_around(page: Page, run: Started) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in to Demo application")
 
 
+@pytest.fixture(scope="module")
+def started_before(tmp_path_factory):
+    """Data of an installation that was started once: creating its tables is most of a first start."""
+    var = tmp_path_factory.mktemp("first") / "var"
+    with started(var, free_port(), free_port()) as run:
+        run.stop()
+    return var
+
+
+@pytest.fixture
+def var(started_before, tmp_path):
+    return shutil.copytree(started_before, tmp_path / "var")
+
+
 class TestCommand:
     """What needs no browser."""
 
-    def test_decision_R1_keeps_its_secrets_to_its_owner(self, tmp_path):
-        var = tmp_path / "var"
-
+    def test_decision_R1_keeps_its_secrets_to_its_owner(self, started_before, var):
         with started(var, free_port(), free_port()) as run:
             assert str(var / "admin-password") in run.told("Administrator")
             assert run.told("Data") == str(var / "gatehouse.sqlite3")
             for name in ("admin-password", "secret-key", "encryption-key", "demo.json"):
-                assert stat.S_IMODE((var / name).stat().st_mode) == 0o600
+                assert stat.S_IMODE((started_before / name).stat().st_mode) == 0o600
             signed = httpx.post(
                 f"{run.told('Issuer')}/api/admin/sign-in",
                 json={"username": "admin", "password": (var / "admin-password").read_text().strip()},
@@ -243,8 +256,8 @@ class TestCommand:
             assert signed.status_code == 200
 
     @pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
-    def test_a_closed_terminal_stops_all_of_it_too(self, tmp_path, with_signal):
-        with started(tmp_path / "var", free_port(), free_port()) as run:
+    def test_a_closed_terminal_stops_all_of_it_too(self, var, with_signal):
+        with started(var, free_port(), free_port()) as run:
             everyone = family(run.process.pid)
             assert len(everyone) >= 4
             with httpx.Client() as kept_open:
@@ -254,8 +267,8 @@ class TestCommand:
 
         assert all_gone(everyone)
 
-    def test_an_impatient_person_may_press_again(self, tmp_path):
-        with started(tmp_path / "var", free_port(), free_port()) as run:
+    def test_an_impatient_person_may_press_again(self, var):
+        with started(var, free_port(), free_port()) as run:
             everyone = family(run.process.pid)
             for _ in range(3):
                 run.process.send_signal(signal.SIGINT)
@@ -263,7 +276,7 @@ class TestCommand:
             assert run.process.wait(20) == 0
 
         assert all_gone(everyone)
-        assert "Traceback" not in (tmp_path / "var.log").read_text()
+        assert "Traceback" not in (var.parent / "var.log").read_text()
 
     def test_a_start_can_be_stopped_before_it_is_done(self, tmp_path):
         var = tmp_path / "var"
@@ -298,10 +311,22 @@ class TestCommand:
         assert "Exception ignored" in ended.stderr
         assert (ended.returncode, ended.stdout.strip()) == (0, "Stopping.")
 
-    def test_the_demo_can_be_left_out(self, tmp_path):
+    def test_the_demo_application_signs_in_at_the_demo_tenant(self, tmp_path, screens):
+        var, ports = tmp_path / "var", (free_port(), free_port())
+        told = []
+        for _ in range(2):
+            with started(var, *ports, "--demo-tenant") as run:
+                assert run.told("Issuer") == f"http://localhost:{ports[0]}/t/demo"
+                sign_in(screens.open(), run, "Emma Nakamura")
+                told.append((run.told("Sign in as"), run.told("Password")))
+
+        assert told[0] == told[1]
+        assert (var / "demo-tenant.json").stat().st_mode & 0o777 == 0o600
+
+    def test_the_demo_can_be_left_out(self, var):
         demo_port = free_port()
 
-        with started(tmp_path / "var", free_port(), demo_port, "--without-demo") as run:
+        with started(var, free_port(), demo_port, "--without-demo") as run:
             assert "Sign in as" not in run.said
             assert httpx.get(f"{run.told('Issuer')}/sign-in").status_code == 200
             with socket.socket() as probe:
@@ -321,8 +346,8 @@ class TestCommand:
         assert "Traceback" not in run.said
         assert (tmp_path / "var" / "gatehouse.sqlite3").stat().st_size == 0
 
-    def test_all_of_it_stops_when_one_part_ends_by_itself(self, tmp_path):
-        with started(tmp_path / "var", free_port(), free_port()) as run:
+    def test_all_of_it_stops_when_one_part_ends_by_itself(self, var):
+        with started(var, free_port(), free_port()) as run:
             everyone = family(run.process.pid)
             children = [pid for pid in everyone if os.getpgid(pid) == pid]
             os.kill(children[0], signal.SIGKILL)

@@ -1,6 +1,6 @@
 """An operator's day (docs/operators-day.md) in a real browser.
 
-With ``GATEHOUSE_PICTURES=1`` it takes the pictures of that page anew, into ``docs/images/admin``.
+With ``GATEHOUSE_PICTURES=1`` it writes the pictures of that page to ``docs/images/admin``.
 """
 
 import os
@@ -25,7 +25,7 @@ from tests.support.cast import PASSWORD, World
 from tests.support.screens import Screens
 
 pytestmark = pytest.mark.skipif(
-    os.environ.get("TEST_ENGINE") == "postgres", reason="a page looks the same on every engine"
+    os.environ.get("TEST_ENGINE") == "postgres", reason="pages are the same on every engine"
 )
 
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "images" / "admin"
@@ -39,7 +39,7 @@ SMTP = {
 
 @dataclass
 class Day:
-    """The browser of an operator, and where the pictures go."""
+    """The browser of an operator, which takes the pictures."""
 
     page: Page
     root: str
@@ -66,9 +66,9 @@ class Day:
 
 @pytest.fixture
 def books(address: str) -> World:
-    """A tenant with people, organizations and a month behind it."""
+    """A tenant with users, organizations and the events of a month."""
     slug = f"books-{secrets.token_hex(2)}"
-    seeding.prepare(seeding.Amounts(1, 60, 6, 700), slug=slug, confirmed=True)
+    seeding.prepare(seeding.Amounts(1, 60, 6, 700), slug=slug, choices=seeding.Choices(confirmed=True))
     with tenancy.using(tenancy.EVERYWHERE):
         tenant = Tenant.objects.get(slug=slug)
         tenants.change(tenant, {"name": "Acme Books"})
@@ -82,7 +82,7 @@ def books(address: str) -> World:
     return world
 
 
-def test_an_operator_s_day(screens: Screens, books: World, address: str):
+def test_an_operators_day(screens: Screens, books: World, address: str):
     other = cast.new_world("Cafes")
     with tenancy.using(tenancy.DEFAULT):
         olga = administrators.create(
@@ -96,12 +96,12 @@ def test_an_operator_s_day(screens: Screens, books: World, address: str):
 
     _sign_in_with_two_steps(day, olga.username)
     _choose_a_tenant(day)
-    _find_out_why(day, books, ben)
-    _suspend_somebody_and_end_sessions(day, ben)
+    _look_up_a_failed_sign_in(day, books, ben)
+    _suspend_a_user_and_end_sessions(day, ben)
     _rotate_a_key(day)
-    _mend_a_connector(day)
-    _change_the_sign_in_page(day)
-    _take_the_log_along(day)
+    _edit_and_test_a_connector(day)
+    _preview_and_save_the_sign_in_page(day)
+    _export_the_log(day)
 
 
 def _sign_in_with_two_steps(day: Day, username: str) -> None:
@@ -114,6 +114,7 @@ def _sign_in_with_two_steps(day: Day, username: str) -> None:
     page.get_by_label("Code").fill(authenticator.code(key))
     day.press("Set up two-step sign-in")
     expect(page.locator(".codes li")).to_have_count(10)
+    page.locator(".account > summary").click()
     day.press("Sign out")
     day.see("You are signed out.")
     _type_the_password(day, username)
@@ -137,7 +138,7 @@ def _choose_a_tenant(day: Day) -> None:
     day.picture("dashboard")
 
 
-def _find_out_why(day: Day, books: World, ben: User) -> None:
+def _look_up_a_failed_sign_in(day: Day, books: World, ben: User) -> None:
     answer = books.browser().sign_in(ben, "not his password")
     day.open("why/")
     day.page.get_by_label("Reference").fill(answer.headers["X-Request-Id"])
@@ -152,10 +153,10 @@ def _find_out_why(day: Day, books: World, ben: User) -> None:
     day.picture("a-user")
 
 
-def _suspend_somebody_and_end_sessions(day: Day, ben: User) -> None:
+def _suspend_a_user_and_end_sessions(day: Day, ben: User) -> None:
     day.follow("Suspend user")
     day.see("Ends every session and refresh token at once")
-    day.press("Suspend user")
+    day.press(f"Suspend {ben.display_name}")
     day.see("The user is suspended")
     day.open("users/user/")
     for box in day.page.locator("#result_list input.action-select").all()[:4]:
@@ -173,13 +174,14 @@ def _rotate_a_key(day: Day) -> None:
     day.follow("Prepare next key")
     day.press("Prepare next key")
     day.see("becomes active at the next rotation")
+    day.open("keys/signingkey/")
     day.follow("Rotate signing keys")
     day.press("Rotate signing keys")
     day.see("is now active")
     day.picture("signing-keys")
 
 
-def _mend_a_connector(day: Day) -> None:
+def _edit_and_test_a_connector(day: Day) -> None:
     day.open("connectors/connector/")
     day.follow("smtp")
     day.follow("Edit connector")
@@ -189,31 +191,32 @@ def _mend_a_connector(day: Day) -> None:
     day.see("The configuration is changed")
     day.follow("Test connector")
     day.page.get_by_label("To").fill("olga@acme.example")
-    day.press("Test connector")
+    day.press("Test SMTP")
     day.see("the connector's test failed")
     day.picture("a-connector-s-test")
 
 
-def _change_the_sign_in_page(day: Day) -> None:
+def _preview_and_save_the_sign_in_page(day: Day) -> None:
     day.open("experience/signinexperience/")
-    day.follow("Edit the look")
+    day.follow("Branding")
     day.page.get_by_label("Colour", exact=True).fill("#0b6b53")
-    day.page.get_by_label("Colour on a dark background").fill("#5fd0ae")
+    day.page.get_by_label("Colour on a dark background", exact=True).fill("#5fd0ae")
     day.press("Preview")
-    drawn = day.page.frame_locator("iframe")
+    drawn = day.page.frame_locator("iframe:not(.loading)")
     button = drawn.get_by_role("button", name="Sign in", exact=True)
     expect(button).to_have_css("background-color", "rgb(11, 107, 83)")
     day.page.get_by_label("Dark", exact=True).check()
     expect(button).to_have_css("background-color", "rgb(95, 208, 174)")
     day.page.get_by_label("Light", exact=True).check()
-    day.page.locator(".preview").scroll_into_view_if_needed()
+    day.page.set_viewport_size({"width": 1100, "height": 820})  # the whole preview, below the bar
     day.picture("sign-in-page-preview", of=".preview")
+    day.page.set_viewport_size({"width": 1100, "height": 620})
     day.press("Save changes")
     day.see("The sign-in experience is changed")
     expect(button).to_have_css("background-color", "rgb(11, 107, 83)")
 
 
-def _take_the_log_along(day: Day) -> None:
+def _export_the_log(day: Day) -> None:
     day.open("audit/entry/?result=failed&when=hour")
     day.picture("audit-log")
     with day.page.expect_download() as taken:

@@ -17,11 +17,12 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a browser stands. At the suite there is no page to look at."""
+    """Where a browser stands. At the suite there is no page to look at, but a form may have been posted."""
 
     address: str
     status: int = 0
     page: str = ""
+    posted: dict[str, str] | None = None
 
     @property
     def heading(self) -> str:
@@ -110,13 +111,20 @@ class Scripted(Agent):
     def _followed(self, answer: httpx.Response) -> Stop:
         for _ in range(10):
             if not answer.has_redirect_location:
-                return Stop(str(answer.url), answer.status_code, answer.text)
+                return self._submitted(answer)
             # Byte for byte as it was sent: what is read of it is compared with what went out.
             location = answer.headers["Location"]
             if location.startswith(f"{self.suite}/"):
                 return Stop(location)
             answer = self.http.get(answer.url.join(location))
         raise Failure(f"the redirects do not end: {answer.url}")
+
+    def _submitted(self, answer: httpx.Response) -> Stop:
+        """Submit a form that leads to the suite, as the page's script does; stay at any other page."""
+        for form in forms(answer):
+            if form.action.startswith(f"{self.suite}/") and form.method == "post":
+                return Stop(form.action, posted=form.fields)
+        return Stop(str(answer.url), answer.status_code, answer.text)
 
 
 @dataclass
@@ -155,7 +163,9 @@ class Window(Agent):
 
     def click(self, stop: Stop, selector: str, typed: dict[str, str]) -> Stop | None:
         for name, value in typed.items():
-            self.page.locator(f"[name='{name}']").fill(value)
+            field = self.page.locator(f"[name='{name}']")
+            if field.is_editable():  # keys change nothing in a field that is read-only
+                field.fill(value)
         button = self.page.locator(selector)
         if not button.count():
             return None

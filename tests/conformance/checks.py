@@ -111,7 +111,7 @@ def id_token(  # noqa: PLR0913 - what it is held to
 
 
 def half_hash(text: str) -> str:
-    """The left half of the hash that goes with ES256 (OpenID Connect Core 3.1.3.6)."""
+    """The left half of the hash that goes with ES256 and RS256 (OpenID Connect Core 3.1.3.6)."""
     digest = hashlib.sha256(text.encode("ascii")).digest()
     return base64.urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()
 

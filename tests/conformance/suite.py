@@ -62,6 +62,7 @@ class Suite:
     verdict: Verdict
     agent: Agent
     http: httpx.Client
+    response_mode: str | None = None
     clock: Clock = field(default_factory=Clock)
     discovery: dict[str, Any] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +104,7 @@ class Suite:
             "state": new_state(),
             "nonce": secrets.token_urlsafe(32),
             "response_type": "code",
+            "response_mode": self.response_mode,
         }
         return {name: value for name, value in (usual | changes).items() if value is not None}
 
@@ -118,7 +120,9 @@ class Suite:
         address, _, query = stop.address.partition("?")
         self.verdict.must(address == self.callback, f"the browser is at {stop.address}: {stop.heading}")
         self.verdict.must("#" not in query, "the answer is in the fragment")
-        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True)
+        is_posted = request.get("response_mode") == "form_post"
+        self.verdict.must((stop.posted is not None) == is_posted, "the answer came in another response mode")
+        pairs = list((stop.posted or {}).items()) if is_posted else parse_qsl(query, True, True)
         said = dict(pairs)
         self.verdict.must(len(said) == len(pairs), f"a parameter came twice: {query}")
         self.verdict.must(said.get("state") == request.get("state"), f"state is {said.get('state')}")

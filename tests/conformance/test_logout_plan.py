@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.conformance.agents import Stop
 from tests.conformance.suite import Login, Suite, new_state
@@ -128,10 +128,10 @@ def test_oidcc_rp_initiated_logout_bad_id_token_hint(suite: Suite) -> None:
     login = suite.login()
     header = jwt.get_unverified_header(login.hint)
     claims = login.claims | {"iat": int(time.time())}
-    foreign = ec.generate_private_key(ec.SECP256R1())
+    foreign = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
     stop, _ = sign_out(
-        suite, login, id_token_hint=jwt.encode(claims, foreign, algorithm="ES256", headers=header)
+        suite, login, id_token_hint=jwt.encode(claims, foreign, algorithm="RS256", headers=header)
     )
 
     stayed(suite, stop)

@@ -11,7 +11,8 @@ from tests.conformance.verdict import Result, Verdict
 
 FOLDER = Path(__file__).parent
 SIZES = {
-    "oidcc-basic-certification-test-plan": 38,
+    sheet.BASIC: 38,
+    sheet.FORM_POST: 38,
     "oidcc-config-certification-test-plan": 1,
     "oidcc-rp-initiated-logout-certification-test-plan": 11,
 }
@@ -29,7 +30,7 @@ def modules_with_a_test() -> list[str]:
 
 
 def test_every_module_has_a_row_and_every_row_that_is_run_a_test():
-    run = [row.module for row in sheet.rows() if row.result != Result.NOT_RUN]
+    run = [row.module for row in sheet.rows() if row.result != Result.NOT_RUN and row.plan != sheet.FORM_POST]
 
     assert sorted(modules_with_a_test()) == sorted(run)
 
@@ -38,7 +39,7 @@ def test_the_plans_are_whole_and_name_each_module_once():
     rows = sheet.rows()
 
     assert Counter(row.plan for row in rows) == SIZES
-    assert max(Counter(row.module for row in rows).values()) == 1
+    assert max(Counter((row.plan, row.module) for row in rows).values()) == 1
 
 
 def test_whatever_is_less_than_passed_has_a_reason():
@@ -53,7 +54,10 @@ def test_whatever_is_less_than_passed_has_a_reason():
         ("oidcc-server", Verdict("oidcc-server", failures=["something"])),
         ("oidcc-scope-email", Verdict("oidcc-scope-email")),
         ("oidcc-scope-email", Verdict("oidcc-scope-email", warnings=["for another reason"])),
-        ("oidcc-discovery-endpoint-verification", Verdict("oidcc-discovery-endpoint-verification")),
+        (
+            "oidcc-discovery-endpoint-verification",
+            Verdict("oidcc-discovery-endpoint-verification", failures=["RS256 is not among ES256"]),
+        ),
     ],
 )
 def test_a_result_that_is_worse_or_better_or_has_another_reason_is_no_match(module, found):

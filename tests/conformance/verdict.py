@@ -28,6 +28,7 @@ class Verdict:
     """Gathers what a module finds."""
 
     module: str
+    plan: str = ""  # of several plans that have this module
     failures: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     pictures: list[str] = field(default_factory=list)

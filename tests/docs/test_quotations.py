@@ -14,10 +14,6 @@ QUOTATIONS = {
 }
 
 
-def test_pages_for_frameworks_quote():
-    assert sum(page.startswith("docs/how-to/") for page in QUOTATIONS) > 10
-
-
 @pytest.mark.parametrize("page", QUOTATIONS)
 def test_quotes_what_is_there(page):
     for source, link, code in QUOTATIONS[page]:

@@ -129,7 +129,7 @@ def _numbers_alike(value: Any) -> Any:
 
 
 def jwt_header(data: bytes) -> None:
-    """A token that is taken apart names ES256, a key and a type, and says what another parser reads."""
+    """A parsed token names an algorithm, a key and a type, and says what another parser reads."""
     for token in (f"{jws.encode(data)}.{jws.encode(b'{}')}.{jws.encode(bytes(64))}", data.decode("latin-1")):
         try:
             parsed = jws.parse(token)
@@ -137,7 +137,8 @@ def jwt_header(data: bytes) -> None:
             continue
         first, second, third = token.split(".")
         header = json.loads(jws.decode(first))
-        assert (header["alg"], header["kid"], header["typ"]) == ("ES256", parsed.kid, parsed.typ)
+        assert (header["alg"], header["kid"], header["typ"]) == (parsed.alg, parsed.kid, parsed.typ)
+        assert parsed.alg in {"ES256", "RS256", "PS256", "EdDSA"}
         assert "crit" not in header
         assert parsed.claims == json.loads(jws.decode(second))
         assert jws.encode(parsed.signature) == third

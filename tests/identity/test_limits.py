@@ -1,6 +1,7 @@
 """What is counted, in the database and in Redis alike."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,9 +10,10 @@ from django.db import transaction
 from redis import Redis
 
 from database.redis import shared_redis
+from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.models import Counter
-from identity.limits.rules import Limit, Lock
+from identity.limits.rules import Hit, Limit, Lock
 from tests.support import redis_server
 from tests.support.cast import World
 from tests.support.redis_server import RedisServer
@@ -28,6 +30,15 @@ class Wrong(Exception):
 class Locked(Wrong):
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
+
+
+def test_the_names_of_all_limits_fit_into_their_column():
+    named = [rule.kind for rule in vars(rules).values() if isinstance(rule, Limit | Lock)]
+    most = Counter._meta.get_field("kind").max_length
+
+    assert len(named) > 20
+    assert most is not None
+    assert [kind for kind in named if len(kind) > most] == []  # which SQLite would not say
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +63,7 @@ def store(request: pytest.FixtureRequest, settings: Any, acme: World) -> Iterato
 
 def guess(*, right: bool = False, who: str = "ada", at: str = "192.0.2.1") -> None:
     tries = (PAIR, f"{who} {at}"), (IDENTIFIER, who)
-    with limits.login_attempt(*tries, failure=Wrong, locked=Locked):
+    with limits.login_attempt(*tries, failure=Wrong, locked=Locked, group=who):
         if not right:
             raise Wrong
 
@@ -78,7 +89,7 @@ def let_pass(store: str, url: str) -> None:
         )
         return
     with Redis.from_url(url) as redis:
-        for key in redis.scan_iter("gatehouse:test:limits:*"):
+        for key in redis.scan_iter("gatehouse:test:limits:*", _type="hash"):
             redis.hdel(key, "until")
 
 
@@ -138,6 +149,54 @@ def test_a_right_one_clears_the_first_lock_and_counts_on_no_other(store):
     for number in range(2, 6):
         fail(1, at=f"192.0.2.{number}")
     seconds_locked(at="192.0.2.99")
+
+
+def test_the_locks_of_a_group_are_read_without_their_keys(store):
+    fail(at="192.0.2.1")
+    fail(at="192.0.2.2")
+    seconds_locked(at="192.0.2.1")
+    fail(who="bob")
+
+    locks = limits.get_locks(["ada", "nobody"])
+
+    assert {lock.key_hash for lock in locks} == {
+        Hit(PAIR, f"ada {address}").key_hash for address in ("192.0.2.1", "192.0.2.2")
+    }
+    assert all(50 <= lock.resets_in <= 61 for lock in locks)
+    assert limits.get_locks(["nobody"]) == []
+
+
+def test_clearing_a_group_ends_its_locks_and_forgets_its_failures(store):
+    fail(at="192.0.2.1")
+    for number in range(2, 6):
+        fail(1, at=f"192.0.2.{number}")
+    fail(who="bob")
+
+    for _ in range(2):  # the second time there is nothing left to clear
+        limits.clear_locks(["ada", "nobody"])
+
+    assert limits.get_locks(["ada"]) == []
+    fail(2, at="192.0.2.1")
+    fail(1, at="192.0.2.9")
+    seconds_locked(who="bob")
+
+
+def test_clearing_and_guessing_at_once_wait_in_no_circle(store, acme):
+    def one(index: int) -> None:
+        with acme.active():
+            for _ in range(rounds(10)):
+                if index % 2:
+                    with transaction.atomic():
+                        limits.clear_locks(["ada"])
+                    continue
+                with suppress(Wrong):
+                    guess(at=f"192.0.2.{index}")
+
+    at_once(8, one)
+
+    with transaction.atomic():
+        limits.clear_locks(["ada"])
+    fail(1)  # whichever call was the last, failures count again
 
 
 def test_what_ends_otherwise_never_counted(store):

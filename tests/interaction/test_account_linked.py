@@ -1,6 +1,5 @@
 """/account/linked: accounts elsewhere, linked and unlinked by the person they belong to."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import httpx
@@ -14,32 +13,18 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers.base import Profile
 from interaction.social import services as identities
 from interaction.social.models import SocialIdentity
-from tests.support import openid, second, social
+from tests.support import social
 from tests.support.cast import Browser, World, signed_in
 from tests.support.forms import form
-from tests.support.openid import OpenIDProvider
 
 PAGE = "/account/linked"
 
 pytestmark = pytest.mark.usefixtures("development")
 
 
-@pytest.fixture(scope="module")
-def server(address) -> Iterator[str]:
-    """A server that may talk to loopback."""
-    with second.running(DEBUG="true") as served:
-        yield served
-
-
 @pytest.fixture
-def acme(acme: World, server: str) -> World:
-    return acme.at(server)
-
-
-@pytest.fixture
-def provider() -> Iterator[OpenIDProvider]:
-    with openid.provider() as made:
-        yield made
+def acme(acme: World, loopback_server: str) -> World:
+    return acme.at(loopback_server)
 
 
 def connect(world: World, config: dict[str, str]) -> Connector:
@@ -65,7 +50,7 @@ def send(browser: Browser, **pressed: str) -> httpx.Response:
 def test_an_account_is_linked_by_going_there_and_back(acme, provider):
     connect(acme, provider.config)
     browser, user = signed_in(acme)
-    assert "No account is linked" in browser.get(PAGE).text
+    assert "No connected accounts" in browser.get("/account").text
 
     away = send(browser, link="oidc")
     home = social.back(browser, provider.approve(social.note_redirect_uri(away.headers["Location"])))
@@ -74,7 +59,7 @@ def test_an_account_is_linked_by_going_there_and_back(acme, provider):
     assert home.headers["Location"] == f"/t/{acme.tenant.slug}/account"
     with acme.active():
         assert SocialIdentity.objects.get().user_id == user.pk
-    assert "1 account" in browser.get("/account").text
+    assert "1 connected account" in browser.get("/account").text
     assert "OpenID Connect" in browser.get(PAGE).text
 
 
@@ -108,7 +93,7 @@ def test_lists_and_unlinks(acme, provider):
 
     assert "Elsewhere &lt;&amp;&gt;" in page.text
     assert "ada@example.com" in page.text
-    assert "It is unlinked" in browser.get(answer.headers["Location"]).text
+    assert "Disconnected." in browser.get(answer.headers["Location"]).text
     assert linked(acme) == 0
 
 

@@ -129,7 +129,7 @@ def test_the_page_loads_the_widget_and_says_that_it_needs_javascript(asking, ver
     for directive in ("script-src 'self' https://", "frame-src https://"):
         assert directive in policy
     assert refused.status_code == 400
-    assert "Confirm that you are a person" in refused.text
+    assert "Confirm that you&#x27;re a person" in refused.text
     assert taken.status_code == 303
 
 

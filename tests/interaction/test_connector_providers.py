@@ -16,26 +16,8 @@ from interaction.connectors.messages import Message, new_test_email, new_test_sm
 from interaction.connectors.outbound import addresses
 from interaction.connectors.providers import aliyun, google, microsoft, registry
 from tests.support import providers
+from tests.support.connectors import check, create, send
 from tests.support.providers import answer
-
-
-def create(world: Any, connector_id: str, type: str, **config: Any) -> Any:  # noqa: A002
-    with world.active():
-        return services.create(connector_id=connector_id, type=type, config=config)
-
-
-def send(connector_id: str, message: Message, **config: Any) -> None:
-    provider: Any = registry.find(connector_id)
-    provider.send(configs.with_defaults(provider, configs.validate(provider, config)), message)
-
-
-def check(connector_id: str, **config: Any) -> None:
-    provider: Any = registry.find(connector_id)
-    provider.test(
-        configs.with_defaults(provider, configs.validate(provider, config)),
-        "https://us.example/social/callback/1",
-    )
-
 
 # ── Email ───────────────────────────────────────────────────────────────────────────────────────────────────
 

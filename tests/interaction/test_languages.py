@@ -28,7 +28,7 @@ class TestChoice:
     def test_ui_locales_come_before_the_cookie_and_the_browser(self, acme):
         browser = acme.browser()
         browser.get("/sign-in?ui_locales=ja")
-        sent = browser.authorize(acme.application(), ui_locales="fr-CA de en").headers["Location"]
+        sent = browser.authorize(acme.application(), ui_locales="it-CH de en").headers["Location"]
 
         page = browser.get(sent, headers={"Accept-Language": "es"})
 
@@ -46,6 +46,10 @@ class TestChoice:
         [
             ("es-MX,es;q=0.9", "es"),
             ("zh-CN", "zh-Hans"),
+            ("fr-CA", "fr"),
+            ("pt-BR", "pt-BR"),
+            ("pt-PT", "pt-BR"),
+            ("ko-KR", "ko"),
             ("zh-Hans-SG", "zh-Hans"),
             ("de;q=0.5, ar", "ar"),
             ("tlh", "en"),

@@ -221,7 +221,7 @@ class TestPair:
 
         assert answer.status_code == 401
         waits(answer, _MINUTE)
-        assert "Wait a while" in answer.text
+        assert "Too many attempts. Try again in " in answer.text
 
     def test_a_code_still_lets_the_owner_in(self, world):
         codes.reachable(world)

@@ -1,7 +1,6 @@
 """Where providers send browsers back to: an address of each connector's own."""
 
 import tomllib
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +12,7 @@ from identity.core.errors import Invalid
 from interaction.connectors import callbacks, checks
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
-from tests.support import openid, second, social
+from tests.support import openid, social
 from tests.support.cast import World
 from tests.support.management import superuser
 from tests.support.openid import OpenIDProvider
@@ -21,22 +20,9 @@ from tests.support.openid import OpenIDProvider
 pytestmark = pytest.mark.usefixtures("development")
 
 
-@pytest.fixture(scope="module")
-def server(address: str) -> Iterator[str]:
-    """A server that may talk to loopback."""
-    with second.running(DEBUG="true") as served:
-        yield served
-
-
 @pytest.fixture
-def acme(acme: World, server: str) -> World:
-    return acme.at(server)
-
-
-@pytest.fixture
-def provider() -> Iterator[OpenIDProvider]:
-    with openid.provider() as made:
-        yield made
+def acme(acme: World, loopback_server: str) -> World:
+    return acme.at(loopback_server)
 
 
 def landed(world: World, provider: OpenIDProvider, to: str) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interaction.connectors import configs, relying_party
+from interaction.connectors import configs, provider_keys, relying_party
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import google, microsoft, registry
 from interaction.connectors.providers.base import Profile
@@ -24,7 +24,7 @@ DIRECTORY = "72f988bf-86f1-41af-91ab-2d7cd011db47"
 def forgetful():
     """Nothing is remembered of the provider of another test."""
     relying_party._endpoints.cache_clear()
-    relying_party._fetch_keys.cache_clear()
+    provider_keys._fetch_keys.cache_clear()
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """What real relying parties need: a server behind TLS, and a person of a tenant there."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from django.conf import settings
 
 from tests.support import cast, tls
+from tests.support.management import Caller, result_of, superuser
 from tests.support.relying_parties import Person
 from tests.support.tls import Secured
 
@@ -26,7 +28,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def refusals() -> dict[str, str]:
-    """What clients said that were not told ES256."""
+    """The errors of clients that expect another algorithm."""
     return {}
 
 
@@ -46,3 +48,20 @@ def ada(acme: cast.World, secured: Secured) -> Iterator[Person]:
     person = Person(acme, secured, acme.user("ada", name="Ada", email="ada@example.com"))
     yield person
     person.browser.http.close()
+
+
+@pytest.fixture
+def admin(acme: cast.World, address: str) -> Caller:
+    """An administrator of the tenant, at the server of the run."""
+    return superuser(acme.at(settings.BASE_URL))
+
+
+@pytest.fixture
+def sign_with(admin: Caller) -> Callable[[cast.RelyingParty, str], None]:
+    """Choose the algorithm of an application's ID tokens; the empty text is the tenant's default."""
+
+    def choose(client: cast.RelyingParty, algorithm: str) -> None:
+        metadata = {"id_token_signed_response_alg": algorithm}
+        result_of(admin.patch(f"/applications/{client.application.pk}", oidc_client_metadata=metadata))
+
+    return choose

@@ -81,10 +81,12 @@ def origin():
     return new_origin()
 
 
-def test_signs_people_in_and_tells_the_application_who_they_are(ada, secured, origin):
+@pytest.mark.parametrize("algorithm", ["ES256", "RS256"])
+def test_signs_people_in_and_tells_the_application_who_they_are(ada, secured, sign_with, origin, algorithm):
     client = ada.world.application(
         redirect_uris=[f"{origin}/callback"], post_logout_redirect_uris=[f"{origin}/signed-out"]
     )
+    sign_with(client, algorithm)
     with apache(client, secured, origin):
         seen = ada.enter(ada.open(f"{origin}/page"))
         assert seen.text == "page", seen.text

@@ -19,9 +19,11 @@ def registered(world, client, origin):
 
 
 @pytest.mark.parametrize("client", clients.BROWSED, ids=lambda client: client.title)
-def test_signs_people_in_and_out(ada, secured, client):
+def test_signs_people_in_and_out(ada, secured, sign_with, client):
     origin = new_origin()
-    with running(client.program, registered(ada.world, client, origin), secured, origin):
+    application = registered(ada.world, client, origin)
+    sign_with(application, client.algorithm)
+    with running(client.program, application, secured, origin):
         signs_in(ada, client, origin)
         if "userinfo" not in client.lacks:
             asks_for_claims(ada, client, origin)
@@ -41,7 +43,7 @@ def test_signs_people_in_and_out(ada, secured, client):
         ("social-auth-app-django", '<pre class="exception_value">(.*?)</pre>'),
     ],
 )
-def test_a_client_that_was_not_told_ES256_refuses_everybody(ada, secured, refusals, name, said):
+def test_a_client_without_its_setting_for_ES256_refuses_every_sign_in(ada, secured, refusals, name, said):
     origin, client = new_origin(), clients.named(name)
     with running(client.program, registered(ada.world, client, origin), secured, origin, leave_out="ES256"):
         page = ada.enter(ada.open(f"{origin}/login"))
@@ -49,6 +51,35 @@ def test_a_client_that_was_not_told_ES256_refuses_everybody(ada, secured, refusa
     assert str(page.url).startswith(f"{origin}{client.callback}?")
     assert page.is_error
     refusals[name] = html.unescape(re.findall(said, page.text)[0])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openid-client",
+        "oauth4webapi",
+        "@auth/core",
+        "Authlib",
+        "express-openid-connect",
+        "social-auth-app-django",
+    ],
+)
+def test_with_RS256_needs_no_line_about_algorithms(ada, secured, sign_with, name):
+    origin, client = new_origin(), clients.named(name)
+    application = registered(ada.world, client, origin)
+    sign_with(application, "RS256")
+    with running(client.program, application, secured, origin, leave_out="ES256"):
+        signs_in(ada, client, origin)
+
+
+def test_next_auth_refuses_ES256(ada, secured, refusals):
+    origin, client = new_origin(), clients.named("next-auth")
+    with running(client.program, registered(ada.world, client, origin), secured, origin):
+        page = ada.enter(ada.open(f"{origin}/login"))
+        assert "error=OAuthCallback" in str(page.url)
+        assert "sub" not in shown(ada.open(f"{origin}/"))
+    log = secured.authority.with_name(f"{client.program}.log").read_text()
+    refusals["next-auth"] = re.findall(r"unexpected JWT alg received, expected \w+, got: \w+", log)[0]
 
 
 def signs_in(person, client, origin):

@@ -39,7 +39,7 @@ def signs_in(page, person, origin):
     page.evaluate("void manager.signinRedirect()")
     page.get_by_label("Username, email or phone").fill(person.user.username)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(f"{origin}/")
     CLIENT.done.append("login")
     # Asked for as soon as somebody is back, from the other origin.

@@ -88,7 +88,7 @@ class TestOperations:
 
     def test_a_tenant_is_told_how_long_to_keep_its_log(self, acme, operator):
         refused = operate(
-            operator, "tenants/tenant", acme.tenant, "change", name="Acme", audit_retention_days="5"
+            operator, "tenants/tenant", acme.tenant, "change", name="Acme", audit_retention_days="0"
         )
         operate(operator, "tenants/tenant", acme.tenant, "change", name="Acme 2", audit_retention_days="90")
         shown = operator.get(f"/admin/tenants/tenant/{acme.tenant.pk}/change/").text
@@ -150,18 +150,18 @@ class TestOperations:
         path = f"/admin/applications/application/{client.application.pk}/do/secret/"
         page = f"{acme.tenant.pk} {path}"
         session_key = operator.http.cookies[settings.SESSION_COOKIE_NAME]
-        node_of_0_1_2: Any = SimpleNamespace(session=SessionStore(session_key), user=operator.who)
+        node_of_0_2_0: Any = SimpleNamespace(session=SessionStore(session_key), user=operator.who)
         content = {"text": "The old secret has stopped working.", "secrets": {"Client secret": "new-secret"}}
-        shown_once.store(node_of_0_1_2, page, content)
-        node_of_0_1_2.session.save()
+        shown_once._store_in_session(node_of_0_2_0, page, content)
+        node_of_0_2_0.session.save()
 
-        shown = operator.get(path)
+        shown = operator.get(path, follow_redirects=True)
         operate(operator, "applications/application", client.application, "secret")
 
         assert shown.status_code == 200
         assert "new-secret" in shown.text
-        node_of_0_1_2.session = SessionStore(session_key)
-        assert shown_once.pop(node_of_0_1_2, page).keys() == content.keys()
+        node_of_0_2_0.session = SessionStore(session_key)
+        assert shown_once._pop_from_session(node_of_0_2_0, page).keys() >= content.keys()
 
     def test_an_application_is_registered_by_the_rules_of_its_type(self, acme, operator):
         path = "applications/application"

@@ -113,14 +113,14 @@ class TestThePage:
 
         drawn = draw(operator, acme, "look", "registration", **LOOK)
 
-        assert "New accounts are not offered here" in drawn.text
+        assert "t create an account here" in drawn.text
         assert "https://acme.example/logo.svg" in drawn.text
 
     def test_for_the_code_is_that_of_the_first_step_that_asks_for_one(self, acme, operator, mail):
         signing_in = draw(operator, acme, "ways", "code", email_code="on")
         forgotten = draw(operator, acme, "ways", "code", email_password="on")
 
-        assert "ana@example.com" in main_of(signing_in)
+        assert "a•••@example.com" in main_of(signing_in)
         assert f'action="/t/{acme.tenant.slug}/sign-in/code"' in signing_in.text
         assert f'action="/t/{acme.tenant.slug}/forgot-password"' in forgotten.text
 
@@ -221,6 +221,40 @@ class TestWho:
         assert operator.get(f"{form_of(acme, 'accounts')}preview/sign-in/").status_code == 404
         assert operator.get(f"{form_of(acme, 'nothing')}preview/sign-in/").status_code == 404
         assert operator.http.post(f"{look}preview/sign-in/").status_code == 403  # no token of the form
+
+
+class TestTabs:
+    def test_lead_from_the_overview_to_each_form(self, acme, operator):
+        overview = operator.get(f"/admin/experience/signinexperience/{row_of(acme).pk}/change/").text
+        form = operator.get(form_of(acme, "look")).text
+
+        for page, current in ((overview, "Overview"), (form, "Branding")):
+            (nav,) = re.findall(r'<nav class="tabs".*?</nav>', page)
+            assert re.findall(r">([^<]+)</a>", nav) == [
+                *("Overview", "Branding", "Methods", "Sign-up", "Passwords", "Account", "Messages")
+            ]
+            assert re.findall(r'aria-current="page">([^<]+)<', nav) == [current]
+        assert f'href="{form_of(acme, "passwords")}">Edit<' in overview
+
+    def test_stay_open_after_saving(self, acme, operator):
+        saved = operator.submit(form_of(acme, "look"), **LOOK, dark_primary_color="#ff9")
+
+        assert saved.headers["Location"] == form_of(acme, "look")
+        assert "The sign-in experience is changed." in operator.get(form_of(acme, "look")).text
+        overview = operator.get(f"/admin/experience/signinexperience/{row_of(acme).pk}/change/").text
+        assert 'fill="#ff0066"' in overview
+        assert "black text on it, contrast 20.0" in overview
+        assert 'src="https://acme.example/logo.svg"' in overview
+        assert "style=" not in overview
+
+    def test_are_not_there_for_who_may_only_read(self, acme):
+        auditor = operators.at(acme, administrator(role="auditor", is_superuser=True))
+
+        overview = auditor.get(f"/admin/experience/signinexperience/{row_of(acme).pk}/change/").text
+
+        assert "Minimum length" in overview
+        assert 'class="tabs"' not in overview
+        assert ">Edit<" not in overview
 
 
 def test_nothing_is_written(acme, operator, mail):

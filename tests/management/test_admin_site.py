@@ -16,7 +16,7 @@ from identity.tenants.models import Tenant
 from identity.users.models import User
 from interaction.connectors.models import Connector
 from interaction.verification.models import OutgoingMessage
-from management.administrators.models import Administrator
+from management.administrators.models import Administrator, Invitation
 from oidc.keys.models import SigningKey
 from tests.support import cast, operators
 from tests.support.admin_pages import LISTS, SECRET, first_of, furnish
@@ -43,7 +43,9 @@ class TestTenants:
         operator = Operator(administrator(tenants=[acme.tenant.slug]))
         operator.sign_in()
 
-        assert acme.tenant.name in operator.get("/admin/").text
+        shown = operator.get("/admin/").text
+        assert acme.tenant.name in shown
+        assert f'href="/t/{acme.tenant.slug}/api/docs"' in shown
 
     def test_only_managed_ones_can_be_chosen(self, acme, rival):
         other = cast.new_world("Third")
@@ -78,7 +80,7 @@ class TestTenants:
         furnish(rival)
 
         for kind in pages():
-            if kind.model in {Tenant, Administrator}:  # which belong to no tenant
+            if kind.model in {Tenant, Administrator, Invitation}:  # which belong to no tenant
                 continue
             row = first_of(kind, rival)
             assert operator.get(address_of(kind, row.pk, "change")).status_code == 404
@@ -163,17 +165,15 @@ class TestPages:
 
 
 class TestAudit:
-    def test_is_narrowed_by_key_result_and_user(self, acme, operator):
+    def test_is_narrowed_by_key_and_result(self, acme, operator):
         user = acme.user("ada")
         acme.browser().sign_in(user)
         acme.browser().sign_in(user, "wrong")
 
         failed = operator.get("/admin/audit/entry/?key=SignIn.Password&result=failed").text
-        of_user = operator.get(f"/admin/audit/entry/?user_id={user.pk}").text
 
         assert failed.count('class="field-key"') == 1
-        assert "invalid_credentials" in failed
-        assert of_user.count('class="field-key"') == 1
+        assert "the password is wrong" in failed
 
     def test_a_reference_explains_a_refusal_in_whatever_tenant_it_was(self, acme, rival, operator):
         answer = acme.browser().sign_in(acme.user("ada"), "wrong")
@@ -184,7 +184,7 @@ class TestAudit:
         limited = operators.at(rival, administrator(tenants=[rival.tenant.slug]))
         unseen = limited.get("/admin/why/", params={"reference": reference}).text
 
-        sentence = "Sign-in with a password failed: the identifier or the password is wrong."
+        sentence = "Sign-in with a password failed: the password is wrong."
         assert sentence in told
         assert "Switch to this tenant" not in told
         assert sentence in elsewhere
@@ -246,7 +246,7 @@ class TestDashboard:
 
         shown = operator.get("/admin/").text
 
-        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)</strong>", shown))
+        numbers = dict(re.findall(r"<span>([^<]+)</span> <strong>(\d+)(?: a day)?</strong>", shown))
         assert numbers == {
             "Sign-ins": "1",
             "Failed sign-ins": "1",

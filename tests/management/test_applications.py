@@ -6,6 +6,19 @@ import pytest
 from tests.support.management import management_role, refusal_of, result_of
 
 CALLBACK = "https://rp.example/cb"
+# The members of an application whose further settings nobody changed.
+OPEN: dict[str, object] = {
+    "custom_claims": [],
+    "id_token_signed_response_alg": "",
+    "userinfo_signed_response_alg": "",
+    "allowed_role_ids": [],
+    "allowed_organization_ids": [],
+    "refresh_token_idle_seconds": None,
+    "refresh_token_absolute_seconds": None,
+    "default_max_age": None,
+    **dict.fromkeys(("client_uri", "logo_uri", "policy_uri", "tos_uri", "initiate_login_uri"), ""),
+    "contacts": [],
+}
 
 
 @pytest.fixture
@@ -62,6 +75,7 @@ class TestCreate:
             "grant_types": grants,
             "post_logout_redirect_uris": [],
             "require_pkce": kind in {"SPA", "Native"},
+            **OPEN,
         }
 
     @pytest.mark.parametrize(
@@ -110,6 +124,7 @@ class TestChange:
             "grant_types": ["authorization_code", "refresh_token"],
             "post_logout_redirect_uris": ["https://rp.example/"],
             "require_pkce": False,
+            **OPEN,
         }
 
     @pytest.mark.parametrize("field", ["client_id", "client_secret", "tenant_id", "id"])

@@ -70,7 +70,7 @@ class Door:
         """The message of an answer, which must be a refusal with one of these codes."""
         assert answer.status_code in codes, f"{self.route}: {answer.status_code} {answer.text[:500]}"
         envelope = answer.json()
-        assert set(envelope) == {"code", "message", "result"}
+        management.check_members(envelope)
         assert envelope["code"] == answer.status_code
         assert envelope["result"] == (None if self.route.group == "members" else "")
         assert envelope["message"]
@@ -122,12 +122,15 @@ NO_OBJECT: Final = [
 ]
 
 
+WITH_OPTIONAL_BODY: Final = {"/connectors/:pk/test", "/applications/:pk/secrets"}
+
+
 def test_decision_H10_only_one_json_object_is_taken(door):
     before = door.rows()
 
     for body in NO_OBJECT:
         door.refusal(door.send(body), 400)
-    if door.route.method != "PATCH" and door.route.path != "/connectors/:pk/test":
+    if door.route.method != "PATCH" and door.route.path not in WITH_OPTIONAL_BODY:
         door.refusal(door.send(NOTHING), 400)  # the others need not be told anything
 
     assert changed(before, door.rows()) == {}
@@ -255,6 +258,26 @@ def test_decision_H2_a_value_of_the_wrong_kind_is_400_names_the_field_and_change
     assert changed(before, door.rows()) == {}
 
 
+def spoilt(value: Any, at: str = "") -> tuple[Any, set[str]]:
+    """A body whose every value is of the wrong kind, and the paths of its fields."""
+    if isinstance(value, dict) and value and at.rpartition(".")[2] not in FREE:
+        parts = {name: spoilt(part, f"{at}.{name}" if at else name) for name, part in value.items()}
+        return {name: part for name, (part, _) in parts.items()}, set().union(*(p for _, p in parts.values()))
+    return ("wrong" if isinstance(value, bool | int | dict | list) or value is None else 7), {at}
+
+
+def test_every_wrong_field_is_named_at_once(door):
+    before = door.rows()
+    body, paths = spoilt(door.good)
+
+    answer = door.send(json.dumps(body).encode())
+
+    errors = management.check_members(answer.json())
+    assert door.refusal(answer, 400)
+    assert {error["field"] for error in errors} == paths
+    assert changed(before, door.rows()) == {}
+
+
 def test_decision_H10_every_text_is_bounded_and_free_of_control_characters(door):
     before = door.rows()
 
@@ -368,8 +391,11 @@ def made_twice(door: Door, body: dict[str, Any], times: int) -> list[httpx.Respo
     return at_once(times, lambda _: door.send(content))
 
 
+# The first two create nothing. An application has at most five secrets: see ``test_application_secrets``.
 CREATIONS: Final = [
-    route for route in writes() if route.method == "POST" and not route.path.endswith("/test")
+    route
+    for route in writes()
+    if route.method == "POST" and not route.path.endswith(("/test", "/claims-preview", "/secrets"))
 ]
 # What may be made twice: it is known by its id alone, or the second is the first.
 REPEATABLE: Final = {

@@ -58,26 +58,36 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "channel": one_of("Email", "Sms", "Social", "Captcha"),
     "key": one_of("active", "next", "previous"),
     "ES256": one_of("ES256"),
+    "groups": one_of("roles", "organizations", "organization_roles"),
     "ok": one_of("ok"),
+    "null": lambda value: value is None,
 }
 DATED: Final = "created_at:time updated_at:time"
 NAMED: Final = "id:id name:text description:text"
 KEY: Final = (
-    "id:id status:key algorithm:ES256 created_at:time + published_at:time activated_at:time? retired_at:time?"
+    "id:id status:key algorithm:ES256 is_default:bool created_at:time + published_at:time "
+    "activated_at:time? retired_at:time?"
 )
 MADE: Final = "name:text description:text type:application client_id:text"
+INVITATION: Final = (
+    "id:id email:text is_superuser:bool role:text tenants:list invited_by:text is_mailed:bool "
+    f"expires_at:time {DATED}"
+)
 THINGS: Final = {
     "user": "id:id username:text name:text email:text phone:text avatar:text? is_suspended:bool "
     f"last_sign_in_at:time? {DATED} + custom_data:object login_count:int "
+    "given_name:text family_name:text profile:object "
     "email_verified:bool phone_verified:bool",
     "suspension": "id:id username:text is_suspended:bool updated_at:time",
     "user's organization": f"{NAMED} member_count:int created_at:time",
+    "session": "id:id application_id:null created_at:time last_used_at:time ip:text user_agent:text",
+    "grant": "id:id application_id:id created_at:time last_used_at:time ip:text user_agent:text",
     "role": f"{NAMED} type:user|machine {DATED}",
     "role's scope": f"{NAMED} resource_id:id resource_name:text",
     "role's user": "id:id username:text name:text email:text avatar:text?",
     "role's application": f"id:id {MADE}",
     "resource": f"id:id name:text indicator:text access_token_ttl:int {DATED} "
-    "+ is_default:bool scope_count:int",
+    "+ is_default:bool access_token_signing_alg:text claims:list custom_claims:list scope_count:int",
     "scope": f"{NAMED} resource_id:id created_at:time",
     "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text",
     "member": "id:id username:text name:text email:text avatar:text? joined_at:time + is_admin:bool",
@@ -88,13 +98,21 @@ THINGS: Final = {
     "application": f"id:id {MADE} oidc_client_metadata:object {DATED} + is_third_party:bool",
     "new application": f"id:id {MADE} client_secret:text oidc_client_metadata:object {DATED} "
     "+ is_third_party:bool",
+    "explained claims": "id_token:object userinfo:object access_token:object omitted:list",
     "secret": "client_id:text client_secret:text",
+    "secret in a list": "id:id name:text created_at:time expires_at:time?",
+    "new secret": "id:id name:text client_secret:text created_at:time expires_at:time?",
     "connector": f"id:id connector_id:text type:channel enabled:bool config:object {DATED} "
     "+ has_own_callback:bool redirect_uri:text",
     "test": "result:ok message:text",
     "factory": "connector_id:text type:channel name:text config_schema:list",
     "signing key": KEY,
     "signing key in detail": f"{KEY} last_token_expires_at:time? safe_to_delete_at:time?",
+    "oidc settings": "default_signing_alg:ES256 acr_aliases:list groups_claim:groups introspection:bool "
+    "device_flow:bool token_exchange:bool impersonation:bool plain_oauth:bool "
+    "client_id_metadata_documents:object dynamic_registration:object high_security:bool "
+    "require_pushed_authorization_requests:bool session_idle_seconds:int? session_absolute_seconds:int? "
+    "refresh_token_idle_seconds:int? refresh_token_absolute_seconds:int? keep_signed_in:bool",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
     "social_sign_in:object message_templates:list",
@@ -103,16 +121,26 @@ THINGS: Final = {
     "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",
     "administrator": f"id:int username:text email:text phone:text {DATED} "
     "+ is_superuser:bool role:text tenants:list",
+    "invitation": INVITATION,
+    "new invitation": f"{INVITATION} link:text?",
     "m2m member": "id:id username:text? primary_phone:text? primary_email:text? name:text? is_admin:bool "
     "joined_at:time created_at:time",
     "m2m role": f"{NAMED} type:user|machine created_at:time",
 }
 NESTED: Final = {
-    "oidc_client_metadata": {"redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce"},
-    "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color"},
+    "oidc_client_metadata": {
+        *("redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce"),
+        *("allowed_role_ids", "allowed_organization_ids", "custom_claims"),
+        *("id_token_signed_response_alg", "userinfo_signed_response_alg"),
+        *("refresh_token_idle_seconds", "refresh_token_absolute_seconds", "default_max_age"),
+        *("client_uri", "logo_uri", "policy_uri", "tos_uri", "contacts", "initiate_login_uri"),
+    },
+    "client_id_metadata_documents": {"enabled", "hosts"},
+    "dynamic_registration": {"mode", "allowed_scopes", "redirect_hosts", "default_days"},
+    "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color", "layout"},
     "sign_in": {"methods"},
     "sign_up": {"identifiers", "password", "verify"},
-    "account": {"username_change", "deletion", "non_ascii_email_names", "sms_countries"},
+    "account": {"username_change", "deletion", "non_ascii_email_names", "sms_countries", "profile_fields"},
     "social_sign_in": {
         "automatic_account_linking",
         "create_users",
@@ -148,8 +176,16 @@ ANSWERS: Final = dict(
         *crud("/users", "user"),
         ("PATCH /users/:pk/password", NOTHING),
         ("PATCH /users/:pk/suspend", "suspension"),
+        ("DELETE /users/:pk/locks", NOTHING),
         *assignment("/users/:pk/roles", "role"),
         ("GET /users/:pk/organizations", "page of user's organization"),
+        ("GET /users/:pk/sessions", "page of session"),
+        ("DELETE /users/:pk/sessions", NOTHING),
+        ("DELETE /users/:pk/sessions/:session_pk", NOTHING),
+        ("GET /users/:pk/grants", "page of grant"),
+        ("DELETE /users/:pk/grants", NOTHING),
+        ("DELETE /users/:pk/grants/:grant_pk", NOTHING),
+        ("POST /users/:pk/sign-out", NOTHING),
         *crud("/roles", "role"),
         *assignment("/roles/:pk/scopes", "role's scope"),
         *assignment("/roles/:pk/users", "role's user"),
@@ -175,7 +211,12 @@ ANSWERS: Final = dict(
         ("POST /organization-permissions", "permission template"),
         ("DELETE /organization-permissions/:pk", NOTHING),
         *crud("/applications", "application", "new application"),
+        ("POST /applications/:pk/claims-preview", "explained claims"),
         ("POST /applications/:pk/secret", "secret"),
+        ("GET /applications/:pk/secrets", "all secret in a list"),
+        ("POST /applications/:pk/secrets", "new secret"),
+        ("DELETE /applications/:pk/secrets/:secret_pk", NOTHING),
+        ("DELETE /applications/:pk/grants", NOTHING),
         *assignment("/applications/:pk/roles", "role"),
         *crud("/connectors", "connector"),
         ("POST /connectors/:pk/test", "test"),
@@ -185,12 +226,18 @@ ANSWERS: Final = dict(
         ("POST /signing-keys/rotate", "signing key"),
         ("GET /signing-keys/:pk", "signing key in detail"),
         ("DELETE /signing-keys/:pk", NOTHING),
+        ("GET /oidc-settings", "oidc settings"),
+        ("PATCH /oidc-settings", "oidc settings"),
         ("GET /sign-in-experience", "experience"),
         ("PATCH /sign-in-experience", "experience"),
         ("GET /logs", "page of log entry"),
         ("GET /logs/:pk", "log entry"),
         *crud("/tenants", "tenant"),
         *crud("/administrators", "administrator"),
+        ("GET /administrator-invitations", "page of invitation"),
+        ("POST /administrator-invitations", "new invitation"),
+        ("GET /administrator-invitations/:pk", "invitation"),
+        ("DELETE /administrator-invitations/:pk", NOTHING),
         (f"GET {_M2M}", "page of m2m member"),
         (f"POST {_M2M}", "m2m member"),
         (f"DELETE {_M2M}/:user_pk", NOTHING),

@@ -139,6 +139,8 @@ def crowded(address: str) -> World:
                     key="Rare.Thing" if number % 500 == 0 else f"Some.Thing{number % 5}",
                     user_id=person if number % 1000 == 0 else secrets.token_hex(16),
                     application_id=f"application {number % 200}",
+                    identifier_key=f"{number % 3000}" if number % 3 else None,
+                    payload={"id": secrets.token_hex(16)} if number % 4 == 0 else {},
                     ip="",
                     user_agent="",
                     request_id="",
@@ -177,6 +179,9 @@ QUERIES: Final = [
     ("/logs", {"application_id": "application 7"}),
     ("/logs", {"application_id": "application 7", "key": "Some.Thing2"}),
     ("/logs", {"user_id": "of somebody"}),
+    ("/logs", {"who": "person01234"}),
+    ("/logs", {"who": "nobody"}),
+    ("/logs", {"who": "01a1fc8a-cc5f-7278-9dc4-aeb7d6906a41"}),
     ("/logs", {"start_time": ago(MANY // 2), "end_time": ago(MANY // 2 - 200)}),
 ]
 

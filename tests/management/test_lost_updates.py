@@ -215,10 +215,11 @@ class TestIfMatch:
 class TestTwoAtOnce:
     def test_with_one_tag_one_wins(self, estate, admin):
         path = f"/organizations/{estate['organizations']}"
-        for _ in range(5):
+        for turn in range(5):
             caller = admin.saying(if_match=admin.get(path).headers["ETag"])
+            names = [f"{turn} by {number}" for number in range(4)]
 
-            answers = at_once([lambda n=n, c=caller: c.patch(path, name=f"by {n}") for n in range(4)])
+            answers = at_once([lambda name=name, c=caller: c.patch(path, name=name) for name in names])
 
             assert codes(answers) == [200, 412, 412, 412]
             winner = next(answer for answer in answers if answer.status_code == 200)

@@ -29,7 +29,7 @@ def path(organization):
 def error_of(answer, status, code):
     assert answer.status_code == status, answer.text
     body = answer.json()
-    assert set(body) == {"code", "result", "message"}
+    management.check_members(body)
     assert (body["code"], body["result"]) == (code, None)
     return body["message"]
 

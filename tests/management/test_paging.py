@@ -21,17 +21,18 @@ WHOLE = {
     "/organization-roles/:pk/scopes",
     "/organization-roles/:pk/resource-scopes",
     "/applications/:pk/roles",
+    "/applications/:pk/secrets",
     "/signing-keys",
     "/connector-factories",
     "/m2m/organizations/:organization_pk/members/:user_pk/roles",
 }
-DETAIL = "/sign-in-experience"
+DETAIL = {"/sign-in-experience", "/oidc-settings"}
 NO_NUMBERS = ["0", "-1", "abc", "1.5", "", " 1", "1e3", "٣", "1\0", "00", "+1", "0x1"]
 PAGED = [
     route
     for route in all_routes()
     if route.method == "GET"
-    and route.path not in {*WHOLE, DETAIL}
+    and route.path not in WHOLE | DETAIL
     and not route.path.rpartition("/")[2].startswith(":")
 ]
 

@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from zeal import NPlusOneError, zeal_context
 
 from identity.organizations.models import Membership
+from identity.tenants import middleware
 from identity.users.models import User
 from oidc.applications.models import OrganizationApplication
 from tests.support import cast, management
@@ -35,11 +36,18 @@ WHOLE: Final = re.compile(
     r"|connectors|tenants|organizations/:\w+/users|m2m/organizations/:\w+/members)"
 )
 DETAIL: Final = 2
-# When the last token of a key expires: by the table of usage and, for tokens of 0.1.2, by the audit log.
-MORE: Final = {"/signing-keys/:pk": 4}
+# When the last token of a key expires is in the table of usage.
+MORE: Final = {"/signing-keys/:pk": 3}
 ASSIGNMENT: Final = 6
 MANY: Final = 1000
 NOT_COUNTED: Final = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
+
+@pytest.fixture(autouse=True)
+def tenants_stay_cached(monkeypatch):
+    """Or a tenant's entry could expire between two requests, and the second would pay for reading it."""
+    monkeypatch.setattr(middleware, "_cache", {})
+    monkeypatch.setattr(middleware, "_CACHE_SECONDS", 3600.0)
 
 
 @dataclass
@@ -102,7 +110,7 @@ def reads(group: str) -> list[Route]:
 
 
 def is_detail(route: Route) -> bool:
-    return bool(re.search(r":\w+$", route.path)) or route.path == "/sign-in-experience"
+    return bool(re.search(r":\w+$", route.path)) or route.path in {"/sign-in-experience", "/oidc-settings"}
 
 
 def list_budget(route: Route) -> int:
@@ -137,7 +145,8 @@ def test_the_lists_of_this_walk_are_not_empty(crowd):
             if not is_detail(route):
                 shown = result_of(estate.admin.get(path_of(estate, route)))
                 rows = shown["data"] if isinstance(shown, dict) else shown
-                assert len(rows) >= ROWS, route
+                # An application has at most five good secrets, and another call of the walk creates one.
+                assert len(rows) >= (ROWS - 1 if route.path.endswith("/secrets") else ROWS), route
 
 
 def test_the_watch_of_this_walk_notices_a_query_for_each_row(crowd):

@@ -13,11 +13,13 @@ from django.core.management import CommandError, call_command
 from audit.models import Entry
 from identity.core import tenancy
 from identity.tenants.models import Tenant
-from identity.users import passwords
+from identity.users import passwords, profile
 from identity.users import services as users
 from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.applications.models import Application
+from oidc.keys import active_keys
+from oidc.keys.models import SigningKey
 from oidc.provider import claims, scopes
 
 SUITE = "https://suite.example"
@@ -79,6 +81,7 @@ def test_makes_two_clients_with_exactly_the_addresses_of_the_alias(seeding):
             ]
             assert (made.type, made.is_third_party) == ("Traditional", False)
             assert made.grant_types == ["authorization_code", "refresh_token"]
+            assert made.id_token_signed_response_alg == "RS256"
             assert applications.is_valid_secret(made, config[block]["client_secret"])
 
 
@@ -91,11 +94,37 @@ def test_makes_a_person_who_has_something_to_say_for_every_claim(seeding):
         right, _ = passwords.verify(password_of(config), person.password)
     assert right
     assert said.keys() == {
-        *("name", "username", "picture", "gender", "updated_at"),
+        *("name", "username", "preferred_username", "picture", "updated_at"),
+        *(*profile.TEXTS, profile.ADDRESS),
         *("email", "email_verified", "phone_number", "phone_number_verified"),
     }
     assert said["email_verified"] is said["phone_number_verified"] is True
     assert config["server"]["login_hint"] == person.username
+
+
+def test_the_tenant_offers_rs256_beside_es256(seeding):
+    seeding.config()
+    seeding.config()
+
+    with seeding.inside():
+        assert active_keys.get_algorithms() == ["ES256", "RS256"]
+        assert SigningKey.objects.count() == 2
+        assert SigningKey.objects.default().get().algorithm == "ES256"
+
+
+def test_nothing_waits_for_the_suite_after_a_sign_out(seeding):
+    config = seeding.config()
+
+    [sign_out] = [block for block in config["browser"] if "end-session" in block["match"]]
+    commands = [command for task in sign_out["tasks"] for command in task["commands"]]
+    assert commands == [["click", "css", "main form button[type='submit']", "optional"]]
+
+
+def test_the_error_page_of_an_added_query_is_pictured(seeding):
+    [block] = seeding.config()["override"]["oidcc-redirect-uri-query-added"]["browser"]
+
+    assert "/oidc/authorize" in block["match"]
+    assert block["tasks"][0]["commands"][0][-1] == "update-image-placeholder"
 
 
 def test_everything_it_makes_is_in_the_audit_log(seeding):

@@ -49,11 +49,24 @@ class TestSignInExperience:
         assert shown["branding"]["logo_url"] == "https://x.org/l.png"
         assert "#0a84ff" in acme.get("/brand.css").text
 
+    def test_has_three_layouts_of_the_pages(self, acme, admin):
+        assert result_of(admin.get("/sign-in-experience"))["branding"]["layout"] == ""
+        assert "<body>" in acme.get("/sign-in").text
+
+        for layout in ("split", "plain"):
+            result_of(admin.patch("/sign-in-experience", branding={"layout": layout}))
+            for page in ("/sign-in", "/register", "/oidc/authorize"):
+                assert f'<body class="{layout}">' in acme.get(page).text
+        result_of(admin.patch("/sign-in-experience", branding={"layout": "card"}))
+        assert "<body>" in acme.get("/sign-in").text
+        for wrong in ("x", 'split" onload="x', 1, ["split"]):
+            refusal_of(admin.patch("/sign-in-experience", branding={"layout": wrong}), 400)
+
     def test_decision_X11_says_what_people_may_do_on_their_account_page(self, admin):
         default = result_of(admin.get("/sign-in-experience"))["account"]
         changed = result_of(admin.patch("/sign-in-experience", account={"deletion": True}))["account"]
 
-        unset = {"non_ascii_email_names": False, "sms_countries": []}
+        unset = {"non_ascii_email_names": False, "sms_countries": [], "profile_fields": []}
         assert default == {"username_change": False, "deletion": False} | unset
         assert changed == {"username_change": False, "deletion": True} | unset
         for wrong in ({"deletion": "yes"}, {"username_change": None}, "x"):

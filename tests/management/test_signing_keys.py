@@ -9,11 +9,11 @@ class TestSigningKeys:
 
         assert [set(key) for key in keys] == [
             {
-                *("id", "status", "algorithm"),
+                *("id", "status", "algorithm", "is_default"),
                 *("created_at", "published_at", "activated_at", "retired_at"),
             }
         ]
-        assert (keys[0]["status"], keys[0]["algorithm"]) == ("active", "ES256")
+        assert (keys[0]["status"], keys[0]["algorithm"], keys[0]["is_default"]) == ("active", "ES256", True)
 
     def test_rotates_and_forgets(self, acme, admin):
         old = result_of(admin.get("/signing-keys"))[0]

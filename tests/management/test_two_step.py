@@ -38,7 +38,7 @@ def set_up(operator):
     key = key_on(text_of(operator.get(PAGE)))
     answer = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
     assert answer.status_code == 302, text_of(answer)
-    return key, codes_on(text_of(operator.get(PAGE)))
+    return key, codes_on(text_of(operator.get(answer.headers["Location"])))
 
 
 def again(operator):
@@ -68,8 +68,15 @@ class TestSettingUp:
         done = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
 
         assert (wrong_password.status_code, wrong_code.status_code, done.status_code) == (401, 401, 302)
-        assert len(set(codes_on(operator.get(PAGE).text))) == 10
+        page = done.headers["Location"]
+        shown, reloaded = (codes_on(operator.get(page).text) for _ in range(2))
+        assert len(set(shown)) == 10
+        assert reloaded == shown
         assert codes_on(operator.get(PAGE).text) == []
+        (button,) = re.findall(r'action="([^"]+/done/)"', operator.get(page).text)
+        operator.submit(button, page=page)
+        assert codes_on(operator.get(page).text) == []
+        assert "no longer shown" in operator.get(page).text
         assert is_in(operator)
         assert not is_in(elsewhere)
         assert len(written(operator, "SecondStep.Create")) == 1

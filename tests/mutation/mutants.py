@@ -42,6 +42,7 @@ class Mutant:
     node: int
     change: int
     text: str
+    lines: range  # of the statement, without the statements in it
 
     @property
     def key(self) -> str:
@@ -65,8 +66,9 @@ def find(path: str) -> list[Mutant]:
     """Return all mutants of the functions and lambdas of a file. What runs at import is not changed."""
     tree = ast.parse((ROOT / path).read_text())
     inside = {id(node): name for function, name in _functions(tree) for node in _body(function)}
+    lines = _lines(tree)
     return [
-        Mutant(path, inside[id(node)], getattr(node, "lineno", 0), number, change, text)
+        Mutant(path, inside[id(node)], getattr(node, "lineno", 0), number, change, text, lines[id(node)])
         for number, node in enumerate(ast.walk(tree))
         if id(node) in inside
         for change, (text, _) in enumerate(_changes(node))
@@ -84,6 +86,18 @@ def sample(mutants: list[Mutant], seed: int) -> list[Mutant]:
         turn = turns[mutant.path, mutant.function] = turns.get((mutant.path, mutant.function), 0) + 1
         ranked.append((not mutant.weakens, turn, files.index(mutant.path), mutant))
     return [mutant for *_, mutant in sorted(ranked, key=lambda row: row[:3])]
+
+
+def _lines(tree: ast.AST) -> dict[int, range]:
+    """Return the lines of the innermost statement of each node, without the statements in it."""
+    lines: dict[int, range] = {}
+    for statement in ast.walk(tree):  # outer statements first
+        if isinstance(statement, ast.stmt):
+            body = getattr(statement, "body", None)
+            end = body[0].lineno if isinstance(body, list) else (statement.end_lineno or 0) + 1
+            own = range(statement.lineno, max(statement.lineno + 1, end))
+            lines |= dict.fromkeys(map(id, ast.walk(statement)), own)
+    return lines
 
 
 def _functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[Any, str]]:

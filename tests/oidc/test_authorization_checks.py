@@ -66,7 +66,7 @@ def test_want_a_client_and_a_redirect_uri(here, client, name, last):
         ({"nonce": "n" * 16_400}, "check_length", "invalid_request"),
         ({"request": "e30."}, "check_request_objects", "request_not_supported"),
         ({"request_uri": "https://rp.example/r"}, "check_request_objects", "request_uri_not_supported"),
-        ({"response_mode": "form_post"}, "check_response_mode", "invalid_request"),
+        ({"response_mode": "web_message"}, "check_response_mode", "invalid_request"),
         ({"response_type": None}, "check_response_type", "invalid_request"),
         ({"response_type": "token"}, "check_response_type", "unsupported_response_type"),
         ({"code_challenge": None, "code_challenge_method": None}, "check_pkce", "invalid_request"),

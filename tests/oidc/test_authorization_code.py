@@ -11,6 +11,7 @@ from audit.models import Entry
 from identity.sessions.models import Session
 from identity.users import credentials
 from identity.users import services as users
+from identity.users.models import User
 from oidc.applications import services as applications
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationCode, RefreshFamily
@@ -321,6 +322,17 @@ class TestStaleCode:
 
         assert refusal(suspended) == refusal(let_in) == (400, "invalid_grant")
 
+    def test_case_B13_is_refused_for_a_suspended_user_though_the_session_is_live(self, acme):
+        client, user = acme.application(), acme.user()
+        code = acme.browser().code_for(client, user)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=True)  # as in a sign-in at the same time
+            assert Session.objects.get(user=user).ended_at is None
+
+        answer = client.redeem(code)
+
+        assert refusal(answer) == (400, "invalid_grant")
+
     def test_case_B13_is_refused_once_the_user_is_deleted(self, acme):
         client, user = acme.application(), acme.user()
         code = acme.browser().code_for(client, user)
@@ -437,6 +449,18 @@ class TestCode:
         answer = client.redeem(sent)
 
         assert refusal(answer) == (400, "invalid_grant")
+
+    def test_stands_for_its_own_request_only(self, acme):
+        client, ada, ben = acme.application(), acme.user(), acme.user()
+        of_ada = acme.browser().code_for(client, ada)
+        of_ben = acme.browser().code_for(client, ben, scope="openid")
+
+        guessed = client.redeem(new_secret())
+        tokens = [client.redeem(code).json() for code in (of_ben, of_ada)]
+
+        assert refusal(guessed) == (400, "invalid_grant")
+        assert [claims_of(each["id_token"])["sub"] for each in tokens] == [str(ben.pk), str(ada.pk)]
+        assert tokens[0]["scope"] == "openid"
 
     def test_case_B11_is_not_taken_from_a_query_and_not_consumed(self, acme):
         client = acme.application()

@@ -17,7 +17,8 @@ from tests.support.forms import form
 from tests.support.independent import claims_of
 
 EVERYTHING = [
-    *("name", "username", "picture", "gender", "updated_at", "email", "email_verified"),
+    *("name", "username", "preferred_username", "picture", "gender", "updated_at"),
+    *("email", "email_verified"),
     *("phone_number", "phone_number_verified", "organizations", "organization_roles"),
 ]
 PROTOCOL = {"iss", "sub", "aud", "iat", "exp", "auth_time", "sid", "at_hash", "amr", "nonce"}
@@ -117,7 +118,7 @@ class TestWhatIsReleased:
 
         tokens = client.tokens_for(nobody, scope="openid", claims=asking(wanted, wanted))
 
-        always = {"username", "updated_at", "organizations", "organization_roles"}
+        always = {*("username", "preferred_username", "updated_at", "organizations", "organization_roles")}
         assert told(client, tokens) == (always, always)
 
     def test_adds_to_what_scopes_release(self, acme, person):

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import connection
 
 from identity.core import tenancy
-from oidc.grants import connections, consents
+from oidc.grants import consents
 from oidc.grants.models import Consent, ConsentTarget, RefreshFamily
 from tests.support.third_parties import Estate, connect, silent
 
@@ -92,13 +92,6 @@ class TestCopiesOfTargetScopes:
 
         with acme.active():
             assert Consent.objects.get().scopes == ["openid"]
-
-    def test_go_with_the_target(self, estate, client, consent):
-        target = consent.targets.get()
-
-        connections.revoke_target(estate.user, str(client.application.pk), str(target.pk))
-
-        assert Consent.objects.get().scopes == ["openid"]
 
     def test_are_removed_by_the_contract_migration(self, estate, client, consent):
         migration = import_module("oidc.grants.migrations.0004_identity_scopes_of_consents")

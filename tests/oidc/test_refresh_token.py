@@ -225,13 +225,14 @@ class TestGrace:
 
         assert client.refresh(sibling["refresh_token"]).status_code == 200
 
-    def test_decision_O7_a_replay_ends_the_family_though_the_replay_asks_for_nonsense(self, acme):
+    @pytest.mark.parametrize("asked", [{"scope": "made:up"}, {"resource": "https://nowhere.example"}])
+    def test_decision_O7_a_replay_ends_the_family_though_the_replay_asks_for_nonsense(self, acme, asked):
         client = acme.application()
         first = client.tokens_for(acme.user())
         second = client.refresh(first["refresh_token"]).json()
         aged(client, rotated_at=timedelta(seconds=11))
 
-        replay = client.refresh(first["refresh_token"], scope="made:up")
+        replay = client.refresh(first["refresh_token"], **asked)
 
         assert refusal(replay) == GONE
         assert is_dead(client, second)

@@ -76,6 +76,7 @@ class TestClaims:
             "sub": str(person.pk),
             "name": "Ada Lovelace",
             "username": "Ada.Lovelace",
+            "preferred_username": "Ada.Lovelace",
             "picture": "https://acme.example/ada.png",
             "gender": "female",
             "updated_at": int(person.updated_at.timestamp()),
@@ -99,7 +100,7 @@ class TestClaims:
 
         claims = client.userinfo(client.tokens_for(user)["access_token"]).json()
 
-        assert set(claims) == {"sub", "username", "updated_at"}
+        assert set(claims) == {"sub", "username", "preferred_username", "updated_at"}
         assert isinstance(claims["updated_at"], int)
 
     @pytest.mark.parametrize("gender", [None, 1, ["x"], {"a": "b"}, "", True])

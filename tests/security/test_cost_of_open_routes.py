@@ -4,6 +4,7 @@ The routes come from docs/endpoints.tsv and the fields from the serializers, so 
 forgotten. Passwords are hashed in processes of their own, whose time is not counted.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from django.urls import get_resolver
-from rest_framework.serializers import CharField, ChoiceField
+from rest_framework.serializers import BooleanField, CharField, ChoiceField, Serializer
 
 from tests.support import second, server
 from tests.support.cast import World
@@ -85,16 +86,20 @@ def longest(field: Any) -> object:
     """A value that a field takes, as long as it may be, of characters that are dear to fold."""
     if isinstance(field, ChoiceField):
         return next(iter(field.choices))
+    if isinstance(field, BooleanField):
+        return True
+    if isinstance(field, Serializer):
+        return {name: longest(member) for name, member in field.fields.items()}
     assert isinstance(field, CharField), field
     return _GROWS * (field.max_length or 256)
 
 
 def bodies(path: str) -> dict[str, str]:
     """The JSON bodies of a route, by what fills them."""
-    fields = ",".join(
-        f'"{name}":"{"" if name == "interaction" else longest(field)}"'
-        for name, field in serializers()[path].fields.items()
-    )
+    members = {name: longest(field) for name, field in serializers()[path].fields.items()}
+    if "interaction" in members:
+        members["interaction"] = ""
+    fields = json.dumps(members, ensure_ascii=False)[1:-1]
     room = BODY - len(fields.encode()) - len("{,}")
     return {kind: f"{{{fields},{filler}}}" for kind, filler in fillers(room).items()}
 

@@ -364,8 +364,8 @@ class TestTheMachine:
     """It notices what is broken on purpose. The steps are scripted: at random it takes longer."""
 
     def test_notices_AV01_a_first_proof_that_ends_nothing_but_password_and_sessions(self, here, monkeypatch):
-        def take_over(user: User, proven: list[Kind], *, verified: bool) -> None:
-            changed: dict[str, Any] = {f"{kind}_verified": verified for kind in proven}
+        def take_over(user: User, proven: list[Kind], *, stores_proof: bool = False) -> None:
+            changed: dict[str, Any] = {f"{kind}_verified": True for kind in proven if stores_proof}
             User.objects.filter(pk=user.pk).update(password="", epoch=F("epoch") + 1, **changed)
 
         monkeypatch.setattr(ownership, "take_over", take_over)

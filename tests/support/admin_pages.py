@@ -14,8 +14,12 @@ from interaction.connectors import services as connectors
 from interaction.connectors.messages import Message
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
+from management.administrators import invitations
+from oidc.applications.models import OrganizationApplication
 from oidc.keys import services as keys
-from tests.support.operators import address_of, pages
+from oidc.settings import services as oidc_settings
+from tests.support.cast import PASSWORD
+from tests.support.operators import address_of, administrator, pages
 
 SECRET = "hunter2-is-what-nobody-may-see"
 LISTS = [address_of(kind) for kind in pages()]
@@ -25,13 +29,14 @@ def furnish(world):
     """Put several rows into every list of a tenant, and return it."""
     people = [world.user(name=f"Person {number}", email=f"p{number}@acme.example") for number in range(3)]
     applications = [world.application(name=f"Shop {number}") for number in range(3)]
-    world.application("MachineToMachine", name="Robot")
+    robot = world.application("MachineToMachine", name="Robot").application
     with world.active():
         for user in people:
             sessions.start(user, amr=["pwd"])
             log.record(Event.SIGN_IN_PASSWORD, user_id=user.pk, identifier=user.username, result="success")
         for number in range(3):
             made = Organization.objects.create(name=f"Chapter {number}")
+            OrganizationApplication.objects.create(organization=made, application=robot)
             OrganizationRole.objects.create(name=f"Role {number}")
             OrganizationPermission.objects.create(name=f"read:{number}")
             for user in people:
@@ -45,6 +50,10 @@ def furnish(world):
         # Nobody sends them while they are looked at.
         OutgoingMessage.objects.update(due_at=timezone.now() + timedelta(hours=1))
         keys.rotate()
+        oidc_settings.change({"keep_signed_in": True})
+    invitations.invite(
+        email=f"{world.tenant.slug}@acme.example", by=administrator(), current_password=PASSWORD
+    )
     return people, applications
 
 

@@ -11,7 +11,8 @@ from tests.support.cast import RelyingParty, World, query_of
 CODE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-DESCRIPTION = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749 section 4.1.2.1
+# Three words or more, of the characters of RFC 6749 section 4.1.2.1.
+DESCRIPTION = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+){2,}")
 
 
 def is_sent_back(answer: httpx.Response, client: RelyingParty) -> dict[str, str]:
@@ -53,8 +54,9 @@ def asks_for(page: str, answer: httpx.Response, world: World) -> str:
     location = urlsplit(answer.headers["Location"])
     assert (location.scheme, location.netloc) == ("", "")
     assert location.path == f"{urlsplit(world.address).path}/{page}"
-    assert query_of(answer.headers["Location"]).keys() == {"interaction"}
-    return query_of(answer.headers["Location"])["interaction"]
+    query = query_of(answer.headers["Location"])
+    assert query.keys() - {"switch"} == {"interaction"}
+    return query["interaction"]
 
 
 def parked(world: World) -> int:

@@ -3,15 +3,33 @@
 import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Self
+from typing import NamedTuple, Self
+from urllib.parse import parse_qsl
+
+
+class Posted(NamedTuple):
+    """A form that a browser sent."""
+
+    path: str
+    fields: dict[str, str]
+    origin: str
 
 
 class _Quiet(BaseHTTPRequestHandler):
     server: "_Server"
     protocol_version = "HTTP/1.1"
 
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        sent = dict(parse_qsl(body, keep_blank_values=True, strict_parsing=True))
+        self.server.site.posted.append(Posted(self.path, sent, self.headers.get("Origin", "")))
+        self._respond()
+
     def do_GET(self) -> None:
         self.server.site.asked.append(self.path)
+        self._respond()
+
+    def _respond(self) -> None:
         onward = self.server.site.onward if self.path.startswith("/callback") else ""
         body = self.server.site.pages.get(self.path.partition("?")[0], "<h1>You are back</h1>").encode()
         self.send_response(303 if onward else 200)
@@ -36,7 +54,9 @@ class _Server(ThreadingHTTPServer):
 
 
 class Site:
-    """Listens on loopback. ``asked`` is what browsers asked for; ``pages`` is what it shows by path.
+    """Listens on loopback. ``asked`` is what browsers asked for, ``posted`` what they sent as a form.
+
+    ``pages`` is what it shows by path.
 
     ``onward`` is where its callback sends the browser, with what came in the query thrown away.
     """
@@ -47,6 +67,7 @@ class Site:
         host = f"[{address}]" if ":" in address else address
         self.origin = f"http://{host}:{self._server.server_port}"
         self.asked: list[str] = []
+        self.posted: list[Posted] = []
         self.pages: dict[str, str] = {"/favicon.ico": ""}
         self.onward = ""
 

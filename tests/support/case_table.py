@@ -21,7 +21,7 @@ ADVISORIES: Final = FOLDER / "advisories.md"
 
 _NAME: Final = re.compile(r"def (test_\w+)")
 _CASE: Final = re.compile(r"case((?:_(?:and_|to_)?[A-Z]\d\d)+)")
-_ATTACK: Final = re.compile(r"(?=(A[VPS]\d\d))")
+_ATTACK: Final = re.compile(r"(?=(A[VPSW]\d\d))")
 _DECISION: Final = re.compile(r"decision((?:_(?:and_)?[A-Z]\d{1,2})+)")
 _ADVISORY: Final = re.compile(r"^\| (?!Advisory|-)(.+?) \| .+ \| (.+) \|$", re.MULTILINE)
 _ACCEPTED_ROW: Final = re.compile(r"^\| *\**((?:decision )?[A-Z]+\d+)", re.MULTILINE)
@@ -42,6 +42,7 @@ _SECTIONS: Final = {
     "M": "Races",
     "N": "Audit log and time",
     "AV": "Attacks on the protocol",
+    "AW": "Attacks on applications and sessions",
     "AP": "Attacks on the platform",
     "AS": "Suspected attacks",
     "decision N": "Decisions after the attacks",

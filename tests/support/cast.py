@@ -34,7 +34,7 @@ _clients: list[httpx.Client] = []
 
 
 def new_client() -> httpx.Client:
-    _clients.append(httpx.Client(verify=_TLS))
+    _clients.append(httpx.Client(verify=_TLS, timeout=30))
     return _clients[-1]
 
 

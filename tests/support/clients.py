@@ -17,6 +17,7 @@ class Client:
 
     ``lacks`` are steps that it leaves to the application and that are not tried; ``by_hand`` are those that
     the program does without it. A client that does not ``rotate`` has no use for refresh tokens.
+    ``algorithm`` is that of the application's ID tokens, if it is not the tenant's default.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Client:
     callback: str = "/callback"
     rotates: bool = True
     asked_to_confirm: bool = False
+    algorithm: str = ""
+    lock: str = "package-lock.json"
     done: list[str] = field(default_factory=list, compare=False)
 
     @property
@@ -38,7 +41,7 @@ class Client:
     def version(self) -> str:
         """The version that the lock has, or the machine."""
         if self.registry == "npm":
-            lock = json.loads((packages.LOCKS / "package-lock.json").read_text())
+            lock = json.loads((packages.LOCKS / self.lock).read_text())
             return str(lock["packages"][f"node_modules/{self.name}"]["version"])
         if self.registry == "Debian":
             return packages.debian_version(self.name)
@@ -83,6 +86,14 @@ BROWSED: Final = (
         by_hand=("logout",),
         callback="/auth/callback/gatehouse",
     ),
+    Client(
+        "next-auth",
+        "next_auth.mjs",
+        lacks=("userinfo", "refresh", "revocation"),
+        by_hand=("logout",),
+        callback="/api/auth/callback/gatehouse",
+        algorithm="RS256",
+    ),
     Client("@logto/node", "logto_node.mjs", lacks=("revocation",), asked_to_confirm=True),
     Client("Authlib", "authlib_flask.py", registry="PyPI", lacks=("revocation",)),
     Client(
@@ -117,8 +128,17 @@ MACHINES: Final = (
     Client("oauth4webapi", "oauth4webapi.mjs", "MachineToMachine"),
 )
 OIDC_CLIENT_TS: Final = Client("oidc-client-ts", "oidc_client_ts.js", "SPA")
+KEYCLOAK_JS: Final = Client("keycloak-js", "keycloak_js.js", "SPA", lacks=("revocation",), rotates=False)
+DIRECTUS: Final = Client(
+    "directus",
+    "directus.env",
+    lacks=("refresh", "revocation", "logout"),
+    callback="/auth/login/gatehouse/callback",
+    algorithm="RS256",
+    lock="directus/package-lock.json",
+)
 APACHE: Final = Client("libapache2-mod-auth-openidc", "mod_auth_openidc.conf", registry="Debian")
-ALL: Final = (*BROWSED, *MACHINES, OIDC_CLIENT_TS, NATIVE, APACHE)
+ALL: Final = (*BROWSED, *MACHINES, OIDC_CLIENT_TS, KEYCLOAK_JS, NATIVE, DIRECTUS, APACHE)
 
 
 def named(name: str) -> Client:

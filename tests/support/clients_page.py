@@ -1,6 +1,6 @@
-"""docs/clients.md, written from what ran: the clients, what worked, and the settings they had."""
+"""Writes docs/clients.md from the clients that ran: what worked, and with which settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -12,73 +12,98 @@ from tests.support.clients import ALL, Client
 PAGE: Final = Path(settings.BASE_DIR) / "docs/clients.md"
 PLACE: Final = "tests/interop/clients"
 STEPS: Final = ("login", "userinfo", "refresh", "logout", "revocation", "client credentials")
-LANGUAGES: Final = {".mjs": "js", ".js": "js", ".py": "python", ".conf": "apache"}
+LANGUAGES: Final = {".mjs": "js", ".js": "js", ".py": "python", ".conf": "apache", ".env": "bash"}
 
 INTRODUCTION: Final = """\
 # Clients
 
-Which OpenID Connect clients work with Gatehouse, and with which settings. Nobody typed this page: the
-tests of `tests/interop` run these clients against a server, and write down what worked and the very
-settings that did. `make verify` fails when the page says something else than what ran. To write it again:
+These OpenID Connect clients work with Gatehouse, with these settings. The page is generated: the
+tests in `tests/interop` run the clients against a server, and write what worked and the settings
+that they used. `make verify` fails if the page differs from what ran. To generate it:
 `.venv/bin/pytest tests/interop --write-clients`.
 
-Every client was a client of a tenant, at an issuer like `https://id.example.com/t/acme`. Those that
-people visit were registered with their callback as a redirect URI, and with the page they return to after
-signing out as a post-logout redirect URI."""
+Every client belonged to a tenant, with an issuer like `https://id.example.com/t/acme`. Clients that
+sign users in were registered with their callback as a redirect URI, and with the page after the
+sign-out as a post-logout redirect URI."""
 
 LEGEND: Final = """\
-An empty cell was not tried, mostly because the client leaves that to the application; "by hand" says that
-the application did it without the client. Refresh is a refresh token, which is issued for the scope
-`offline_access`. Logout begins at the application and ends the session at Gatehouse."""
+An empty cell was not tried, mostly because the client leaves the step to the application. "By hand"
+means that the application did it without the client. Refresh uses a refresh token, which needs the
+scope `offline_access`. Logout starts at the application and ends the session at Gatehouse."""
 
-TOLD: Final = """\
-## Clients that have to be told ES256
+WITH_SETTING: Final = """\
+## Clients with a setting for ES256
 
-Gatehouse signs with ES256 and with nothing else. Most clients read that in the discovery document; some
-expect RS256 or HS256 until they are told, and refuse everybody who has just signed in. These lines tell
-them:"""
+Gatehouse signs with ES256 unless an administrator
+[chooses RS256](applications/index.md#if-the-product-wants-rs256) for the application. Most clients
+read the algorithm in the discovery document. These clients need a setting or RS256, because they
+expect RS256 or HS256 by default and then refuse every sign-in:"""
 
-UNTOLD: Final = "Without its line, this is what they say after a sign-in that worked:"
+WITHOUT_SETTING: Final = "Without the setting, they report after a successful sign-in:"
+
+WITH_RS256: Final = """\
+## Clients that need RS256
+
+The applications of these clients had `id_token_signed_response_alg` `RS256`, so that the clients
+need no line about algorithms. With ES256 they report:"""
 
 NOTES: Final = {
     "passport-openidconnect": """\
-It does not check the signature of ID tokens. openid-client brings a strategy for Passport that does,
-`openid-client/passport`.""",
+It does not check the signature of ID tokens. `openid-client/passport` is a strategy for Passport
+that checks it.""",
     "@auth/core": """\
-Auth.js, which Next.js, SvelteKit and others bring. The redirect URI is `/auth/callback/` and the id of
-the provider. Ending the session at Gatehouse is a redirect that the application makes.""",
+Auth.js, the library of Next.js, SvelteKit and others. The redirect URI is `/auth/callback/` with
+the id of the provider. To end the session at Gatehouse, the application redirects to it.""",
+    "next-auth": """\
+The predecessor of Auth.js, for Next.js. The tests call its handler from Express. Release 4 can also
+be told ES256: `client: { id_token_signed_response_alg: "ES256" }`.""",
     "@logto/node": """\
-It looks for the discovery document below `/oidc`, where it is too. It always asks for consent, and signs
-out without an ID token, so that people are asked whether they want to.""",
+It reads the discovery document below `/oidc`, where Gatehouse has it too. It always requests the
+consent page, and signs out without an ID token, so that users have to confirm the sign-out.""",
     "Authlib": """\
-A whole application built on it is in [examples/relying_party](examples/relying_party).""",
+A complete application that uses it is in [examples/relying_party](examples/relying_party).""",
     "mozilla-django-oidc": """\
-It uses no refresh token: after a while it signs in again without a page (`prompt=none`). It knows people by
-their email address, which need not be theirs unless `email_verified` says so: override
-`filter_users_by_claims` to go by `sub`. Somebody without an address is not let in unless `verify_claims` is
-overridden.""",
+It uses no refresh token: after a while it signs in again without a page (`prompt=none`). It
+identifies users by their email address, which may belong to somebody else unless `email_verified`
+is true: override `filter_users_by_claims` to use `sub`. It refuses users without an address unless
+`verify_claims` is overridden.""",
     "oic": """\
-Also called pyoidc; the package of that name on PyPI is something else.""",
+Also called pyoidc. The package `pyoidc` on PyPI is another one.""",
     "social-auth-app-django": """\
 Python Social Auth, for Django.""",
     "requests-oauthlib": """\
-It knows OAuth 2 and no ID token, which the application has to check.""",
+It implements OAuth 2 only: the application has to check the ID token.""",
     "oidc-client-ts": """\
-What the application asks crosses origins, and the origin of a redirect URI is enough for that. Renewal in
-a frame ends in `login_required`, because frames of other sites get no cookies, and our pages refuse to be
-framed: ask for `offline_access`, and it renews with the refresh token.""",
+Its requests are cross-origin; Gatehouse allows the origins of the redirect URIs. Renewal in a frame
+ends in `login_required`, because frames of other sites get no cookies and the pages refuse to be
+framed. Request `offline_access`, and it renews with the refresh token.""",
+    "keycloak-js": """\
+With `oidcProvider` it works with providers other than Keycloak. Do not request `offline_access`: it
+reads every refresh token as a JWT, and Gatehouse's are not. New tokens come from `prompt=none`,
+which leaves the page and returns.""",
+    "directus": """\
+Directus 11, with its own database in SQLite. It creates users at their first sign-in, with the
+claims `given_name` and `family_name`, refuses addresses that are not verified, and finds its role
+by the claim `roles`. Release 11.3.5 ignores its setting for another algorithm.""",
     "@openid/appauth": """\
 Register `http://127.0.0.1/callback`, without a port. It does not read the ID token.""",
     "libapache2-mod-auth-openidc": """\
-mod_auth_openidc, as Debian packages it. The application behind gets the claims as headers.""",
+mod_auth_openidc, in the package of Debian. The application behind it gets the claims as headers.""",
 }
 
 
 def written(refusals: dict[str, str]) -> str:
-    """Return the page. ``refusals`` is what clients said that were not told ES256."""
-    said = (f"- {name}: `{refusal}`" for name, refusal in sorted(refusals.items()))
-    told = [TOLD, "\n".join(_lines()), UNTOLD, "\n".join(said)]
-    parts = [INTRODUCTION, "\n".join(_table()), LEGEND, *told]
+    """Return the page. ``refusals`` has the errors of clients that expect another algorithm."""
+    needing = {client.name for client in ALL if client.algorithm}
+    algorithm = [
+        WITH_SETTING,
+        "\n".join(_settings()),
+        WITHOUT_SETTING,
+        "\n".join(_errors(refusals, refusals.keys() - needing)),
+        WITH_RS256,
+        "\n".join(_errors(refusals, needing)),
+    ]
+    parts = [INTRODUCTION, "\n".join(_table()), LEGEND, *algorithm]
     for name, clients in groupby(sorted(ALL, key=_by_name), key=lambda client: client.name):
         parts += _client(name, next(clients))
     return "\n\n".join(parts) + "\n"
@@ -98,15 +123,24 @@ def _table() -> Iterator[str]:
 
 
 def _anchor(name: str) -> str:
-    """Return how GitHub and its kin name the heading."""
+    """Return the anchor of the heading, as GitHub makes it."""
     return "".join(letter for letter in name.lower() if letter.isalnum() or letter in "-_")
 
 
-def _lines() -> Iterator[str]:
+def _settings() -> Iterator[str]:
+    yield "| Client | Setting |"
+    yield "|---|---|"
     for client in sorted({client.name: client for client in ALL}.values(), key=_by_name):
         for line in client.settings.splitlines():
             if "ES256" in line:
-                yield f"- {client.name}: `{line.strip()}`"
+                yield f"| {client.name} | `{line.strip()}` |"
+
+
+def _errors(refusals: dict[str, str], names: Iterable[str]) -> Iterator[str]:
+    yield "| Client | Error |"
+    yield "|---|---|"
+    for name in sorted(names):
+        yield f"| {name} | `{refusals[name]}` |"
 
 
 def _client(name: str, client: Client) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 
+from identity.rest.input_errors import CODES
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from tests.support.cast import World
@@ -39,11 +40,27 @@ def result_of(answer: httpx.Response) -> Any:
     return envelope["result"]
 
 
+def check_members(envelope: dict[str, Any]) -> list[dict[str, Any]]:
+    """The errors of a refusal's fields. Only answers about input have this fourth member."""
+    assert set(envelope) - {"errors"} == {"code", "message", "result"}
+    errors: list[dict[str, Any]] = envelope.get("errors", [])
+    if "errors" in envelope:
+        assert envelope["code"] == 400
+        assert errors
+    for error in errors:
+        assert set(error) - {"allowed"} == {"field", "code", "message"}
+        assert error["field"]
+        assert error["message"]
+        assert error["code"] in CODES, error
+        assert error.get("allowed", ["one"])
+    return errors
+
+
 def refusal_of(answer: httpx.Response, code: int) -> str:
     """The message of an answer, which must be an envelope that refuses with this code."""
     assert answer.status_code == code, f"{answer.request.method} {answer.request.url}: {answer.text}"
     envelope = answer.json()
-    assert set(envelope) == {"code", "message", "result"}
+    check_members(envelope)
     assert (envelope["code"], envelope["result"]) == (code, "")
     message: str = envelope["message"]
     assert message

@@ -74,11 +74,47 @@ def _after_a_contract(name: Name, history: History) -> Iterator[str]:
 def _breaks(app: str, migration: Migration, before: ProjectState) -> Iterator[str]:
     yield from _half_done(migration)
     state, new = before.clone(), set[str]()
+    replaced = list(_removed_constraints(app, migration, before))
     for operation in migration.operations:
-        yield from _break(app, operation, state, new, migration)
+        if not _is_weaker(operation, replaced):
+            yield from _break(app, operation, state, new, migration)
         if isinstance(operation, operations.CreateModel):
             new.add(operation.name_lower)
         operation.state_forwards(app, state)
+
+
+def _removed_constraints(
+    app: str, migration: Migration, before: ProjectState
+) -> Iterator[tuple[str, models.UniqueConstraint]]:
+    """The constraints that a migration removes, each with its model."""
+    for operation in migration.operations:
+        if isinstance(operation, operations.RemoveConstraint):
+            model = operation.model_name.lower()
+            for constraint in before.models[app, model].options["constraints"]:
+                if constraint.name == operation.name and isinstance(constraint, models.UniqueConstraint):
+                    yield model, constraint
+
+
+def _is_weaker(operation: Operation, replaced: list[tuple[str, models.UniqueConstraint]]) -> bool:
+    """Whether a constraint refuses nothing that a removed one allowed, so that older nodes notice nothing."""
+    new = getattr(operation, "constraint", None)
+    if not isinstance(operation, operations.AddConstraint) or not isinstance(new, models.UniqueConstraint):
+        return False
+    return any(
+        model == operation.model_name.lower()
+        and set(old.fields) <= set(new.fields)
+        and _terms(old.condition) <= _terms(new.condition)
+        for model, old in replaced
+    )
+
+
+def _terms(condition: models.Q | None) -> set[Any]:
+    """What must all be true; one unknown term stands for anything but a plain AND."""
+    if condition is None:
+        return set()
+    if condition.connector != models.Q.AND or condition.negated:
+        return {condition}
+    return set(condition.children)
 
 
 def _half_done(migration: Migration) -> Iterator[str]:

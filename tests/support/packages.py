@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 
 LOCKS = Path(settings.BASE_DIR) / "tests/interop"
+_CI = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent")
 
 
 def lacking(what: str, how: str) -> None:
@@ -27,6 +28,21 @@ def node_modules() -> Path:
     if shutil.which("npm") is None:
         lacking("npm", "Debian: apt install npm")
     return _kept("npm", LOCKS / "package-lock.json", _npm) / "node_modules"
+
+
+def nextjs() -> Path:
+    """Return the folder of the packages of Next.js."""
+    if shutil.which("npm") is None:
+        lacking("npm", "Debian: apt install npm")
+    return _kept("nextjs", LOCKS / "nextjs/package-lock.json", _nextjs) / "node_modules"
+
+
+def directus() -> Path:
+    """Return the folder of Directus and its packages. The first time takes minutes: some are compiled."""
+    for program in ("npm", "g++", "make"):
+        if shutil.which(program) is None:
+            lacking(program, f"Debian: apt install {program}")
+    return _kept("directus", LOCKS / "directus/package-lock.json", _directus)
 
 
 def python() -> Path:
@@ -52,9 +68,26 @@ def _kept(kind: str, lock: Path, install: Callable[[Path], None]) -> Path:
 
 
 def _npm(place: Path) -> None:
+    _copy_locks(LOCKS, place)
+    # Clients are here without the frameworks that they extend (next-auth without Next.js).
+    _run([*_CI, "--legacy-peer-deps"], cwd=place)
+
+
+def _nextjs(place: Path) -> None:
+    _copy_locks(LOCKS / "nextjs", place)
+    _run([*_CI], cwd=place, seconds=600)
+
+
+def _directus(place: Path) -> None:
+    _copy_locks(LOCKS / "directus", place)
+    _run([*_CI], cwd=place, seconds=1200)
+    # It needs these three to start, and the registry has them as sources.
+    _run(["npm", "rebuild", "--silent", "argon2", "isolated-vm", "sqlite3"], cwd=place, seconds=1800)
+
+
+def _copy_locks(source: Path, place: Path) -> None:
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(LOCKS / name, place)
-    _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=place)
+        shutil.copy(source / name, place)
 
 
 def _venv(place: Path) -> None:
@@ -68,8 +101,8 @@ def _venv(place: Path) -> None:
         _run([place / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *lock])
 
 
-def _run(command: list[str | Path], cwd: Path | None = None) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+def _run(command: list[str | Path], cwd: Path | None = None, seconds: int = 300) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=seconds)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 

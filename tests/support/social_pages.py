@@ -10,8 +10,8 @@ from tests.support.cast import Browser, World
 from tests.support.social import is_in
 
 EXPIRED = "This sign-in has expired"
-NOT_BELIEVED = "The other service did not tell us who you are."
-NOT_ASKED_AGAIN = "The other service did not say that you signed in just now."
+NOT_BELIEVED = "The other service didn&#x27;t tell us who you are."
+NOT_ASKED_AGAIN = "The other service didn&#x27;t confirm that you just signed in."
 ADA = {"email": "ada@example.com", "email_verified": True, "name": "Ada"}
 
 

@@ -16,10 +16,17 @@ from django.urls import get_resolver
 
 from audit.events import Event
 from audit.models import Entry
+from database import ids
 from identity.core import tenancy
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users.models import User
+from management.administrators import invitations
 from management.api.permissions import IsSuperuser
-from tests.support import management
-from tests.support.cast import World, default_world
+from oidc.applications.models import Application
+from oidc.grants import families
+from tests.support import management, operators
+from tests.support.cast import PASSWORD, World, default_world
 from tests.support.management import result_of
 from tests.test_house import methods, routes
 
@@ -101,7 +108,12 @@ class Estate:
 
     def ids(self, route: Route) -> dict[str, str]:
         """An id for each parameter of a route's path."""
-        return {name: self[collection] for collection, name in route.parameters}
+        # The preview is about users. A new client secret of the first application ends its further secrets.
+        is_second = "claims-preview" in str(route) or ":secret_pk" in str(route)
+        seconds = {"applications": "second application"} if is_second else {}
+        if route.path.startswith(("/users/:pk/sessions", "/users/:pk/grants")):
+            seconds["users"] = "signed-in user"  # other calls sign the first one out
+        return {name: self[seconds.get(collection, collection)] for collection, name in route.parameters}
 
     def call(self, route: Route) -> tuple[str, dict[str, Any] | None]:
         """A path and a body that are good for a route. Made once: a second use need not be good."""
@@ -164,6 +176,27 @@ def _a_scope(estate: Estate) -> str:
     return str(estate.admin.created(path, name=new_name("scope"))["id"])
 
 
+def _a_session(estate: Estate) -> str:
+    with estate.world.active():
+        user = User.objects.get(pk=estate["signed-in user"])
+        return str(sessions.start(user, amr=["pwd"])[0].pk)
+
+
+def _a_grant(estate: Estate) -> str:
+    with estate.world.active():
+        session = Session.objects.select_related("user").get(pk=_a_session(estate))
+        family = families.new_family(
+            family_id=ids.new(),
+            application=Application.objects.get(pk=estate["second application"]),
+            session=session,
+            scope="openid offline_access",
+            claims={},
+            consent_id=None,
+        )
+        families.INSERT(family)
+        return str(family.pk)
+
+
 def _a_previous_key(estate: Estate) -> str:
     before = result_of(estate.admin.get("/signing-keys"))
     result_of(estate.admin.post("/signing-keys/rotate"))
@@ -179,12 +212,20 @@ def _a_tenant(_: Estate) -> str:
     return str(root.created("/tenants", slug=new_name("t"), name="Passing")["id"])
 
 
+def _an_invitation(estate: Estate) -> str:
+    by = operators.administrator()
+    return str(invitations.invite(**_invitation(estate), by=by, current_password=PASSWORD).invitation.pk)
+
+
 def _an_administrator(_: Estate) -> str:
     return str(management.new_administrator().pk)
 
 
 _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
     "users": _a_user,
+    "signed-in user": _a_user,
+    "sessions": _a_session,
+    "grants": _a_grant,
     "members": _a_member,
     "roles": _a_role,
     "machine roles": _a_machine_role,
@@ -197,18 +238,30 @@ _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
         estate.admin.created("/organization-permissions", name=new_name("do"))["id"]
     ),
     "applications": _made("/applications", name="Robot", type="MachineToMachine"),
+    "second application": _made("/applications", name="Shop", type="Traditional"),
+    "secrets": lambda estate: str(
+        estate.admin.created(f"/applications/{estate['second application']}/secrets")["id"]
+    ),
     "connectors": _made("/connectors", connector_id="outbox-sms", type="Sms", config={"sign_name": "x"}),
     "signing-keys": _a_previous_key,
     "logs": _an_entry,
     "tenants": _a_tenant,
     "administrators": _an_administrator,
+    "administrator-invitations": _an_invitation,
 }
+
+
+def make(collection: str, estate: Estate) -> str:
+    """Make one more thing of a collection, and return its id."""
+    return _MAKERS[collection](estate)
+
 
 # Writes that the interface gives no body.
 _WITHOUT_BODY: Final = {
     "POST /signing-keys/prepare",
     "POST /signing-keys/rotate",
     "POST /applications/:pk/secret",
+    "POST /users/:pk/sign-out",
 }
 
 Body = dict[str, Any]
@@ -253,6 +306,24 @@ def _application_changes(estate: Estate) -> Body:
     return {**_named(estate), "oidc_client_metadata": metadata, "is_third_party": False}
 
 
+def _oidc_settings(_: Estate) -> Body:
+    return {
+        "default_signing_alg": "ES256",
+        "acr_aliases": [{"value": "https://refeds.org/profile/mfa", "level": "phr"}],
+        "groups_claim": "roles",
+        "client_id_metadata_documents": {"enabled": False, "hosts": ["apps.example.com"]},
+        "dynamic_registration": {
+            "mode": "off",
+            "allowed_scopes": ["profile"],
+            "redirect_hosts": ["app.example.com"],
+            "default_days": 30,
+        },
+        "session_idle_seconds": 3600,
+        "refresh_token_idle_seconds": 3600,
+        "keep_signed_in": False,
+    }
+
+
 def _experience(estate: Estate) -> Body:
     picture = "https://example.com/a.svg"
     return {
@@ -262,6 +333,7 @@ def _experience(estate: Estate) -> Body:
             "favicon": picture,
             "primary_color": "#0a84ff",
             "dark_primary_color": "#fff",
+            "layout": "split",
         },
         "sign_in": {"methods": [{"identifier": "username", "password": True, "verification_code": False}]},
         "sign_up": {"identifiers": ["username"], "password": True, "verify": False},
@@ -298,6 +370,10 @@ def _administrator(estate: Estate) -> Body:
         "is_superuser": False,
         "tenants": [],
     }
+
+
+def _invitation(_: Estate) -> Body:
+    return {"email": f"{new_name('i')}@example.com", "is_superuser": False, "role": "auditor", "tenants": []}
 
 
 def _administrator_changes(estate: Estate) -> Body:
@@ -342,6 +418,8 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
     "POST /organization-permissions": _named,
     "POST /applications": _application,
     "PATCH /applications/:pk": _application_changes,
+    "POST /applications/:pk/claims-preview": lambda estate: {"user_id": _a_user(estate)},
+    "POST /applications/:pk/secrets": lambda _: {"name": new_name(), "expires_at": "2099-01-31T12:00:00Z"},
     "PUT /applications/:pk/roles": _ids("role_ids", "machine roles"),
     "POST /connectors": lambda _: {
         "connector_id": "outbox-sms",
@@ -351,10 +429,12 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
     },
     "PATCH /connectors/:pk": lambda _: {"config": {"sign_name": "y"}, "enabled": False},
     "POST /connectors/:pk/test": lambda _: {"to": new_phone()},
+    "PATCH /oidc-settings": _oidc_settings,
     "PATCH /sign-in-experience": _experience,
     "POST /tenants": lambda _: {"slug": new_name("t"), "name": "Another"},
     "PATCH /tenants/:pk": lambda _: {"name": new_name()},
     "POST /administrators": _administrator,
+    "POST /administrator-invitations": _invitation,
     "PATCH /administrators/:pk": _administrator_changes,
     "POST /m2m/organizations/:organization_pk/members": lambda _: {
         "phone": new_phone(),

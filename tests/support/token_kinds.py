@@ -270,7 +270,7 @@ def is_refusal(answer, group: str, code: int) -> bool:
     body = answer.json()
     nothing = None if group == "members" else ""
     return (
-        set(body) == {"code", "message", "result"}
+        set(body) - {"errors"} == {"code", "message", "result"}
         and body["code"] == code
         and body["result"] == nothing
         and bool(body["message"])

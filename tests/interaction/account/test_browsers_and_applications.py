@@ -21,7 +21,7 @@ class TestBrowsers:
 
         page = browser.get("/account/browsers").text
 
-        assert page.count("This browser") == 1
+        assert page.count("This device") == 1
         assert "Firefox on Linux" in page
         assert "127.0.0.1" in page
         assert page.count('name="end"') == 2  # that one, and all others
@@ -37,7 +37,7 @@ class TestBrowsers:
 
         answer = send(here, "browsers", end=ended)
 
-        assert "It is signed out" in here.get(answer.headers["Location"]).text
+        assert "Signed out." in here.get(answer.headers["Location"]).text
         assert [is_signed_in(b) for b in (here, there, elsewhere)] == [True, False, True]
         entry = entries(acme, "Session.End")[0]
         assert (entry.user_id, entry.payload["session_id"]) == (str(user.pk), ended)
@@ -71,7 +71,7 @@ class TestBrowsers:
         answers = [send(browser, "browsers", end=pk) for pk in ids]
 
         assert {answer.status_code for answer in answers} == {404}
-        assert all("That browser is signed out already" in answer.text for answer in answers)
+        assert all("This device is already signed out" in answer.text for answer in answers)
         assert all(is_signed_in(other) for other in others)
 
     def test_a_great_many_fit_on_the_page(self, acme):
@@ -96,7 +96,7 @@ class TestBrowsers:
 
         assert len(page.content) < 50 * 1024
         assert "and 30 more" in page.text
-        assert "61 browsers" in browser.get("/account").text
+        assert "61 devices" in browser.get("/account").text
         send(browser, "browsers", end="others")
         with acme.active():
             assert Session.objects.live().get().pk == one.pk
@@ -138,7 +138,7 @@ class TestApplications:
 
         answer = send(browser, "applications", revoke=str(client.application.pk))
 
-        assert "It is removed" in browser.get(answer.headers["Location"]).text
+        assert "Removed. The application" in browser.get(answer.headers["Location"]).text
         assert client.userinfo(tokens["access_token"]).status_code == 401
         assert client.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
         assert client.redeem(waiting).json()["error"] == "invalid_grant"
@@ -151,7 +151,7 @@ class TestApplications:
         entry = entries(acme, "Consent.Revoke")[0]
         assert (entry.user_id, entry.application_id) == (str(user.pk), str(client.application.pk))
         assert entries(acme, "Token.Revoke")[0].payload["reason"] == "consent_revoked"
-        assert "No application is connected" in browser.get("/account/applications").text
+        assert "No connected applications" in browser.get("/account/applications").text
 
     def test_leaves_other_applications_and_other_people_alone(self, acme):
         browser, user = acme.browser(), acme.user()

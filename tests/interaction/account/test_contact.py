@@ -33,7 +33,7 @@ class TestContact:
         assert (getattr(before, kind), getattr(before, f"{kind}_verified")) == (old, False)
         after = stored(reachable, user)
         assert (getattr(after, kind), getattr(after, f"{kind}_verified")) == (new, True)
-        assert "is changed" in browser.get(answer.headers["Location"]).text
+        assert "saved." in browser.get(answer.headers["Location"]).text
         entry = entries(reachable, "User.Update")[0]
         assert (entry.user_id, entry.payload["fields"]) == (str(user.pk), [kind])
         notice = codes.message_to(told)
@@ -90,7 +90,7 @@ class TestContact:
 
         assert asked.status_code == 303
         assert answer.status_code == 400
-        assert "Somebody else has this already" in answer.text
+        assert "This is already in use" in answer.text
         assert getattr(stored(reachable, user), kind) == ""
         assert getattr(stored(reachable, owner), kind) == taken
 
@@ -139,7 +139,7 @@ class TestContact:
         answers = [send(browser, kind, identifier=new, password=PASSWORD) for _ in range(2)]
 
         assert [answer.status_code for answer in answers] == [303, 400]
-        assert "wait a minute" in answers[1].text.lower()
+        assert "We sent a code a moment ago." in answers[1].text
         assert int(answers[1].headers["Retry-After"]) > 0
 
     def test_asks_for_the_password_first(self, reachable, kind):

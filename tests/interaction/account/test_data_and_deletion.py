@@ -62,7 +62,7 @@ class TestDeletion:
         answers = [browser.get("/account/delete"), browser.post("/account/delete", data=sent)]
 
         assert [answer.status_code for answer in answers] == [403, 403]
-        assert all("You cannot delete your account here" in answer.text for answer in answers)
+        assert all("t delete your account here" in answer.text for answer in answers)
         assert stored(acme, user).pk == user.pk
 
     def test_case_N09_takes_everything_but_the_audit_log(self, acme):

@@ -88,9 +88,9 @@ class TestSignIn:
     @pytest.mark.parametrize(
         ("changes", "says"),
         [
-            ({"password": "wrong"}, "That does not match any account"),
-            ({"identifier": "nobody"}, "That does not match any account"),
-            ({"identifier": "nobody@example.com"}, "That does not match any account"),
+            ({"password": "wrong"}, "Wrong username or password."),
+            ({"identifier": "nobody"}, "Wrong username or password."),
+            ({"identifier": "nobody@example.com"}, "Wrong username or password."),
         ],
     )
     def test_says_the_same_for_unknown_and_wrong_and_keeps_what_was_typed(self, acme, changes, says):
@@ -137,8 +137,8 @@ class TestSignIn:
         answer = shown.submit(browser, **typed(user))
 
         assert answer.status_code == 400
-        assert "That way is not offered here." in answer.text
-        assert "Ask the people who run this service" in browser.get("/sign-in").text
+        assert "sign in this way here. Try another way." in answer.text
+        assert "Contact the people who run this service" in browser.get("/sign-in").text
         assert sessions(acme) == 0
 
     @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ class TestSignIn:
         for answer in (again, reloaded):
             assert answer.status_code == 400
             assert title(answer) == EXPIRED
-            assert "Go back to the application" in answer.text
+            assert "Go to your account" in answer.text
 
     @pytest.mark.parametrize(
         "interaction", ["x", "0" * 36, "../account", "'\"><script>alert(1)</script>", "%00"]

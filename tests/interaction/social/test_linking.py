@@ -91,7 +91,7 @@ class TestSameAddress:
 
         page = came(browser, provider, **ADA)
 
-        refused(page, 403, "There is no account for you here")
+        refused(page, 403, "You don&#x27;t have an account here")
         nobody_came(acme, browser)
 
 
@@ -124,8 +124,8 @@ class TestAccount:
     """What the account page does."""
 
     @pytest.fixture
-    def person(self, acme, provider, server, settings) -> tuple[Browser, User]:
-        settings.BASE_URL = server
+    def person(self, acme, provider, loopback_server, settings) -> tuple[Browser, User]:
+        settings.BASE_URL = loopback_server
         connect(acme, provider.config)
         user, browser = acme.user(), acme.browser()
         browser.sign_in(user)
@@ -162,13 +162,25 @@ class TestAccount:
 
         page = back(browser, provider.approve(self.begun(acme)))
 
-        refused(page, 400, "linked to somebody else")
+        refused(page, 400, "already connected to another user")
         with acme.active():
             assert identities.find_by_user(user) == []
         written = Entry.objects.get(
             tenant_id=acme.tenant.pk, key="SocialIdentity.Create", user_id=str(user.pk)
         )
         assert (written.payload["result"], written.payload["error"]) == ("failed", "linked_elsewhere")
+
+    def test_decision_Q18_not_after_an_answer_that_is_refused_and_the_log_says_why(
+        self, acme, provider, person
+    ):
+        browser, user = person
+        provider.lie = {"nonce": "another"}
+
+        back(browser, provider.approve(self.begun(acme)))
+
+        written = Entry.objects.get(tenant_id=acme.tenant.pk, key="SocialIdentity.Create")
+        assert (written.payload["error"], written.payload["reason"]) == ("provider_failed", "nonce")
+        assert written.user_id == str(user.pk)
 
     def test_not_after_signing_out(self, acme, provider, person):
         browser, user = person

@@ -52,9 +52,9 @@ class TestStart:
         refused(acme.get("/social/oidc"), 404, "not available")
 
     def test_one_whose_provider_nobody_knows_leads_nowhere_but_back(self, acme):
-        connect(acme, {"app_id": "1", "app_secret": "2"}, "wechat")
+        connect(acme, {"app_id": "1", "app_secret": "2"}, "line")
 
-        refused(acme.get("/social/wechat"), 404, "not available")
+        refused(acme.get("/social/line"), 404, "not available")
 
     def test_decision_X1_an_unknown_request_is_told(self, acme, provider):
         connect(acme, provider.config)
@@ -131,14 +131,14 @@ class TestOffered:
         connect(acme, provider.config)
         connect(acme, openid.CLIENT, "google")
         connect(acme, provider.config | {"display_name": "Acme <Staff>"})
-        connect(acme, {"app_id": "1"}, "wechat")
+        connect(acme, {"app_id": "1"}, "line")
         connect(rival, openid.CLIENT, "github")
         connect(acme, {}, "outbox-email", kind="Email")
 
         listed = acme.get("/api/interaction/sign-in-experience").json()["result"]["social_connectors"]
 
         assert [(one["connector_id"], one["name"]) for one in listed] == [
-            ("wechat", "wechat"),
+            ("line", "line"),
             ("oidc", "Acme <Staff>"),
             ("google", "Google"),
         ]

@@ -15,7 +15,7 @@ app.use(
     clientID: clientId,
     clientSecret,
     secret: "a long random text that signs the cookies of this application",
-    idTokenSigningAlg: "ES256", // RS256 when nothing is said
+    idTokenSigningAlg: "ES256", // the default is RS256
     authorizationParams: { response_type: "code", scope: "openid profile email offline_access" },
     authRequired: false,
     idpLogout: true,

@@ -53,7 +53,7 @@ SETTINGS |= {
     "AUTHENTICATION_BACKENDS": ["mozilla_django_oidc.auth.OIDCAuthenticationBackend"],
     "OIDC_RP_CLIENT_ID": CLIENT_ID,
     "OIDC_RP_CLIENT_SECRET": CLIENT_SECRET,
-    "OIDC_RP_SIGN_ALGO": "ES256",  # HS256 when nothing is said
+    "OIDC_RP_SIGN_ALGO": "ES256",  # the default is HS256
     "OIDC_RP_SCOPES": "openid profile email",  # people without an email address are not let in
     "OIDC_USE_PKCE": True,
     "OIDC_OP_AUTHORIZATION_ENDPOINT": f"{ISSUER}/oidc/authorize",

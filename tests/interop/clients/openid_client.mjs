@@ -53,5 +53,13 @@ serve({
     tokens = claims = undefined;
     return address;
   },
+  "/logout-from-server": async () => {
+    const answer = await fetch(config.serverMetadata().end_session_endpoint, {
+      method: "POST",
+      body: new URLSearchParams({ id_token_hint: tokens.id_token, post_logout_redirect_uri: `${origin}/` }),
+      redirect: "manual",
+    });
+    return { status: answer.status, location: answer.headers.get("Location") };
+  },
   "/machine": (url) => client.clientCredentialsGrant(config, url.searchParams),
 });

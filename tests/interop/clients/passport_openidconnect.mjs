@@ -18,7 +18,7 @@ const strategy = new OpenIDConnectStrategy(
     clientSecret,
     callbackURL: `${origin}/callback`,
     scope: ["profile", "email", "offline_access"], // it adds openid
-    nonce: true, // off when nothing is said
+    nonce: true, // off by default
     skipUserProfile: false,
   },
   (_issuer, userinfo, claims, _context, idToken, accessToken, refreshToken, _answer, done) =>

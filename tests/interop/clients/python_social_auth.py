@@ -43,10 +43,9 @@ SETTINGS |= {
     "SOCIAL_AUTH_OIDC_OIDC_ENDPOINT": ISSUER,
     "SOCIAL_AUTH_OIDC_KEY": CLIENT_ID,
     "SOCIAL_AUTH_OIDC_SECRET": CLIENT_SECRET,
-    "SOCIAL_AUTH_OIDC_JWT_ALGORITHMS": ["ES256"],  # RS256 when nothing is said
+    "SOCIAL_AUTH_OIDC_JWT_ALGORITHMS": ["ES256"],  # the default is RS256
     "SOCIAL_AUTH_OIDC_USE_PKCE": True,
     "SOCIAL_AUTH_OIDC_SCOPE": ["offline_access"],  # it adds openid, profile and email
-    "SOCIAL_AUTH_OIDC_USERNAME_KEY": "username",
 }
 # end of settings
 

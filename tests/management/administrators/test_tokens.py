@@ -64,7 +64,7 @@ class TestTokens:
     def test_case_F03_as_es256_with_the_key_of_the_tenant(self, acme, token):
         with acme.active():
             key_id = SigningKey.objects.get().pk
-            key = signing._private_key(acme.tenant.pk, key_id)
+            key = signing._private_key(acme.tenant.pk, key_id).key
             ours = signing.sign(claims_of(token), typ="admin+jwt", key_id=key_id)
 
         for text in (ours, forged(token, key, "ES256"), altered(token, "header", alg="ES256")):

@@ -42,7 +42,6 @@ class TestErrors:
             ({"scope": "OpenID"}, "invalid_scope"),
             ({"scope": "openidx xopenid"}, "invalid_scope"),
             ({"scope": "openid,profile"}, "invalid_scope"),
-            ({"response_mode": "form_post"}, "invalid_request"),
             ({"response_mode": "web_message"}, "invalid_request"),
             ({"response_mode": "query.jwt"}, "invalid_request"),
             ({"response_mode": "Query"}, "invalid_request"),

@@ -56,6 +56,14 @@ class TestIdTokenHint:
         is_answered(answer, client)
         is_refused(refusal, client, "login_required")
 
+    def test_the_stored_form_of_a_hint_names_nobody_in_a_request(self, acme):
+        client = acme.application()
+        browser, user = signed_in(acme)
+
+        answer = browser.authorize(client, prompt="none", id_token_hint=f"subject:{user.pk}")
+
+        is_refused(answer, client, "login_required")
+
     def test_and_a_login_hint_may_both_be_sent(self, acme):
         client, user = acme.application(), acme.user()
         hint = client.tokens_for(user)["id_token"]

@@ -154,6 +154,22 @@ class TestWithAHint:
         assert "Location" not in answer.headers
         assert answer.status_code < 500
 
+    def test_of_an_application_that_is_gone_asks(self, here):
+        with here.world.active():
+            applications.remove(here.client.application)
+
+        is_asked(here.end(id_token_hint=here.hint))
+
+    def test_names_its_own_application_among_several(self, acme):
+        homes = ["https://one.example/bye", "https://two.example/bye"]
+        clients = [acme.application(post_logout_redirect_uris=[home]) for home in homes]
+
+        for client, own, other in zip(clients, homes, reversed(homes), strict=True):
+            here = visit(acme, client)
+            refused = here.end(id_token_hint=here.hint, post_logout_redirect_uri=other)
+            assert "Location" not in refused.headers
+            is_sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=own), own)
+
 
 class TestWithAHintOfSomebodyElse:
     """Any other valid hint counts as none."""

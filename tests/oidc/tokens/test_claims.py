@@ -35,9 +35,12 @@ class TestAccessToken:
 
         claims = verified(token, key_set(acme))
         assert header_of(token) == {"alg": "ES256", "typ": "at+jwt", "kid": key_set(acme)["keys"][0]["kid"]}
-        assert set(claims) == {"iss", "sub", "aud", "client_id", "exp", "iat", "jti", "scope", "sid"}
+        assert set(claims) == {
+            *("iss", "sub", "aud", "client_id", "azp", "exp", "iat", "jti", "scope", "sid")
+        }
         assert (claims["iss"], claims["aud"]) == (acme.issuer, acme.issuer)
         assert (claims["sub"], claims["client_id"]) == (str(user.pk), client.client_id)
+        assert claims["azp"] == client.client_id
         assert claims["scope"] == "openid email"
         assert claims["exp"] - claims["iat"] == 3600
         assert abs(claims["iat"] - time.time()) < 5
@@ -104,7 +107,7 @@ class TestIdToken:
         }
         assert set(claims) == {
             *("iss", "sub", "aud", "exp", "iat", "auth_time", "amr", "sid", "at_hash", "nonce"),
-            *("name", "username", "email", "email_verified"),
+            *("name", "username", "preferred_username", "email", "email_verified"),
         }
         assert (claims["iss"], claims["aud"], claims["sub"]) == (acme.issuer, client.client_id, str(user.pk))
         assert claims["exp"] - claims["iat"] == 3600
@@ -152,7 +155,7 @@ class TestIdToken:
         ("scope", "released"),
         [
             ("openid", set()),
-            ("openid profile", {"name", "username", "picture"}),
+            ("openid profile", {"name", "username", "preferred_username", "picture"}),
             ("openid email", {"email", "email_verified"}),
             ("openid phone", set()),
             ("openid urn:service:scope:organizations", set()),

@@ -45,7 +45,7 @@ def raw_signature(key: ec.EllipticCurvePrivateKey, text: str) -> str:
 def signature_of(world, text: str) -> str:
     """Return the tenant's own signature of whatever text."""
     with world.active():
-        key = signing._private_key(world.tenant.pk, SigningKey.objects.active().get().pk)
+        key = signing._private_key(world.tenant.pk, SigningKey.objects.active().get().pk).key
         return raw_signature(key, text)
 
 

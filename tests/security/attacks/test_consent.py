@@ -72,6 +72,22 @@ class TestAnotherTarget:
         assert (refused.status_code, refused.json()["error"]) == (400, "invalid_request")
         assert consumed_nothing.status_code == 200
 
+    def test_decision_N2_a_token_for_an_api_opens_nothing_of_gatehouse(self, acme, estate, client):
+        payroll = estate.api("Payroll", {"read": ""})
+        browser = estate.browser()
+        token = connect(browser, client, scope="openid email read", resource=payroll)["access_token"]
+        without = connect_silently(browser, client, scope="openid email")["access_token"]
+
+        headers = {"Authorization": f"Bearer {token}"}
+        statuses = [
+            client.userinfo(token).status_code,
+            acme.get("/api/session/context", headers=headers).status_code,
+        ]
+
+        assert claims_of(token)["aud"] == payroll
+        assert statuses == [401, 401]
+        assert client.userinfo(without).status_code == 200
+
     def test_decision_N2_openid_alone_buys_no_token_for_an_organization(self, estate, client):
         hospital = estate.organization("Hospital", {"delete": ""})
         browser = estate.browser()

@@ -289,7 +289,11 @@ class TestDuties:
                 if answer.status_code != 403:
                     opened.add(str(route))
 
-        assert opened == {"POST /users", "PATCH /users/:pk", "PATCH /users/:pk/suspend"}
+        assert opened == {
+            *("POST /users", "PATCH /users/:pk", "PATCH /users/:pk/suspend", "DELETE /users/:pk/locks"),
+            *("POST /users/:pk/sign-out", "DELETE /users/:pk/sessions", "DELETE /users/:pk/grants"),
+            *("DELETE /users/:pk/sessions/:session_pk", "DELETE /users/:pk/grants/:grant_pk"),
+        }
 
     @pytest.mark.parametrize("field", ["email", "phone", "primary_email", "primary_phone", "username"])
     def test_decision_N18_support_changes_nothing_that_signs_people_in(self, acme, field):

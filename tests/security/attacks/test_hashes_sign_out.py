@@ -1,7 +1,11 @@
 """Attacks on addresses that browsers are sent to: at sign-out, and where they are registered."""
 
+from datetime import timedelta
+
 import pytest
 
+from identity.sessions import services as sessions
+from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from oidc.applications.models import Application
 from tests.support.cast import CALLBACK, World
 from tests.support.end_session import HOME, PATH, Visit, is_asked, is_refused, is_sent_to, visit
@@ -101,6 +105,24 @@ class TestThirdParties:
         here = visit(acme)
 
         is_sent_to(here.end(id_token_hint=here.hint, post_logout_redirect_uri=HOME), HOME)
+
+
+class TestOldTokens:
+    """AW04: a provider may not say when the user signed in there. Then a hint of any age was new enough."""
+
+    @pytest.mark.parametrize("auth_time", [UNKNOWN_AUTH_TIME, UNKNOWN_AUTH_TIME + timedelta(days=9000)])
+    def test_attack_AW04_a_stolen_id_token_ends_no_session_of_a_later_sign_in(self, acme, auth_time):
+        here = visit(acme)
+        with acme.active():
+            session = Session.objects.get(user=here.user)
+            later, _ = sessions.start(here.user, amr=[], auth_time=auth_time, replacing=session)
+            assert later.pk == session.pk
+            Session.objects.update(updated_at=session.updated_at + timedelta(seconds=2))
+
+        is_refused(acme.get(PATH, params={"id_token_hint": here.hint}))
+
+        with acme.active():
+            assert Session.objects.get().ended_at is None
 
 
 class TestReservedNames:

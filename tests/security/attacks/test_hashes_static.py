@@ -72,5 +72,7 @@ def test_what_the_operators_site_and_the_reference_load_is_there(acme):
     shown = "".join(answer.text for answer in answers)
     loaded = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown))
 
-    assert any("admin/js/actions" in path for path in loaded)
+    assert any("gatehouse/console" in path for path in loaded)
+    assert {path for path in loaded if "/admin/" in path} == set()
+    loaded |= {path.partition("#")[0] for path in re.findall(r'<use href="(/static/[^"]+)"', shown)}
     assert {path for path in loaded if root.get(path).status_code != 200} == set()

@@ -226,7 +226,7 @@ class TestSpraying:
 
         assert 'inputmode="text"' in entry.text
         assert 'autocomplete="one-time-code"' in entry.text
-        assert "ten letters and digits" in entry.text
+        assert "10 letters and digits" in entry.text
         assert signed_in.status_code == 303
 
     def test_the_page_asks_for_digits_otherwise(self, world):
@@ -236,7 +236,7 @@ class TestSpraying:
         entry = browser.post("/sign-in/code", data=page.fields | {"identifier": new_email()}, headers=headers)
 
         assert 'inputmode="numeric"' in entry.text
-        assert "ten letters and digits" not in entry.text
+        assert "10 letters and digits" not in entry.text
 
     def test_decision_N11_a_tenant_has_a_budget_with_an_alarm(self, guarded, world):
         before = alarms(guarded)

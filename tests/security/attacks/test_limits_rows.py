@@ -160,7 +160,7 @@ class TestParkedRequests:
 
         assert [answer.status_code for answer in answers] == [303] * PARKED + [429] * 5
         assert is_refused(answers[-1])
-        assert "Too many requests came from your network" in answers[-1].text
+        assert "Too many requests from your network" in answers[-1].text
         assert self.rows(world) == PARKED
         assert self.park(world, client, ELSEWHERE).status_code == 303
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from identity.core.errors import ServiceError
-from interaction.connectors import configs, relying_party
+from interaction.connectors import configs, provider_keys, relying_party
 from interaction.connectors import services as connectors
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import new_test_email, new_test_sms
@@ -114,7 +114,7 @@ def listener() -> Iterator[Listener]:
 # ── What is tried, out of the declarations ──────────────────────────────────────────────────────────────────
 
 _URLS = {rules.https_url, rules.issuer}
-_NO_ADDRESS = {rules.url_safe, rules.port, None}
+_NO_ADDRESS = {rules.url_safe, rules.aws_region, rules.port, None}
 
 
 def fields() -> list[tuple[Any, Field]]:
@@ -157,7 +157,8 @@ def config_of(provider: Any, **given: Any) -> dict[str, Any]:
         if field.required:
             filled[field.name] = {
                 rules.https_url: "https://93.184.215.14/", rules.issuer: "https://93.184.215.14",
-                rules.host: "93.184.215.14", rules.email: "a@example.com",
+                rules.host: "93.184.215.14", rules.email: "a@example.com", rules.domain: "example.com",
+                rules.aws_region: "eu-central-1",
             }.get(field.rule, "x")  # fmt: skip
     return filled | given
 
@@ -214,8 +215,8 @@ def test_no_configured_address_leads_into_our_network(provider, field, listener)
 
 
 def _keys(url: str) -> None:
-    relying_party._fetch_keys.cache_clear()
-    relying_party._fetch_keys(url, (1, 1))
+    provider_keys._fetch_keys.cache_clear()
+    provider_keys._fetch_keys(url, (1, 1))
 
 
 FETCHED: dict[str, Callable[[str], Any]] = {

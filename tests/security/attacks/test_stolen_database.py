@@ -251,14 +251,16 @@ class Journeys:
         answer = operator.submit(PAGE, password=cast.PASSWORD, code=authenticator.code(key))
         assert answer.status_code == 302, text_of(answer)
         self.steal()
-        for number, recovery in enumerate(codes_on(text_of(operator.get(PAGE)))):
+        for number, recovery in enumerate(codes_on(text_of(operator.get(answer.headers["Location"])))):
             self.keep(f"recovery code {number}", recovery)
         half = again(operator)
         self.cookies("half an operator", half.http)
         secret = f"/admin/applications/application/{robot['id']}/do/secret/"
-        assert operator.submit(secret).status_code == 302
+        made = operator.submit(secret)
+        assert made.status_code == 302
         self.steal()
-        shown = re.findall(r'readonly value="([A-Za-z0-9_-]{40,})"', text_of(operator.get(secret)))
+        page = text_of(operator.get(made.headers["Location"]))
+        shown = re.findall(r'readonly value="([A-Za-z0-9_-]{40,})"', page)
         self.keep("secret by the site", shown[0])
         self.cookies("an operator", operator.http)
 

@@ -132,7 +132,8 @@ def test_case_H08_an_unknown_filter_or_order_changes_nothing(acme, admin, name):
 class TestTwice:
     def test_case_H10_what_was_deleted_is_unknown_to_a_second_delete_and_to_a_change(self, address):
         for name, route in ROUTES.items():
-            if route.method != "DELETE" or route.group == "members":
+            is_item = route.path.endswith("pk")  # a collection can be emptied twice
+            if route.method != "DELETE" or route.group == "members" or not is_item:
                 continue
             world = _world_of(route.group)
             estate = Estate(world)

@@ -103,8 +103,9 @@ class TestThirdPartyCookies:
         assert client.userinfo(tokens.json()["access_token"]).status_code == 200
 
 
-class TestConsole:
+class TestOperatorsSite:
     def test_case_J21_keeps_no_token_where_scripts_can_read_it(self):
+        """The script of the operators' site stores two choices of how the site looks."""
         scripts = [
             path
             for root in (settings.BASE_DIR / "management", settings.BASE_DIR / "interaction")
@@ -113,8 +114,10 @@ class TestConsole:
 
         assert scripts
         for path in scripts:
-            text = path.read_text()
-            assert not re.search(r"localStorage|sessionStorage|document\.cookie|indexedDB", text), path
+            stores = re.findall(r"sessionStorage|localStorage|document\.cookie|indexedDB", path.read_text())
+            assert stores == (["localStorage"] * 2 if path.name == "console.js" else []), path
+        site = (settings.BASE_DIR / "management/static/gatehouse/console.js").read_text()
+        assert set(re.findall(r"\bstore\((.+?),", site)) == {'"theme"', '"side"'}
 
     def test_case_J21_loads_nothing_from_elsewhere(self, address):
         page = httpx.get(f"{address}/admin/login/", follow_redirects=True)

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import openid, second
 from tests.support.cast import World
-from tests.support.openid import OpenIDProvider
 from tests.support.providers import web_provider
 from tests.support.social import HonestProvider
 
@@ -18,22 +16,9 @@ def development(settings: Any) -> None:
     settings.DEVELOPMENT = True
 
 
-@pytest.fixture(scope="module")
-def server(address: str) -> Iterator[str]:
-    """A server that may talk to loopback."""
-    with second.running(DEBUG="true") as served:
-        yield served
-
-
 @pytest.fixture
-def acme(acme: World, server: str) -> World:
-    return acme.at(server)
-
-
-@pytest.fixture
-def provider() -> Iterator[OpenIDProvider]:
-    with openid.provider() as made:
-        yield made
+def acme(acme: World, loopback_server: str) -> World:
+    return acme.at(loopback_server)
 
 
 @pytest.fixture

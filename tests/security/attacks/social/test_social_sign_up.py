@@ -12,7 +12,7 @@ def test_attack_AV19_registration_is_closed_and_I_come_by_another_provider(acme,
     landed = social.came(stranger, provider, name="Stranger")
 
     assert landed.status_code == 403
-    assert "There is no account for you here" in landed.text
+    assert "You don&#x27;t have an account here" in landed.text
     with acme.active():
         assert not User.objects.exists()
 
