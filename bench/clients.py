@@ -33,6 +33,7 @@ class Interface:
     jwks: str = "/.well-known/jwks.json"
     discovery: str = "/.well-known/openid-configuration"
     resource: str = ""  # RFC 8707, for providers that issue JWT access tokens only for a named resource
+    resource_rs256: str = "https://rs256.example"  # its access tokens are signed with RS256
     prompt: str = ""  # for providers that drop offline_access without a prompt
 
 
@@ -47,6 +48,7 @@ class SeedData:
     redirect_uri: str
     usernames: list[str]
     password: str
+    web_rs256: tuple[str, str] = ("", "")  # its ID tokens are signed with RS256
     requests: tuple[str, ...] = ()  # complete requests, for clients that repeat them
     interface: Interface = Interface()
 
@@ -58,6 +60,11 @@ class SeedData:
     def api_parameters(self) -> dict[str, str]:
         """The parameters that request an access token for the API."""
         return {"resource": self.interface.resource} if self.interface.resource else {}
+
+    @property
+    def rs256_parameters(self) -> dict[str, str]:
+        """The parameters that request an access token that is signed with RS256."""
+        return {"resource": self.interface.resource_rs256}
 
     @property
     def offline_parameters(self) -> dict[str, str]:
@@ -89,6 +96,11 @@ class Client(ABC):
     @abstractmethod
     def step(self) -> Steps:
         """Do the work that is measured, once."""
+
+    @property
+    def web(self) -> tuple[str, str]:
+        """The application that signs users in."""
+        return self.data.web
 
     def path(self, path: str) -> str:
         """Return a path of the interface with the tenant's prefix."""
@@ -122,7 +134,7 @@ class Client(ABC):
         if _parameter(answer.location, "state") != state:
             raise UnexpectedAnswer(f"redirected to {answer.location}")
         answer = yield self.post_token(
-            data.web,
+            self.web,
             grant_type="authorization_code",
             code=_parameter(answer.location, "code"),
             redirect_uri=data.redirect_uri,
@@ -135,7 +147,7 @@ class Client(ABC):
     def _authorization_query(self, scope: str, verifier: str, state: str, parameters: dict[str, str]) -> str:
         digest = hashlib.sha256(verifier.encode()).digest()
         query = {
-            "client_id": self.data.web[0],
+            "client_id": self.web[0],
             "redirect_uri": self.data.redirect_uri,
             "response_type": "code",
             "scope": scope,

@@ -32,6 +32,8 @@ class Row:
 ROWS: Final = (
     Row("client-credentials", "client credentials", 16, "commits", goal=1.0),
     Row("refresh", "refresh with rotation", 16, "commits", goal=1.5),
+    Row("client-credentials-rs256", "client credentials, RS256", 16),
+    Row("refresh-rs256", "refresh with rotation, RS256", 16),
     Row("userinfo", "userinfo", 16, "baseline", goal=1.0),
     Row("jwks", "JWKS", 16, "baseline"),
     Row("discovery", "discovery", 16, "baseline"),

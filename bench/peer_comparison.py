@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import argon2
 import psycopg
-from joserfc.jwk import ECKey
+from joserfc.jwk import ECKey, RSAKey
 
 from bench import processes
 from bench.clients import Interface
@@ -27,6 +27,7 @@ from bench.servers import Target, free_port, start_server
 PROCESSES: Final = (2, 1)
 _FOLDER: Final = processes.BENCH / "peer"
 _RESOURCE: Final = "https://api.example/"
+_RS256_RESOURCE: Final = "https://rs256.example/"
 _CALLBACK: Final = "https://rp.example/callback"
 _INTERFACE: Final = Interface(
     authorize="/auth",
@@ -35,11 +36,13 @@ _INTERFACE: Final = Interface(
     userinfo="/me",
     jwks="/jwks",
     resource=_RESOURCE,
+    resource_rs256=_RS256_RESOURCE,
     prompt="consent",
 )
 # The parameters of identity/users/passwords.py.
 _HASHER: Final = argon2.PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-_GRANTS: Final = {"machine": ["client_credentials"], "web": ["authorization_code", "refresh_token"]}
+_WEB_GRANTS: Final = ["authorization_code", "refresh_token"]
+_GRANTS: Final = {"machine": ["client_credentials"], "web": _WEB_GRANTS, "web_rs256": _WEB_GRANTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def version() -> str:
 def new_peer(folder: Path, usernames: list[str]) -> Iterator[Peer]:
     """Create its database with users and clients; drop it at the end."""
     password = secrets.token_urlsafe(12)
-    credentials = {name: (name, secrets.token_urlsafe(32)) for name in ("machine", "web")}
+    credentials = {name: (name, secrets.token_urlsafe(32)) for name in _GRANTS}
     with new_database(folder, name="bench_peer") as database:
         with psycopg.connect(database.url) as connection:
             connection.execute((_FOLDER / "schema.sql").read_bytes())
@@ -105,13 +108,17 @@ def new_peer(folder: Path, usernames: list[str]) -> Iterator[Peer]:
 
 
 def _environment(url: str) -> dict[str, str]:
-    key = ECKey.generate_key("P-256", {"alg": "ES256", "use": "sig"}, auto_kid=True)
+    keys = (
+        ECKey.generate_key("P-256", {"alg": "ES256", "use": "sig"}, auto_kid=True),
+        RSAKey.generate_key(2048, {"alg": "RS256", "use": "sig"}, auto_kid=True),
+    )
     return processes.inherited_environment() | {
         "NODE_ENV": "production",
         "DATABASE_URL": url,
-        "JWKS": json.dumps({"keys": [key.as_dict(private=True)]}),
+        "JWKS": json.dumps({"keys": [key.as_dict(private=True) for key in keys]}),
         "COOKIE_KEY": base64.b64encode(secrets.token_bytes(32)).decode(),
         "RESOURCE": _RESOURCE,
+        "RS256_RESOURCE": _RS256_RESOURCE,
     }
 
 
@@ -121,13 +128,14 @@ def _create_users(connection: psycopg.Connection, names: list[str], password: st
 
 
 def _create_client(connection: psycopg.Connection, name: str, secret: str) -> None:
-    is_web = name == "web"
+    is_web = name != "machine"
     client = {
         "client_id": name,
         "client_secret": secret,
         "grant_types": _GRANTS[name],
         "redirect_uris": [_CALLBACK] if is_web else [],
         "response_types": ["code"] if is_web else [],
+        "id_token_signed_response_alg": "RS256" if name == "web_rs256" else "ES256",
     }
     connection.execute(
         "INSERT INTO oidc_payload (model, id, payload) VALUES ('Client', %s, %s)", [name, json.dumps(client)]

@@ -32,6 +32,10 @@ class SanityCheck(Client):
             self.data.machine, grant_type="client_credentials", **self.data.api_parameters
         )
         self._verify(json.loads(answer.body)["access_token"])
+        answer = yield self.post_token(
+            self.data.machine, grant_type="client_credentials", **self.data.rs256_parameters
+        )
+        self._verify(json.loads(answer.body)["access_token"], "RS256")
         tokens = yield from self.sign_in("openid profile offline_access", **self.data.offline_parameters)
         self._verify(tokens["access_token"])
         if self._verify(tokens["id_token"])["aud"] not in (self.data.web[0], [self.data.web[0]]):
@@ -55,9 +59,9 @@ class SanityCheck(Client):
     def _refresh(self, token: str) -> Generator[bytes, Answer, Answer]:
         return (yield self.post_token(self.data.web, grant_type="refresh_token", refresh_token=token))
 
-    def _verify(self, token: str) -> dict[str, Any]:
+    def _verify(self, token: str, algorithm: str = "ES256") -> dict[str, Any]:
         try:
-            claims = jwt.decode(token, self.keys, algorithms=["ES256"]).claims
+            claims = jwt.decode(token, self.keys, algorithms=[algorithm]).claims
         except (JoseError, ValueError) as error:
             raise UnexpectedAnswer(f"a token that does not verify: {error}") from None
         if claims["iss"] != self.data.issuer:

@@ -10,6 +10,7 @@ import django
 from django.core.management import call_command
 
 _USERS = 64
+_RS256_API = "https://rs256.example"
 _REDIRECT_URI = "https://rp.example/callback"
 
 
@@ -21,6 +22,8 @@ def main() -> None:
 
     # The apps can be imported only after setup().
     from identity.core import tenancy  # noqa: PLC0415
+    from identity.core.algorithms import Algorithm  # noqa: PLC0415
+    from identity.resources import services as resources  # noqa: PLC0415
     from identity.tenants import services as tenants  # noqa: PLC0415
     from identity.users import services as users  # noqa: PLC0415
     from management.seeding import bootstrap  # noqa: PLC0415
@@ -34,6 +37,13 @@ def main() -> None:
     with tenancy.using(tenant):
         machine, machine_secret = applications.register(name="Machine", type="MachineToMachine")
         web, web_secret = applications.register(name="Web", type="Traditional", redirect_uris=[_REDIRECT_URI])
+        rs256, rs256_secret = applications.register(
+            name="Web, RS256",
+            type="Traditional",
+            redirect_uris=[_REDIRECT_URI],
+            id_token_signed_response_alg=Algorithm.RS256,
+        )
+        resources.create(name="API, RS256", indicator=_RS256_API, access_token_signing_alg=Algorithm.RS256)
         for name in names:
             users.create(username=name, password=password, name=name.title(), email=f"{name}@rp.example")
     data = {
@@ -41,6 +51,7 @@ def main() -> None:
         "issuer": tenant.issuer,
         "machine": [machine.client_id, machine_secret],
         "web": [web.client_id, web_secret],
+        "web_rs256": [rs256.client_id, rs256_secret],
         "redirect_uri": _REDIRECT_URI,
         "usernames": names,
         "password": password,

@@ -34,21 +34,52 @@ class ClientCredentials(Repeat):
         yield from ()
 
 
+class ClientCredentialsRs256(Repeat):
+    """An application requests a token for an API whose tokens are signed with RS256."""
+
+    expected = b'"access_token"'
+
+    def prepare(self) -> Steps:
+        self.request = self.post_token(
+            self.data.machine, grant_type="client_credentials", **self.data.rs256_parameters
+        )
+        yield from ()
+
+
 class Refresh(Client):
     """An application refreshes with the refresh token of the last answer."""
 
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of each refresh."""
+        return {}
+
     def prepare(self) -> Steps:
-        tokens = yield from self.sign_in(_OFFLINE, **self.data.offline_parameters)
+        tokens = yield from self.sign_in(_OFFLINE, **self.data.offline_parameters | self.parameters)
         self.token = tokens["refresh_token"]
 
     def step(self) -> Steps:
         """Refresh; the answer must contain a new refresh token and an ID token."""
-        answer = yield self.post_token(self.data.web, grant_type="refresh_token", refresh_token=self.token)
+        answer = yield self.post_token(
+            self.web, grant_type="refresh_token", refresh_token=self.token, **self.parameters
+        )
         answer.require(OK, b'"id_token"')
         token = json.loads(answer.body)["refresh_token"]
         if token == self.token:
             raise UnexpectedAnswer("the refresh token did not rotate")
         self.token = token
+
+
+class RefreshRs256(Refresh):
+    """The same with an access token and an ID token that are signed with RS256."""
+
+    @property
+    def web(self) -> tuple[str, str]:
+        return self.data.web_rs256
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return self.data.rs256_parameters
 
 
 class Userinfo(Repeat):
@@ -146,6 +177,8 @@ class Replay(Client):
 WORKLOADS: Final[dict[str, type[Client]]] = {
     "client-credentials": ClientCredentials,
     "refresh": Refresh,
+    "client-credentials-rs256": ClientCredentialsRs256,
+    "refresh-rs256": RefreshRs256,
     "userinfo": Userinfo,
     "jwks": Jwks,
     "discovery": Discovery,

@@ -1,6 +1,7 @@
 // oidc-provider as its documentation sets it up: clients, sessions, grants and tokens in PostgreSQL, refresh tokens
-// that rotate and whose reuse ends the grant, JWT access tokens for one API. Where a page would ask for the password
-// there is JSON. Everything comes from the environment: PORT, PROCESSES, DATABASE_URL, JWKS, COOKIE_KEY, RESOURCE.
+// that rotate and whose reuse ends the grant, JWT access tokens for two APIs. Where a page would ask for the password
+// there is JSON. Everything comes from the environment: PORT, PROCESSES, DATABASE_URL, JWKS, COOKIE_KEY, RESOURCE,
+// RS256_RESOURCE.
 
 import cluster from "node:cluster";
 import { createServer } from "node:http";
@@ -11,9 +12,14 @@ import { Provider, errors } from "oidc-provider";
 
 import { Adapter, pool } from "./adapter.mjs";
 
-const { PORT, PROCESSES, JWKS, COOKIE_KEY, RESOURCE } = process.env;
+const { PORT, PROCESSES, JWKS, COOKIE_KEY, RESOURCE, RS256_RESOURCE } = process.env;
 
-const api = { scope: "read", audience: RESOURCE, accessTokenFormat: "jwt", jwt: { sign: { alg: "ES256" } } };
+const apis = new Map(
+  [
+    [RESOURCE, "ES256"],
+    [RS256_RESOURCE, "RS256"],
+  ].map(([audience, alg]) => [audience, { scope: "read", audience, accessTokenFormat: "jwt", jwt: { sign: { alg } } }]),
+);
 
 const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   adapter: Adapter,
@@ -28,8 +34,8 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
       enabled: true,
       useGrantedResource: () => true,
       getResourceServerInfo(_, resource) {
-        if (resource !== RESOURCE) throw new errors.InvalidTarget();
-        return api;
+        if (!apis.has(resource)) throw new errors.InvalidTarget();
+        return apis.get(resource);
       },
     },
   },
@@ -71,7 +77,7 @@ async function signIn(request, response) {
   }
   const grant = new provider.Grant({ accountId: person.id, clientId: params.client_id });
   grant.addOIDCScope(params.scope);
-  if (params.resource) grant.addResourceScope(params.resource, api.scope);
+  if (params.resource) grant.addResourceScope(params.resource, apis.get(params.resource).scope);
   const result = { login: { accountId: person.id }, consent: { grantId: await grant.save() } };
   const next = await provider.interactionResult(request, response, result);
   return answer(response, 200, { result: { redirect_to: new URL(next).pathname } });
