@@ -18,6 +18,8 @@ COPY oidc oidc
 COPY management management
 COPY interaction interaction
 COPY templates templates
+# The code of an application's quick start.
+COPY docs/how-to docs/how-to
 # The secrets that a development start makes up are left behind with this stage.
 RUN DEBUG=true VAR_DIR=/tmp/build STATIC_DIR=/srv/gatehouse/static \
         /opt/gatehouse/bin/python manage.py collectstatic --no-input --verbosity 0 \

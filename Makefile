@@ -8,13 +8,19 @@ SECURITY := .venv-security
 FUZZED := redirect_uris basic_header form json_body jwt_header phone email
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast coverage check audit verify verify-long bench docs format lock messages release clean
+.PHONY: help run demo pictures test test-fast coverage check audit verify verify-long bench docs format lock messages release clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/runtime ## Start Gatehouse and its demo application; Ctrl-C stops both
 	@DEBUG=$${DEBUG:-true} $(BIN)/python manage.py run
+
+demo: $(VENV)/runtime ## Start it with a tenant full of made-up users, applications and sign-ins
+	@DEBUG=$${DEBUG:-true} $(BIN)/python manage.py run --demo-tenant
+
+pictures: $(VENV)/development ## Take the pictures of docs/tour.md and of the README again
+	GATEHOUSE_PICTURES=1 $(BIN)/python -m pytest -q tests/browser/test_pictures.py tests/browser/test_operators_day.py
 
 test: $(VENV)/development ## Run the tests on SQLite and, where it is running, on PostgreSQL
 	@tests/run
@@ -78,7 +84,9 @@ lock: ## Resolve the dependencies again (needs uv); UPGRADE=1 takes the newest a
 	$(COMPILE) --group security --constraint requirements.lock --output-file requirements-security.lock pyproject.toml
 	$(COMPILE) --group docs --output-file requirements-docs.lock
 	$(COMPILE) --output-file tests/interop/requirements.lock tests/interop/requirements.in
-	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --silent
+	@! command -v npm >/dev/null || npm --prefix tests/interop install --package-lock-only --ignore-scripts --legacy-peer-deps --silent
+	@! command -v npm >/dev/null || npm --prefix tests/interop/directus install --package-lock-only --ignore-scripts --silent
+	@! command -v npm >/dev/null || npm --prefix tests/interop/nextjs install --package-lock-only --ignore-scripts --silent
 	@! command -v npm >/dev/null || npm --prefix bench/peer install --package-lock-only --ignore-scripts --silent
 
 # No index address, no annotation, no machine's path: the locks are the same wherever they are made.

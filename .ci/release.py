@@ -1,7 +1,7 @@
 """Makes a release: ``make release VERSION=1.2.0``.
 
-What is wrong is said first. What is changed then is one commit and its tag; nothing is pushed.
-docs/upgrades.md says what the rows of docs/releases.tsv are for.
+It checks first, and then creates one commit and its tag. It pushes nothing. docs/upgrades.md explains the
+rows of docs/releases.tsv.
 """
 
 import os
@@ -25,7 +25,7 @@ _PROJECT_VERSION: Final = re.compile(r'^version = "[^"]*"$', re.MULTILINE)
 
 
 def main(version: str) -> int:
-    """Release what is checked out; return the exit code."""
+    """Release the checked-out code, and return the exit code."""
     if problems := wrong(version):
         print("\n".join(f"Refused: {problem}" for problem in problems), file=sys.stderr)
         return 1
@@ -46,7 +46,7 @@ def main(version: str) -> int:
 
 
 def wrong(version: str) -> list[str]:
-    """Return what speaks against releasing this."""
+    """Return the reasons against a release."""
     if not _VERSION.fullmatch(version):
         return [f"a version looks like 1.2.0, not {version!r}"]
     found = []
@@ -67,13 +67,13 @@ def wrong(version: str) -> list[str]:
 
 
 def rows(version: str) -> list[tuple[str, str, str]]:
-    """Return the last migration of each app whose migrations changed since the release before."""
+    """Return the last migration of each app whose migrations changed since the previous release."""
     known = {app: migration for _, app, migration in table()}
     return [(version, app, name) for app, name in sorted(last_migrations().items()) if known.get(app) != name]
 
 
 def table() -> list[list[str]]:
-    """Return the rows of the releases before."""
+    """Return the rows of the previous releases."""
     return [line.split("\t") for line in RELEASES.read_text().splitlines()[1:]]
 
 
@@ -81,10 +81,10 @@ def last_migrations() -> dict[str, str]:
     """Return the last migration of each app of this project."""
     sys.path.insert(0, str(ROOT))
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings_test"
-    import django  # noqa: PLC0415 - only what is released needs it, no refusal
+    import django  # noqa: PLC0415 - a refusal does not need it
 
     django.setup()
-    from django.apps import apps  # noqa: PLC0415 - apps are there only now
+    from django.apps import apps  # noqa: PLC0415 - apps exist from here on
     from django.db.migrations.loader import MigrationLoader  # noqa: PLC0415
 
     ours = {app.label for app in apps.get_app_configs() if (ROOT / app.name.replace(".", "/")).is_dir()}
@@ -92,15 +92,15 @@ def last_migrations() -> dict[str, str]:
 
 
 def order(version: str) -> tuple[int, ...]:
-    """Return what versions are sorted by."""
+    """Return the sort key of a version."""
     return tuple(map(int, version.split(".")))
 
 
 def git(*arguments: str) -> str:
-    """Run git here and return what it says.
+    """Run git in the checkout, and return its output.
 
     Raises:
-        subprocess.CalledProcessError: git refused, and said why.
+        subprocess.CalledProcessError: git failed, and printed why.
 
     """
     done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
