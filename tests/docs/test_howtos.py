@@ -3,17 +3,41 @@
 import json
 import os
 import re
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.support import howtos
+from tests.support import howtos, packages
 from tests.support.cast import PASSWORD
 from tests.support.howtos import Page
 
 # Pages of applications that users sign in to; all of them have the same two buttons.
-WEB = ["flask", "fastapi", "django", "express", "single-page", "authjs"]
+WEB = [
+    "flask",
+    "fastapi",
+    "django",
+    "python",
+    "express",
+    "openid-client",
+    "passport",
+    "single-page",
+    "authjs",
+    "apache",
+]
+
+
+APACHE_MODULE = Path("/usr/lib/apache2/modules/mod_auth_openidc.so")
+
+
+@pytest.fixture(name="folder")
+def make_folder():
+    """Make a folder that every user may read, which Apache needs when root starts it."""
+    with tempfile.TemporaryDirectory(prefix="how-to-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 @pytest.fixture(name="follow")
@@ -24,6 +48,8 @@ def read(request):
         page = Page(name)
         if howtos.lacks(page) and not os.environ.get("GATEHOUSE_THOROUGH"):
             pytest.skip("it fetches packages: only with GATEHOUSE_THOROUGH=1")
+        if name == "apache" and not APACHE_MODULE.exists():
+            packages.lacking("mod_auth_openidc", "Debian: apt install libapache2-mod-auth-openidc")
         return page
 
     return open_page
@@ -46,12 +72,12 @@ def enter(page, username):
 
 
 @pytest.mark.parametrize("name", WEB)
-def test_signs_each_user_in_and_out(name, follow, acme, screens, tmp_path):
+def test_signs_each_user_in_and_out(name, follow, acme, screens, folder):
     page = follow(name)
     acme.user("ada", name="Ada Lovelace", email="ada@example.com")
     acme.user("grace", name="Grace Hopper", email="grace@example.com")
     values = keys(acme, howtos.register(page, acme))
-    with howtos.running(page, tmp_path, **values) as address:
+    with howtos.running(page, folder, **values) as address:
         one, other = screens.open(), screens.open()
         for window, username, person in ((one, "ada", "Ada Lovelace"), (other, "grace", "Grace Hopper")):
             window.goto(address)
@@ -73,7 +99,7 @@ def test_signs_each_user_in_and_out(name, follow, acme, screens, tmp_path):
         expect(other.get_by_text("Hello, Grace Hopper")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["flask", "fastapi", "express"])
+@pytest.mark.parametrize("name", ["flask", "fastapi", "python", "express", "openid-client", "passport"])
 def test_says_why_a_sign_in_failed(name, follow, acme, screens, tmp_path):
     page = follow(name)
     values = keys(acme, howtos.register(page, acme))

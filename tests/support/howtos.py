@@ -57,7 +57,7 @@ class Page:
 
     def installed(self) -> list[str]:
         """Return the packages that the page installs."""
-        lines = re.findall(r"^(?:pip|npm) install (.+)$", self.commands("Install"), re.MULTILINE)
+        lines = re.findall(r"^(?:pip|npm|sudo apt) install (.+)$", self.commands("Install"), re.MULTILINE)
         return [re.split(r"[\[@=]", name.strip("\"'"))[0] for line in lines for name in line.split()]
 
 
