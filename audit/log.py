@@ -83,7 +83,7 @@ def _storable(value: object) -> object:
 
 
 class Attempt:
-    """An operation that may fail, which writes exactly one entry when it ends."""
+    """An operation that may fail, which writes exactly one entry when it ends, unless it is postponed."""
 
     def __init__(self, event: Event, facts: dict[str, object], typed: TypedIdentifier | None = None) -> None:
         self.event = event
@@ -105,6 +105,10 @@ class Attempt:
     def record_failure(self, error: str) -> None:
         """Write the failure entry. Must not run in a transaction that is rolled back."""
         self._write(result="failed", error=error)
+
+    def postpone(self) -> None:
+        """Write no entry: a later request finishes the operation, and writes it."""
+        self.is_recorded = True
 
     def _write(self, **outcome: str) -> None:
         write(self._entry(**outcome))

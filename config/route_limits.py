@@ -153,6 +153,8 @@ ROUTES: Final[dict[str, Limited]] = {
         (rules.TEXT_MESSAGES,),
         note="five attempts per code",
     ),
+    "GET /register/terms/:pk": _free("needs an attempt that this browser started"),
+    "POST /register/terms/:pk": _free("needs an attempt that this browser started"),
     "GET /forgot-password": _READS,
     "POST /forgot-password": _SEND_AND_ENTER_CODE,
     "GET /social/:connector_id": _SOCIAL,

@@ -27,6 +27,7 @@ from interaction.api.my_account import OwnGrants, OwnSessions
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
 from interaction.pages.views import (
+    agreement,
     brand,
     consent,
     forgot_password,
@@ -294,6 +295,7 @@ people = [
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-in/code", sign_in.code, name="sign-in-code"),
     path("register", register.register, name="register"),
+    path("register/terms/<uuid:pk>", agreement.agree, name="register-terms"),
     path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
     path("social/callback", social.shared_callback, name="social-callback-shared"),
     path("social/callback/<uuid:pk>", social.callback, name="social-callback"),

@@ -61,6 +61,12 @@ class RegisterSerializer(CaptchaSerializer):
         required=False, help_text="The members for which the sign-in experience asks; others are ignored"
     )
     password = Text(max_length=256, required=False, default="", allow_blank=True, trim_whitespace=False)
+    agreed_to_terms = Flag(
+        required=False,
+        default=False,
+        help_text="Whether the user agreed to the terms of use and the privacy policy. Must be `true` if "
+        "`sign_up.agree_to_terms` of the sign-in experience is `manual`",
+    )
 
 
 class CodeAddressSerializer(InteractionSerializer):

@@ -53,7 +53,7 @@ def _sign_in_methods(submission: Submission) -> _Fields:
 
 
 def _registration(submission: Submission) -> _Fields:
-    return {"sign_up": dict(submission.fields)}
+    return {"sign_up": forms.build_sign_up(submission.fields)}
 
 
 def _passwords(submission: Submission) -> _Fields:
@@ -106,7 +106,7 @@ class SignInExperienceAdmin(Pages):
             "What new users are asked for. Without an identifier registration is closed, and signing in with "
             "another provider creates no users.",
             partial(_save, _registration, "registration"), form=forms.RegistrationForm,
-            initial=lambda row: row.sign_up, tab="Sign-up", draft=_preview(_registration),
+            initial=forms.registration_initial, tab="Sign-up", draft=_preview(_registration),
         ),
         Operation(
             "passwords", "Edit password policy", "Existing passwords stay as they are.",
@@ -148,7 +148,8 @@ class SignInExperienceAdmin(Pages):
 
 def _has_methods(_: Any) -> bool:
     row = services.current()
-    return (row.sign_in, row.sign_up) != (default_sign_in(), default_sign_up())
+    sign_up = default_sign_up() | row.sign_up
+    return (row.sign_in, sign_up) != (default_sign_in(), default_sign_up())
 
 
 def _has_brand(_: Any) -> bool:

@@ -10,6 +10,7 @@ from django.conf import settings
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from identity.users.profile import TEXTS
+from interaction.experience import terms
 from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
@@ -81,6 +82,7 @@ class RegistrationForm(forms.Form):
     )
     password = _flag("A password")
     verify = _flag("Email and phone have to be verified with a code")
+    agree_to_terms = _flag("A checkbox to agree to the terms of use and the privacy policy")
 
 
 def sign_in_methods_initial(row: SignInExperience) -> dict[str, Any]:
@@ -91,6 +93,16 @@ def sign_in_methods_initial(row: SignInExperience) -> dict[str, Any]:
         name: methods.get(name.partition("_")[0], off)[_method(name)]
         for name in SignInMethodsForm.base_fields
     }
+
+
+def registration_initial(row: SignInExperience) -> dict[str, Any]:
+    """Return the initial values of ``RegistrationForm``."""
+    return {**row.sign_up, "agree_to_terms": row.sign_up.get("agree_to_terms") == terms.MANUAL}
+
+
+def build_sign_up(submitted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the submitted fields of the registration page in the format of the API."""
+    return {**submitted, "agree_to_terms": terms.MANUAL if submitted["agree_to_terms"] else terms.AUTOMATIC}
 
 
 def accounts_initial(row: SignInExperience) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
+from interaction.experience import terms
 
 
 def default_branding() -> dict[str, str]:
@@ -32,7 +33,12 @@ def default_sign_in() -> dict[str, Any]:
 
 def default_sign_up() -> dict[str, Any]:
     """Return registration with username and password, without verification."""
-    return {"identifiers": ["username"], "password": True, "verify": False}
+    return {
+        "identifiers": ["username"],
+        "password": True,
+        "verify": False,
+        "agree_to_terms": terms.AUTOMATIC,
+    }
 
 
 def default_password_policy() -> dict[str, Any]:
@@ -114,6 +120,12 @@ class SignInExperience(EditableModel):
 
     def __str__(self) -> str:
         return str(self.tenant_id)
+
+    @property
+    def documents_to_agree_to(self) -> list[str]:
+        """The URLs of the documents to which new users must explicitly agree. It may be empty."""
+        urls = [url for url in (self.terms_of_use_url, self.privacy_policy_url) if url]
+        return urls if self.sign_up.get("agree_to_terms") == terms.MANUAL else []
 
     @property
     def can_create_social_users(self) -> bool:

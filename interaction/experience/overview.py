@@ -81,6 +81,7 @@ def _sign_up(row: SignInExperience) -> list[Line]:
         ("Asks for", ", ".join(row.sign_up["identifiers"]).capitalize()),
         ("Password", badges.yes_or_no(value=row.sign_up["password"])),
         ("Verified with a code", badges.yes_or_no(value=row.sign_up["verify"])),
+        ("Checkbox for the terms", badges.yes_or_no(value=bool(row.documents_to_agree_to))),
     ]
 
 

@@ -10,10 +10,11 @@ from identity.rest.fields import Flag, Line, Url, WholeNumber
 from identity.rest.serializers import Record
 from identity.users.identifiers import Kind
 from identity.users.profile import TEXTS
-from interaction.experience import breached_passwords, pictures
+from interaction.experience import breached_passwords, pictures, terms
 from interaction.experience.brand import COLOUR, LAYOUTS
 from interaction.experience.images import BadPictureError, formats
 from interaction.experience.message_templates import MessageTemplatesSerializer
+from interaction.experience.models import default_sign_up
 
 _KINDS: Final = [kind.value for kind in Kind]
 
@@ -118,6 +119,18 @@ class SignUpSerializer(serializers.Serializer[Any]):
     identifiers = serializers.ListField(child=Choice(choices=_KINDS), required=False, max_length=3)
     password = Flag(required=False)
     verify = Flag(required=False)
+    agree_to_terms = Choice(
+        choices=terms.CHOICES,
+        required=False,
+        help_text="How new users agree to the terms of use and the privacy policy: `automatic` shows a "
+        "sentence with links, `manual` a checkbox that they must tick. `manual` requires a "
+        "`terms_of_use_url` or a `privacy_policy_url`",
+    )
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        """Return the settings. Rows of release 0.2.0 do not have all of them."""
+        shown: dict[str, Any] = super().to_representation(default_sign_up() | instance)
+        return shown
 
     def validate_identifiers(self, identifiers: list[str]) -> list[str]:
         """Remove repeated identifiers."""

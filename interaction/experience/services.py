@@ -8,7 +8,7 @@ from django.db import transaction
 from audit.events import Event
 from identity.core import records
 from identity.core.tenant_statements import Select
-from interaction.experience import pictures
+from interaction.experience import pictures, terms
 from interaction.experience.models import SignInExperience, default_password_policy
 
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
@@ -34,6 +34,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
 
     Raises:
         records.Stale: the experience was changed since the caller read it.
+        terms.NothingToAgreeTo: users must agree to the terms, and there are none.
 
     """
     # Locked, so that concurrent changes to the same object are not lost.
@@ -60,7 +61,9 @@ def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInE
 
 
 def _merge(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, Any]:
-    return {
+    merged = {
         name: getattr(experience, name) | value if isinstance(value, dict) else value
         for name, value in fields.items()
     }
+    terms.check_documents(fields, vars(experience) | merged)
+    return merged

@@ -6,7 +6,7 @@ from rest_framework.views import APIView
 
 from identity.rest.etags import etag, expected_versions
 from interaction.experience import pictures, services
-from interaction.experience.models import SignInExperience, default_branding
+from interaction.experience.models import SignInExperience, default_branding, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
 
@@ -36,7 +36,7 @@ def _respond(experience: SignInExperience) -> Response:
             "id": experience.pk,
             "branding": default_branding() | pictures.add_addresses(experience.branding),
             "sign_in": experience.sign_in,
-            "sign_up": experience.sign_up,
+            "sign_up": default_sign_up() | experience.sign_up,
             "password_policy": experience.password_policy,
             "account": experience.account,
             "social_sign_in": experience.social_sign_in,

@@ -49,10 +49,12 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     current: Session | None,
     skipped: frozenset[Kind] = frozenset(),
     profile: Profile | None = None,
+    agreed_to_terms: bool = False,
 ) -> SignInResult:
     """Create a user and sign them in. Fields without a value are empty texts.
 
-    ``skipped`` are kinds of address that the registration page let the user skip.
+    ``skipped`` are kinds of address that the registration page let the user skip. ``agreed_to_terms`` says
+    that the user agreed to the tenant's documents. The audit entry names them if the tenant requires it.
 
     If the tenant requires verification, email and phone need a proof of this browser (``codes``, purpose
     ``register``). Proven addresses are stored as verified.
@@ -76,6 +78,10 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
         entry.application_id = pending.application.pk if pending else None
         _check_complete(experience, addresses, password, skipped)
+        if documents := experience.documents_to_agree_to:
+            if not agreed_to_terms:
+                raise Invalid("agreed_to_terms", "must be true: the user has to agree", code="required")
+            entry.facts["agreed_to_terms"] = documents
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
         proofs = _find_proofs(experience, addresses, browser)

@@ -47,6 +47,7 @@ _FIELDS: Final = {
     "phone": _("Enter a phone number, like +49 170 1234567."),
     "identifier": _("We can't send a code to this address. Check it."),
     "captcha_token": _("Confirm that you're a person, then try again."),
+    "agreed_to_terms": _("Tick this box to create an account."),
     "avatar": _("Enter an address that begins with https://."),
 }
 _TAKEN: Final = _("This is already in use. Choose another, or sign in if it's yours.")

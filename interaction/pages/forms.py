@@ -58,6 +58,7 @@ class RegisterForm(forms.Form):
         kinds: Iterable[Kind],
         password: bool,
         profile_fields: Iterable[str] = (),
+        agreement: bool = False,
         **options: object,
     ) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
@@ -75,3 +76,17 @@ class RegisterForm(forms.Form):
                 strip=False,
                 error_messages={"required": _("Choose a password.")},
             )
+        if agreement:
+            self.fields["agreed_to_terms"] = _agreement_field()
+
+
+class AgreementForm(forms.Form):
+    """The checkbox of a new user who signs in with another provider."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]
+        self.fields["agreed_to_terms"] = _agreement_field()
+
+
+def _agreement_field() -> forms.BooleanField:
+    return forms.BooleanField(error_messages={"required": _("Tick this box to create an account.")})

@@ -36,8 +36,12 @@ def create(  # noqa: PLR0913 - one parameter a column
     interaction: str,
     session: Session | None,
     keep_signed_in: bool = False,
-) -> None:
-    """Store an attempt for ten minutes. Delete expired attempts, and the browser's oldest beyond twenty."""
+    person: list[str] | None = None,
+) -> SocialAttempt:
+    """Store and return an attempt, for ten minutes. ``person`` says who signed in already.
+
+    Expired attempts, and the browser's oldest beyond twenty, are deleted.
+    """
     SocialAttempt.objects.filter(expires_at__lt=Now()).delete()
     attempts = SocialAttempt.objects.filter(browser=browser).order_by("-created_at", "-pk")
     if stale := list(attempts.values_list("pk", flat=True)[_MOST_PER_BROWSER - 1 :]):
@@ -51,22 +55,35 @@ def create(  # noqa: PLR0913 - one parameter a column
         keep_signed_in=keep_signed_in,
         expires_at=timezone.now() + _LIFETIME,
     )
-    attempt.sealed_secrets = _encrypt(attempt, [secrets.nonce, secrets.verifier])
+    texts = [secrets.nonce, secrets.verifier]
+    attempt.sealed_secrets = _encrypt(attempt, texts if person is None else [*texts, "", *person])
     attempt.save(force_insert=True)
+    return attempt
 
 
 @transaction.atomic
 def redeem(state: str, browser: str) -> SocialAttempt | None:
     """Delete and return this browser's attempt with this state. Of concurrent calls, one returns it."""
-    attempt = (
-        SocialAttempt.objects.filter(state_hash=_hash(state), browser=browser, expires_at__gt=Now())
-        .select_related("connector", "session")
-        .first()
-    )
-    if attempt is None or not browser:
-        return None
+    attempt = _find(browser, state_hash=_hash(state))
+    return attempt if attempt and end(attempt) else None
+
+
+def find(attempt_id: UUID, browser: str) -> SocialAttempt | None:
+    """Return this browser's pending attempt with this id, without ending it."""
+    return _find(browser, pk=attempt_id)
+
+
+def end(attempt: SocialAttempt) -> bool:
+    """Delete an attempt. Of concurrent calls, one returns true."""
     deleted, _ = SocialAttempt.objects.filter(pk=attempt.pk).delete()
-    return attempt if deleted else None
+    return bool(deleted)
+
+
+def _find(browser: str, **lookup: object) -> SocialAttempt | None:
+    if not browser:
+        return None
+    pending = SocialAttempt.objects.filter(browser=browser, expires_at__gt=Now(), **lookup)
+    return pending.select_related("connector", "session").first()
 
 
 def get_secrets(attempt: SocialAttempt, state: str) -> Secrets:
@@ -109,6 +126,16 @@ def get_name(attempt: SocialAttempt) -> str:
     """
     _, _, *names = _decrypt(attempt)
     return names[0] if names else ""
+
+
+def get_person(attempt: SocialAttempt) -> list[str] | None:
+    """Return who signed in, as ``create`` stored it; None for an attempt that waits for its provider.
+
+    Raises:
+        keyring.UnknownKey: the key that encrypted it is missing.
+
+    """
+    return _decrypt(attempt)[3:] or None
 
 
 def _encrypt(attempt: SocialAttempt, texts: list[str]) -> str:

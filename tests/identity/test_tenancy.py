@@ -420,7 +420,12 @@ class TestProvision:
             {"identifier": "email", "password": True, "verification_code": True},
             {"identifier": "phone", "password": True, "verification_code": True},
         ]
-        assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
+        assert shown["sign_up"] == {
+            "identifiers": ["username"],
+            "password": True,
+            "verify": False,
+            "agree_to_terms": "automatic",
+        }
         assert shown["password_policy"]["min_length"] == 8
         assert set(shown["branding"].values()) == {""}
 

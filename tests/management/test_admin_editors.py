@@ -281,7 +281,12 @@ class TestTheSignInExperience:
         after = self.at(acme)
         assert after.can_use_code("email")
         assert not after.can_use_password("username")
-        assert after.sign_up == {"identifiers": ["email"], "password": False, "verify": True}
+        assert after.sign_up == {
+            "identifiers": ["email"],
+            "password": False,
+            "verify": True,
+            "agree_to_terms": "automatic",
+        }
 
     def test_messages_get_words_of_the_tenant_s_own_and_lose_them(self, acme, operator):
         row = self.at(acme)

@@ -27,7 +27,12 @@ class TestSignInExperience:
                 "updated_at",
             ),
         }
-        assert shown["sign_up"] == {"identifiers": ["username"], "password": True, "verify": False}
+        assert shown["sign_up"] == {
+            "identifiers": ["username"],
+            "password": True,
+            "verify": False,
+            "agree_to_terms": "automatic",
+        }
         assert shown["password_policy"]["min_length"] == 8
         assert shown["social_sign_in"] == SOCIAL
 

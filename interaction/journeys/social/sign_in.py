@@ -1,6 +1,9 @@
 """Signing in with an account at another provider."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -16,12 +19,12 @@ from identity.users.models import User
 from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
-from interaction.journeys.pending import Pending
+from interaction.journeys.pending import Expired, Pending
 from interaction.journeys.sign_in import SignInResult, start_session
 from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
 from interaction.journeys.social.provider import Answer
-from interaction.social import offers
+from interaction.social import agreements, attempts, offers
 from interaction.social import services as identities
 from interaction.social.models import SocialAttempt, SocialIdentity
 from interaction.social.offers import Offer
@@ -56,13 +59,25 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_sign
         raise
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitedAgreement:
+    """A new user who has to agree to the terms first: the id of the attempt that goes on then."""
+
+    attempt_id: UUID
+
+
+class _AgreementRequired(Exception):
+    """A new user has to agree first. It rolls back, and no caller sees it."""
+
+
 def sign_in(
     attempt: SocialAttempt, *, state: str, answer: Answer, pending: Pending | None, current: Session | None
-) -> SignInResult:
+) -> SignInResult | AwaitedAgreement:
     """Sign a browser in as the user of the account at the provider.
 
     First choice is the user to whom the account is linked. Second is the user with the same email address,
-    if the tenant allows linking by address and both sides have verified the address. Third is a new user.
+    if the tenant allows linking by address and both sides have verified the address. Third is a new user,
+    who may have to agree to the terms first: see ``sign_up``.
 
     Raises:
         NotOffered: the connector was deleted or disabled meanwhile.
@@ -81,24 +96,66 @@ def sign_in(
         max_age = pending.max_age if pending else None
         profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        person = _Person(profile, auth_time, has_agreed=False)
         try:
-            return _start_session(offer, profile, auth_time, pending, current, entry, attempt.keep_signed_in)
-        except (identities.LinkedElsewhere, Invalid):
-            # A concurrent sign-in of the same person created the user: the retry finds it.
-            return _start_session(offer, profile, auth_time, pending, current, entry, attempt.keep_signed_in)
+            return _start_session_or_retry(person, offer, attempt, entry, pending, current)
+        except _AgreementRequired:
+            entry.postpone()
+            return AwaitedAgreement(agreements.keep(attempt, profile, auth_time))
+
+
+def sign_up(attempt: SocialAttempt, *, pending: Pending | None, current: Session | None) -> SignInResult:
+    """Go on with a sign-in after the new user agreed to the terms, and end the attempt.
+
+    Raises:
+        Expired: the attempt has ended.
+        NotOffered: the connector was deleted or disabled meanwhile.
+        NoAccount: the tenant no longer lets social sign-in create users.
+        AccountExists: another user has the email address.
+
+    """
+    kept = agreements.read(attempt)
+    if kept is None or not attempts.end(attempt):
+        raise Expired
+    with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
+        entry.application_id = pending.application.pk if pending else None
+        profile, auth_time = kept
+        entry.facts |= {"provider": profile.provider, "subject": profile.subject}
+        offer = offers.get_offer_of(attempt.connector)
+        person = _Person(profile, auth_time, has_agreed=True)
+        return _start_session_or_retry(person, offer, attempt, entry, pending, current)
+
+
+@dataclass(frozen=True, slots=True)
+class _Person:
+    """Who signed in at the provider, when, and whether they agreed to the terms."""
+
+    profile: Profile
+    auth_time: datetime
+    has_agreed: bool
+
+
+def _start_session_or_retry(
+    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, *browser: Any
+) -> SignInResult:
+    try:
+        return _start_session(person, offer, attempt, entry, *browser)
+    except (identities.LinkedElsewhere, Invalid):
+        # A concurrent sign-in of the same person created the user: the retry finds it.
+        return _start_session(person, offer, attempt, entry, *browser)
 
 
 @transaction.atomic
 def _start_session(  # noqa: PLR0913, PLR0917 - what a sign-in touches
+    person: _Person,
     offer: Offer,
-    profile: Profile,
-    auth_time: datetime,
+    attempt: SocialAttempt,
+    entry: Attempt,
     pending: Pending | None,
     current: Session | None,
-    entry: Attempt,
-    keep_signed_in: bool,  # noqa: FBT001 - what the name says
 ) -> SignInResult:
-    linked, user = _find_or_create_user(profile, offer.name)
+    profile = person.profile
+    linked, user = _find_or_create_user(person, offer.name, entry)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = linked or identities.link(user, profile, offer.connector, offer.name)
     identities.record_use(identity, profile)
@@ -106,27 +163,31 @@ def _start_session(  # noqa: PLR0913, PLR0917 - what a sign-in touches
         user,
         tenant=experience.current().tenant,
         amr=[],
-        auth_time=auth_time,
-        keep_signed_in=keep_signed_in,
+        auth_time=person.auth_time,
+        keep_signed_in=attempt.keep_signed_in,
         entry=entry,
         pending=pending,
         current=current,
     )
 
 
-def _find_or_create_user(profile: Profile, provider_name: str) -> tuple[SocialIdentity | None, User]:
+def _find_or_create_user(
+    person: _Person, provider_name: str, entry: Attempt
+) -> tuple[SocialIdentity | None, User]:
     """Return the linked account, if there is one, and the user.
 
     Raises:
         AccountExists: another user has the address, and the account is not linked automatically.
         NoAccount: there is no such user, and social sign-in may not create one.
+        _AgreementRequired: there is no such user, and a new one has to agree to the terms.
 
     """
+    profile = person.profile
     linked = identities.find_by_profile(profile)
     if linked:
         return linked, linked.user
     try:
-        return None, _find_by_email(profile, provider_name) or _create_user(profile)
+        return None, _find_by_email(profile, provider_name) or _create_user(person, entry)
     except AccountExists:
         # A concurrent sign-in of the same person may have created the user and linked the account.
         linked = identities.find_by_profile(profile)
@@ -152,9 +213,14 @@ def _find_by_email(profile: Profile, provider_name: str) -> User | None:
     return None
 
 
-def _create_user(profile: Profile) -> User:
-    if not experience.current().can_create_social_users:
+def _create_user(person: _Person, entry: Attempt) -> User:
+    current, profile = experience.current(), person.profile
+    if not current.can_create_social_users:
         raise NoAccount
+    if documents := current.documents_to_agree_to:
+        if not person.has_agreed:
+            raise _AgreementRequired
+        entry.facts["agreed_to_terms"] = documents
     return users.create_from_provider(
         name=profile.name,
         email=matching.get_email_of_new_user(profile),

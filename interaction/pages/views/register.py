@@ -105,6 +105,7 @@ def _details(
         "kinds": fields,
         "password": experience.sign_up["password"],
         "profile_fields": experience.profile_fields,
+        "agreement": bool(experience.documents_to_agree_to),
     }
     if request.method != "POST":
         form = RegisterForm(initial=_initial(pending), **asked)

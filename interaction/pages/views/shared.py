@@ -30,15 +30,18 @@ from oidc.grants import requests
 
 # Providers on the same machine, to which forms may redirect in development.
 PROVIDER_TARGETS: Final = ("http://localhost:*", "http://127.0.0.1:*") if settings.DEVELOPMENT else ()
-Step = Callable[[HttpRequest, Pending | None], HttpResponse]
+Step = Callable[..., HttpResponse]
 
 
-def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
-    """Turn a step of a journey into a view, with the pending request and in the journey's language."""
+def step(view: Step) -> Callable[..., HttpResponse]:
+    """Turn a step of a journey into a view, with the pending request and in the journey's language.
+
+    The step gets the request, the pending request, and the parts of the URL.
+    """
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
-    def wrapped(request: HttpRequest) -> HttpResponse:
+    def wrapped(request: HttpRequest, **parts: object) -> HttpResponse:
         parameters = request.POST if request.method == "POST" else request.GET
         try:
             pending = pending_requests.find(request, parameters.get("interaction", ""))
@@ -46,7 +49,7 @@ def step(view: Step) -> Callable[[HttpRequest], HttpResponse]:
             return expired_sign_in(request, parameters.get("interaction", ""))
         if pending is not None:
             _activate_language(request, pending)
-        return view(request, pending)
+        return view(request, pending, **parts)
 
     return wrapped
 

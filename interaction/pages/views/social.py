@@ -7,13 +7,10 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods
 
 from identity.core.errors import ServiceError
-from identity.http.error_page import Link, error_page
 from identity.http.responses import handles_deletion, redirect
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
@@ -24,7 +21,7 @@ from interaction.journeys.social import sign_in as signing_in
 from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt
 from interaction.pages import connector_trials
 from interaction.pages.expired import expired_sign_in
-from interaction.pages.views import shared
+from interaction.pages.views import agreement, shared, social_errors
 from interaction.social.models import SocialAttempt
 
 _PARAMETERS: Final = ("state", "code", "error", "iss")
@@ -56,7 +53,7 @@ def start(request: HttpRequest, connector_id: str) -> HttpResponse:
             keep_signed_in=sent.get("keep_signed_in") in _TICKED,
         )
     except ServiceError as error:
-        return _refuse(request, error, _sign_in_url(pending))
+        return social_errors.refuse(request, error, _sign_in_url(pending))
     return response
 
 
@@ -113,73 +110,11 @@ def _finish(
         return expired_sign_in(request)
     except ServiceError as error:
         back = reverse("pages:account") if attempt.session_id else _sign_in_url(pending)
-        return _refuse(request, error, back)
+        return social_errors.refuse(request, error, back)
+    if isinstance(result, signing_in.AwaitedAgreement):
+        return redirect(agreement.get_url(result.attempt_id, pending))
     return shared.redirect_signed_in(request, result)
 
 
 def _sign_in_url(pending: Pending | None) -> str:
     return shared.page_url("pages:sign-in", pending)
-
-
-def _refuse(request: HttpRequest, error: ServiceError, back: str) -> HttpResponse:
-    title, message = _MESSAGES.get(error.reason, _MESSAGES["provider_failed"])
-    response = error_page(
-        request,
-        error.status,
-        title=str(title),
-        message=str(message),
-        next_step="",
-        link=Link(back, _("Go back")),
-    )
-    for name, value in error.headers.items():
-        response[name] = value
-    return response
-
-
-_MESSAGES: Final = {
-    "declined": (
-        gettext_lazy("Sign-in canceled"),
-        gettext_lazy("You didn't finish at the other service. Try again, or choose another way."),
-    ),
-    "provider_failed": (
-        gettext_lazy("Something went wrong"),
-        gettext_lazy("The other service didn't tell us who you are. Try again, or choose another way."),
-    ),
-    "not_asked_again": (
-        gettext_lazy("Sign in again"),
-        gettext_lazy("The other service didn't confirm that you just signed in. Choose another way."),
-    ),
-    "not_offered": (
-        gettext_lazy("This way to sign in is not available"),
-        gettext_lazy("It may have been turned off. Choose another way."),
-    ),
-    "no_account": (
-        gettext_lazy("You don't have an account here"),
-        gettext_lazy(
-            "Ask the people who run this service for one. If you already have one, sign in another way."
-        ),
-    ),
-    "account_exists": (
-        gettext_lazy("You already have an account here"),
-        gettext_lazy(
-            "An account already uses your email address. Sign in to it another way. "
-            "Then you can connect the other service on your account page."
-        ),
-    ),
-    "linked_elsewhere": (
-        gettext_lazy("This account is already connected to another user"),
-        gettext_lazy("Disconnect it there first, or connect another account."),
-    ),
-    "suspended": (
-        gettext_lazy("Your account is suspended"),
-        gettext_lazy("Contact the people who run this service."),
-    ),
-    "rate_limited": (
-        gettext_lazy("Too many sign-ins from your network"),
-        gettext_lazy("Wait a few minutes and try again."),
-    ),
-    "overloaded": (
-        gettext_lazy("Many people are signing in right now"),
-        gettext_lazy("Wait a few seconds and try again."),
-    ),
-}

@@ -1,0 +1,51 @@
+"""New users from a provider who still have to agree to the tenant's terms.
+
+Each is an attempt without a known state, so that no answer of a provider can redeem it. Its secrets are the
+profile. It is single-use, bound to one browser, and expires ten minutes after the provider's answer.
+"""
+
+from dataclasses import asdict, replace
+from datetime import datetime
+from uuid import UUID
+
+import orjson
+
+from identity.encryption import keyring
+from interaction.connectors.providers.base import AccountName, Profile
+from interaction.social import attempts
+from interaction.social.models import SocialAttempt
+
+
+def keep(attempt: SocialAttempt, profile: Profile, auth_time: datetime) -> UUID:
+    """Store who signed in, and when, in place of an ended attempt. Return the id of the new one."""
+    if attempt.connector is None:
+        raise ValueError("the attempt has no connector")
+    kept = attempts.create(
+        attempts.new_secrets(),
+        browser=attempt.browser,
+        connector=attempt.connector,
+        interaction=attempt.interaction,
+        session=None,
+        keep_signed_in=attempt.keep_signed_in,
+        person=[orjson.dumps(asdict(profile)).decode(), auth_time.isoformat()],
+    )
+    return kept.pk
+
+
+def find(attempt_id: UUID, browser: str) -> SocialAttempt | None:
+    """Return the attempt of a new user who has to agree, if it belongs to this browser."""
+    attempt = attempts.find(attempt_id, browser)
+    return attempt if attempt and read(attempt) else None
+
+
+def read(attempt: SocialAttempt) -> tuple[Profile, datetime] | None:
+    """Return who signed in, and when; None for other attempts, and without the key that encrypted it."""
+    try:
+        person = attempts.get_person(attempt)
+    except keyring.UnknownKey:
+        return None
+    if person is None:
+        return None
+    profile = Profile(**orjson.loads(person[0]))
+    alias = AccountName(*profile.alias) if profile.alias else None
+    return replace(profile, alias=alias), datetime.fromisoformat(person[1])
