@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from typing import Any
 
 from django import forms
+from django.http import HttpRequest
 from rest_framework.serializers import BaseSerializer
 
 from identity.core.impacts import Impact
@@ -16,7 +18,8 @@ from identity.submissions.shown_once import Viewer
 class Submission:
     """The valid input of an operation, the versions of the row that its form shows, and the administrator.
 
-    ``viewer`` is the administrator with the session, for operations that involve another site.
+    ``viewer`` is the administrator with the session, and ``request`` has the browser's cookies, for
+    operations that involve another site.
     """
 
     row: Any
@@ -24,6 +27,7 @@ class Submission:
     expected: frozenset[int] | None
     by: Any
     viewer: Viewer | None = None
+    request: HttpRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,10 @@ class ShowPanels:
 
 @dataclass(frozen=True, slots=True)
 class ShowSite:
-    """The result of an operation that leads to another site."""
+    """The result of an operation that leads to another site, or to pages of users, which need ``cookies``."""
 
     url: str
+    cookies: SimpleCookie = field(default_factory=SimpleCookie)
 
 
 # A text is a message for the page of the row, or for the list if the row was deleted.

@@ -90,7 +90,7 @@ class OperationRunner:
         if not form.is_valid():
             return self._form_page(request, operation, row, form, status=400)
         viewer, expected = shown_once.get_viewer(request), _expected_versions(request)
-        submission = Submission(row, form.cleaned_data, expected, request.user, viewer)
+        submission = Submission(row, form.cleaned_data, expected, request.user, viewer, request)
         try:
             answer = self._run(request, operation, submission)
         except idempotency.KeyReused as refusal:
@@ -142,7 +142,7 @@ class OperationRunner:
         if not form.is_valid():
             return self._form_page(request, operation, row, operation.get_form_class(row)(), status=400)
         try:
-            content = back.run(Submission(row, form.cleaned_data, None, request.user, viewer))
+            content = back.run(Submission(row, form.cleaned_data, None, request.user, viewer, request))
         except ServiceError as refusal:
             context = self._row_context(row) | {"refusal": refusal.message}
             return self.render(request, back.template, operation, refusal.status, **context)
@@ -187,7 +187,8 @@ class OperationRunner:
     def _build_answer(self, request: HttpRequest, row: Any, result: Result) -> Answer:
         """Return the URL of the page that shows the result, and the message that this page has."""
         if isinstance(result, ShowSite):
-            return {"url": result.url, "message": ""}
+            answer = {"url": result.url, "message": ""}
+            return answer | {"cookies": result.cookies} if result.cookies else answer
         if isinstance(result, ShowSecrets):
             return {"url": secrets_page.store(request, result), "message": ""}
         if isinstance(result, ShowForm):
@@ -204,7 +205,9 @@ class OperationRunner:
 def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
     if answer["message"]:
         messages.success(request, answer["message"])
-    return HttpResponseRedirect(answer["url"])
+    response = HttpResponseRedirect(answer["url"])
+    response.cookies.update(answer.get("cookies", {}))
+    return response
 
 
 def _expected_versions(request: HttpRequest) -> frozenset[int] | None:

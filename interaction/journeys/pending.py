@@ -96,7 +96,9 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
             raise Expired
         return None
     try:
-        valid = authorization.validate(parameters.decode(row.query), application=row.application)
+        valid = authorization.validate(
+            parameters.decode(row.query), application=row.application, is_test=row.is_test
+        )
     except (Unanswerable, Refused):
         # The application or its redirect URI changed meanwhile.
         requests.finish(row)

@@ -11,7 +11,13 @@ class OperatorSiteConfig(AdminConfig):
     def ready(self) -> None:
         """Register the pages of the audit log first, and then those of the apps."""
         # Models are ready only now.
-        from management.site import audit_log, claims_preview, first_steps, sign_in_health  # noqa: F401, PLC0415
+        from management.site import (  # noqa: PLC0415
+            audit_log,  # noqa: F401
+            claims_preview,  # noqa: F401
+            first_steps,  # noqa: F401
+            sign_in_health,  # noqa: F401
+            try_sign_in,  # noqa: F401
+        )
         from management.site.applications import activity, endpoints, quick_start  # noqa: F401, PLC0415
 
         super().ready()

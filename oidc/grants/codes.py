@@ -150,8 +150,15 @@ def find_last_application(session: Session) -> Application | None:
     return None if last is None else last.application
 
 
-def revoke_issued(code: AuthorizationCode) -> None:
-    """Revoke the tokens that a code was redeemed for, because it was presented a second time.
+def end_of_test(code: AuthorizationCode, *, reason: str) -> None:
+    """Delete the code of a trial if it was not redeemed, and otherwise revoke what it was redeemed for."""
+    deleted, _ = AuthorizationCode.objects.filter(pk=code.pk, consumed_at=None).delete()
+    if not deleted:
+        revoke_issued(code, reason=reason)
+
+
+def revoke_issued(code: AuthorizationCode, *, reason: str = "code_reused") -> None:
+    """Revoke the tokens that a code was redeemed for, by default because it was presented a second time.
 
     RFC 6749 section 4.1.2: the server SHOULD revoke all tokens previously issued based on
     that authorization code.
@@ -163,7 +170,7 @@ def revoke_issued(code: AuthorizationCode) -> None:
     if code.family_id is not None:
         families.end(
             code.family_id,
-            reason="code_reused",
+            reason=reason,
             user_id=code.user_id,
             application_id=code.application_id,
         )
@@ -171,7 +178,7 @@ def revoke_issued(code: AuthorizationCode) -> None:
         revoked_tokens.add(
             code.access_token_id,
             code.access_token_expires_at,
-            reason="code_reused",
+            reason=reason,
             user_id=code.user_id,
             application_id=code.application_id,
         )

@@ -14,7 +14,7 @@ from database import ids
 from identity.core.tenant_statements import SelectValues, uuid
 from identity.users.models import User
 from oidc.applications.models import Application
-from oidc.grants.models import Consent, ConsentTarget
+from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
 
 _CONSENT: Final = SelectValues(
     lambda: Consent.objects.filter(user=uuid("user_id"), application=uuid("application_id")).values_list(
@@ -156,6 +156,28 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
     consent.updated_at = timezone.now()
     consent.save(update_fields=["scopes", "updated_at"])
     log.record(Event.CONSENT_GRANT, user_id=user.pk, application_id=application.pk, **facts)
+
+
+@transaction.atomic
+def revoke_of_test(code: AuthorizationCode, *, given_since: datetime) -> bool:
+    """Revoke the consent of a trial's code if it was given in the trial, and tell whether it was revoked.
+
+    It was, if it is not older than the trial, and no other code or refresh token was issued under it.
+    """
+    if code.consent_id is None:
+        return False
+    consents = Consent.objects.filter(pk=code.consent_id, created_at__gte=given_since)
+    consent = consents.select_for_update(of=("self",)).first()
+    if consent is None:
+        return False
+    others = AuthorizationCode.objects.filter(consent_id=consent.pk).exclude(pk=code.pk)
+    if others.exists() or RefreshFamily.objects.live().filter(consent_id=consent.pk).exists():
+        return False
+    consent.delete()
+    log.record(
+        Event.CONSENT_REVOKE, user_id=code.user_id, application_id=code.application_id, reason="test_ended"
+    )
+    return True
 
 
 def _add(consent: Consent, scopes: tuple[str, ...], **target: UUID) -> None:

@@ -37,6 +37,8 @@ class AuthorizationRequest(TenantModel):
     consented_at = models.DateTimeField(null=True)
     # What the consent page last showed: the user cannot agree to more. See ``ConsentRequest.to_json``.
     shown = models.JSONField(null=True)
+    # An administrator's trial: the response goes to the operators' site, not to the application.
+    is_test = models.BooleanField(default=False, db_default=False, editable=False)
 
     objects = TenantManager()
 

@@ -17,6 +17,7 @@ from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
 
 _LIFETIME: Final = timedelta(hours=1)
+_TEST_LIFETIME: Final = timedelta(minutes=10)
 _MAX_PER_BROWSER: Final = 20
 
 
@@ -56,7 +57,32 @@ def store(*, request_id: UUID, browser: str, is_new: bool, application: Applicat
     with transaction.atomic():
         limits.hit_by_address(limit)
         _insert(request)
-    if not is_new and (stale := _excess.all(browser=browser)):
+    if not is_new:
+        _delete_excess(browser)
+
+
+def store_test(*, request_id: UUID, browser: str, application: Application, query: str) -> None:
+    """Store the request of an administrator's trial for ten minutes. Only the operators' site calls this.
+
+    Raises:
+        limits.TooMany: too many from this address.
+
+    """
+    with transaction.atomic():
+        limits.hit_by_address(rules.PARKED)
+        AuthorizationRequest.objects.create(
+            pk=request_id,
+            browser=browser,
+            application=application,
+            query=query,
+            expires_at=Now() + _TEST_LIFETIME,
+            is_test=True,
+        )
+    _delete_excess(browser)
+
+
+def _delete_excess(browser: str) -> None:
+    if stale := _excess.all(browser=browser):
         AuthorizationRequest.objects.filter(pk__in=[row.pk for row in stale]).delete()
 
 

@@ -69,8 +69,8 @@ ROWS = {"user do unlink": "ada", "user do disconnect": "ada"}
 PROOF = {"current_password": PASSWORD, "current_code": ""}
 # Its form is sent with GET, and it changes nothing.
 READS = {"application do claims-preview"}
-# It leads to another site each time: tests/interaction/social/test_trial.py.
-LEAVES = {"connector do try"}
+# They lead to another site: tests/interaction/social/test_trial.py, test_try_sign_in.py.
+LEAVES = {"application do try-sign-in", "connector do try"}
 
 
 def fill(acme: World) -> World:

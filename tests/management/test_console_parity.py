@@ -125,6 +125,7 @@ WITHOUT_ROUTE: Final = {
     f"{USER} unlink": "a linked account is the user's; support does it on request, programs do not",
     f"{PERMISSION} change": "the interface has no PATCH",
     f"{CONNECTOR} arrange": "a front end of your own arranges its buttons itself",
+    f"{APPLICATION} try-sign-in": "a user signs in on pages, in the browser of an administrator",
     f"{CONNECTOR} try": "an administrator signs in at the provider, which no program can",
     "verification.outgoingmessage retry": "the interface does not show messages",
     "verification.outgoingmessage drop": "the interface does not show messages",

@@ -24,6 +24,7 @@ from oidc.provider.authorization.refusals import (
 from oidc.provider.authorization.response import MODES, is_possible
 from oidc.provider.errors import InvalidRequest, Unanswerable, UnauthorizedClient, UnknownRedirectUri
 from oidc.provider.parameters import Parameters
+from oidc.provider.trial import callback
 
 PARAMETERS: Final = frozenset(
     (
@@ -44,12 +45,14 @@ class SentRequest:
     """An authorization request as it was sent.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``known`` is an
-    application that was read before. It is not read again if ``client_id`` names it.
+    application that was read before. It is not read again if ``client_id`` names it. ``is_test`` says that
+    the operators' site has made the request (see ``oidc.provider.trial``).
     """
 
     sent: Parameters
     too_long: str = ""
     known: Application | None = None
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class ClientRequest:
     sent: Parameters
     too_long: str
     application: Application
+    is_test: bool = False
 
     def get(self, name: str) -> str | None:
         """Return a parameter, or None if it was not sent."""
@@ -92,20 +96,24 @@ def check_client(request: SentRequest) -> ClientRequest:
         if client is None:
             raise Unanswerable("Invalid client_id parameter value.")
         application = client.application
-    return ClientRequest(request.sent, request.too_long, application)
+    return ClientRequest(request.sent, request.too_long, application, request.is_test)
 
 
 def check_redirect_uri(request: ClientRequest) -> None:
-    """Check that the redirect URI is registered (RFC 9700 section 2.1).
+    """Check that the redirect URI is registered (RFC 9700 section 2.1) or, for a trial, the trial's own.
 
     Raises:
         UnknownRedirectUri: it is not.
 
     """
-    application = request.application
-    if not redirect_uris.matches(request.sent["redirect_uri"], application.redirect_uris, application.type):
+    application, uri = request.application, request.sent["redirect_uri"]
+    if request.is_test:
+        is_known = uri == callback.get_uri(application)
+    else:
+        is_known = redirect_uris.matches(uri, application.redirect_uris, application.type)
+    if not is_known:
         raise UnknownRedirectUri(
-            sent=request.sent["redirect_uri"],
+            sent=uri,
             registered=application.redirect_uris,
             application_id=str(application.pk),
         )

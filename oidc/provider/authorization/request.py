@@ -54,12 +54,13 @@ class Authorization:
 
 
 def validate(
-    sent: Parameters, *, too_long: str = "", application: Application | None = None
+    sent: Parameters, *, too_long: str = "", application: Application | None = None, is_test: bool = False
 ) -> Authorization:
     """Return a request that has passed all checks.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``application`` saves
-    reading the application again, if it is the one that ``client_id`` names.
+    reading the application again, if it is the one that ``client_id`` names. ``is_test`` is never set for
+    what a client or a browser sends.
 
     Raises:
         Unanswerable: the client or its redirect URI is invalid.
@@ -67,7 +68,7 @@ def validate(
 
     """
     try:
-        return _build_authorization(engine.run(SentRequest(sent, too_long, application)))
+        return _build_authorization(engine.run(SentRequest(sent, too_long, application, is_test)))
     except OAuthError as error:
         raise Refused(_build_error_response(sent, error)) from None
 
@@ -81,7 +82,9 @@ def validate_stored(pending: AuthorizationRequest) -> Authorization:
 
     """
     try:
-        return validate(parameters.decode(pending.query), application=pending.application)
+        return validate(
+            parameters.decode(pending.query), application=pending.application, is_test=pending.is_test
+        )
     except Refused:
         requests.finish(pending)
         raise

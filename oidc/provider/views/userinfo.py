@@ -3,12 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from database import ids
-from oidc.provider import bearer, claims, custom_claims, released_claims, scopes, tokens
-from oidc.provider.claim_facts import ClaimFacts
+from oidc.provider import bearer, tokens
+from oidc.provider import userinfo as userinfo_claims
 from oidc.provider.cors import cross_origin
 from oidc.provider.error_responses import bearer_errors, oauth_json
-from oidc.provider.errors import InsufficientScope, MissingToken, WrongMethod
+from oidc.provider.errors import MissingToken, WrongMethod
 from oidc.provider.parameters import FORM_TYPE, InvalidParameters, form
 
 
@@ -20,16 +19,7 @@ def userinfo(request: HttpRequest) -> HttpResponse:
     if request.method not in {"GET", "HEAD", "POST"}:
         raise WrongMethod("GET", "POST")
     principal = bearer.authenticate(_get_token(request))
-    if scopes.OPENID not in principal.scopes:
-        raise InsufficientScope(scopes.OPENID)
-    facts = ClaimFacts(principal.user, ids.parse(str(principal.claims.get("organization_id"))))
-    told = released_claims.get_for_userinfo(
-        facts,
-        claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims),
-        custom=principal.custom_claims,
-        consented_scopes=principal.scopes if principal.is_third_party else None,
-    )
-    custom_claims.record_omissions(principal.application_id, facts.omitted)
+    told = userinfo_claims.build(principal)
     if principal.userinfo_alg:
         return _signed(told, principal)
     return oauth_json(told)

@@ -1,0 +1,190 @@
+"""Beginning and finishing a trial of the sign-in to an application.
+
+A trial is content of ``shown_once``: encrypted, of one administrator, session, tenant and application, for
+ten minutes, and deleted when the browser comes back. Its request is a pending request with ``is_test``.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from database import ids
+from identity.core import tenancy
+from identity.core.errors import ServiceError
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.submissions import shown_once
+from identity.submissions.shown_once import Viewer
+from oidc.applications.models import Application
+from oidc.grants import requests
+from oidc.keys.models import SigningKey
+from oidc.provider import parameters
+from oidc.provider.authorization.request import to_stored, validate
+from oidc.provider.authorization.response import Refused
+from oidc.provider.errors import OAuthError, Unanswerable
+from oidc.provider.trial import callback, exchange, report
+from oidc.provider.trial.exchange import Received, TrialSecrets
+
+_LIFETIME: Final = timedelta(minutes=10)
+_PARTS: Final = 2
+
+
+class TrialExpired(ServiceError):
+    """The answer belongs to no trial that this session began for this application."""
+
+    reason = "trial_expired"
+    message = (
+        "this trial was finished before, took longer than ten minutes, or was started in another browser, "
+        "tenant or session: try again"
+    )
+
+
+class TrialFailed(ServiceError):
+    """No tokens were issued. The reason is the error that the application would get."""
+
+    def __init__(self, code: str, description: str) -> None:
+        self.reason = code  # type: ignore[misc]  # each error of OAuth has its own
+        super().__init__(description or code)
+        self.audit_facts = {"description": description} if description else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The parameters of the authorization response."""
+
+    code: str = ""
+    error: str = ""
+    description: str = ""
+    iss: str = ""
+
+
+def begin(application: Application, viewer: Viewer, *, browser: str, asked: dict[str, str]) -> str:
+    """Store a trial and its pending request for a browser, and return the path where the sign-in begins.
+
+    ``asked`` has further parameters of the authorization request.
+
+    Raises:
+        TrialFailed: the application could not send this request.
+        limits.TooMany: too many requests are pending at this address.
+
+    """
+    now = timezone.now()
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    known = TrialSecrets(state, nonce, verifier, now)
+    content = [known.state, known.nonce, known.verifier, now.isoformat()]
+    trial = shown_once.create(viewer, _get_page(application), content, lifetime=_LIFETIME)
+    request_id = ids.new()
+    try:
+        query = urlencode(_build_request(application, trial, known) | asked)
+        validate(parameters.decode(query), application=application, is_test=True)
+        requests.store_test(
+            request_id=request_id, browser=browser, application=application, query=to_stored(query)
+        )
+    except (Refused, Unanswerable, ServiceError) as error:
+        shown_once.discard(viewer, trial)
+        if isinstance(error, ServiceError):
+            raise
+        raise _explain(error) from None
+    return tenancy.active().prefix + reverse("oidc:resume", args=[request_id])
+
+
+def _build_request(application: Application, trial: UUID, known: TrialSecrets) -> dict[str, str]:
+    return {
+        "client_id": application.client_id,
+        "redirect_uri": callback.get_uri(application),
+        "response_type": "code",
+        "state": f"{trial}.{known.state}",
+        "nonce": known.nonce,
+        "code_challenge": known.challenge,
+        "code_challenge_method": "S256",
+    }
+
+
+def _explain(error: Refused | Unanswerable) -> TrialFailed:
+    if isinstance(error, Refused):
+        sent = error.response.parameters
+        return TrialFailed(sent["error"], sent.get("error_description", ""))
+    return TrialFailed("invalid_request", str(error))
+
+
+def finish(
+    application: Application, viewer: Viewer, *, state: str, answer: Answer, session: Session | None
+) -> dict[str, Any]:
+    """End a trial, and return a report of what the application would get, or why it would get nothing.
+
+    ``session`` is the browser's session of a user. If the trial started it, it ends.
+
+    Raises:
+        TrialExpired: the answer belongs to no trial of this session and application.
+
+    """
+    known = _take(application, viewer, state)
+    if known is None:
+        raise TrialExpired
+    received, failure = Received(), None
+    facts: dict[str, object] = {"id": str(application.pk), "kind": "sign_in"}
+    try:
+        with log.attempt(Event.APPLICATION_TEST, **facts) as attempt:
+            attempt.application_id = application.pk
+            attempt.user_id = session.user_id if session else None
+            _redeem(application, answer, known, received)
+    except TrialFailed as error:
+        failure = error
+    is_ended = _end_new(session, known.begun_at)
+    return report.build(application, received, failure, session, is_session_ended=is_ended)
+
+
+def _redeem(application: Application, answer: Answer, known: TrialSecrets, received: Received) -> None:
+    """Redeem the code of an answer.
+
+    Raises:
+        TrialFailed: the answer has an error or no code, or an application would get no tokens for its code.
+
+    """
+    if answer.iss != tenancy.active().issuer:
+        # RFC 9207 section 2.4: the client MUST reject the response.
+        raise TrialFailed("invalid_request", "the issuer of the answer is not that of the tenant")
+    if answer.error or not answer.code:
+        raise TrialFailed(answer.error or "invalid_request", answer.description or "the answer has no code")
+    try:
+        exchange.redeem(application, answer.code, known, received)
+    except OAuthError as error:
+        raise TrialFailed(error.code, error.description) from None
+    except SigningKey.DoesNotExist:
+        raise TrialFailed("server_error", "the signing key was deleted in the meantime: try again") from None
+
+
+def _take(application: Application, viewer: Viewer, state: str) -> TrialSecrets | None:
+    """Delete and return the secrets of a trial, unless the state is wrong."""
+    parts = state.split(".")
+    trial = ids.parse(parts[0])
+    if len(parts) != _PARTS or trial is None:
+        return None
+    content = shown_once.take(viewer, _get_page(application), trial)
+    if content is None or not secrets.compare_digest(content[0].encode(), parts[1].encode()):
+        return None
+    _, nonce, verifier, begun_at = content
+    return TrialSecrets(parts[1], nonce, verifier, datetime.fromisoformat(begun_at))
+
+
+def _get_page(application: Application) -> str:
+    """Return the place of a trial. It differs from the name of each page that shows content."""
+    return f"trial of {application.tenant_id}/{application.pk}"
+
+
+@transaction.atomic
+def _end_new(session: Session | None, begun_at: datetime) -> bool:
+    """End the browser's session if it is younger than the trial, and tell whether it was."""
+    if session is None or session.created_at < begun_at:
+        return False
+    sessions.end(session)
+    return True
