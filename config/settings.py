@@ -103,6 +103,8 @@ TENANT_PROVISIONERS = [
 ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
 # Creates the key of an algorithm: see identity.resources.services.
 ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+# The members of a branding, and where it is stored: see identity.core.branding.
+BRANDING = "interaction.experience.branding"
 # Called with the changed settings of a tenant: see oidc.settings.services.
 OIDC_SETTINGS_EFFECTS = [
     "oidc.settings.sessions.copy",

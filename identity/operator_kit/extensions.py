@@ -24,8 +24,9 @@ from identity.operator_kit.panels import Card, Panel
 BuildPanels = Callable[[Any], list[Panel]]
 
 
-# From a row, and the URLs of the operations that the administrator may run on it, by their names.
-BuildCard = Callable[[Any, Mapping[str, str]], Card]
+# From a row, and the URLs of the operations that the administrator may run on it, by their names. None: no
+# card for this row.
+BuildCard = Callable[[Any, Mapping[str, str]], Card | None]
 
 
 @dataclass(frozen=True, slots=True)

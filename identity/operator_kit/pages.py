@@ -197,7 +197,9 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         row = self.get_object(request, unquote(object_id))
         lists.check_row_query(request, self.row_parameters)
         operations = sorted(self._get_links(request, row), key=lambda link: link[0].name != "change")
-        previewed = next((operation for operation, _ in operations if operation.draft), None)
+        previewed = next(
+            (operation for operation, _ in operations if operation.draft and operation.tab), None
+        )
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         context = {
             "tabs": build_tabs((operation for operation, _ in operations), row),
@@ -218,7 +220,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
 
     def _build_cards(self, row: Any, operations: list[tuple[Operation, str]]) -> list[Card]:
         urls = {operation.name: url for operation, url in operations}
-        return [build(row, urls) for build in extensions.registry[self.model].cards]
+        return [card for build in extensions.registry[self.model].cards if (card := build(row, urls))]
 
     def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return the panels of a row's page: those that apps above have registered."""

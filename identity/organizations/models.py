@@ -17,6 +17,8 @@ class Organization(EditableModel):
     description = models.TextField(blank=True)
     logo_url = models.CharField(max_length=2048, blank=True)
     metadata = models.JSONField(default=dict)
+    # Of the pages during a sign-in to the organization: see ``identity.core.branding``.
+    branding = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
 
     objects = TenantManager()
 

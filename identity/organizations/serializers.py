@@ -4,6 +4,7 @@ from rest_framework import serializers
 
 from identity.organizations.models import OrganizationPermission, OrganizationRole
 from identity.resources.serializers import ScopeName
+from identity.rest.branding import OwnBrandingSerializer
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Flag, JSONObject, Name, Timestamp, Url
 from identity.rest.serializers import Record
@@ -16,6 +17,7 @@ class OrganizationSerializer(Record):
     description = Description()
     logo_url = Url()
     metadata = JSONObject(required=False)
+    branding = OwnBrandingSerializer(required=False)
     member_count = serializers.IntegerField(read_only=True)
 
 

@@ -1,5 +1,6 @@
-"""Changing and deleting organizations, their members and the roles of members."""
+"""Creating, changing and deleting organizations, their members and the roles of members."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from database.id_lists import among
-from identity.core import assignments, records
+from identity.core import assignments, branding, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import UnknownIds
@@ -72,6 +73,30 @@ class MemberIsAdmin(ServiceError):
     status = 403
     reason = "member_is_admin"
     message = "an administrator of the organization cannot be removed by a third-party application"
+
+
+@transaction.atomic
+def create(fields: Mapping[str, Any]) -> Organization:
+    """Create an organization and return it."""
+    organization = Organization(**fields)
+    organization.branding = branding.store(organization, fields.get("branding", {}))
+    records.create(organization, event=Event.ORGANIZATION_CREATE, name=organization.name)
+    return organization
+
+
+@transaction.atomic
+def change(
+    organization: Organization, fields: Mapping[str, Any], *, expected: frozenset[int] | None = None
+) -> None:
+    """Change an organization. Members of the branding that are not sent stay as they are.
+
+    Raises:
+        records.Stale: the organization was changed since the caller read it.
+        records.Gone: the organization was deleted.
+
+    """
+    fields = branding.change(organization, fields, expected)
+    records.change(organization, fields, event=Event.ORGANIZATION_UPDATE, expected=expected)
 
 
 def get_membership(organization_id: str | UUID, user_id: str | UUID) -> Membership:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
+from identity.core import branding
 from identity.core.tenant_statements import uuid
 from identity.organizations import row_counts, services
 from identity.organizations.models import (
@@ -42,14 +43,8 @@ class OrganizationViewSet(CrudViewSet):
     resource_name = "organization"
     serializer_class = OrganizationSerializer
     columns = (
-        "id",
-        "name",
-        "description",
-        "logo_url",
-        "metadata",
-        "member_count",
-        "created_at",
-        "updated_at",
+        *("id", "name", "description", "logo_url", "metadata", "branding", "member_count"),
+        *("created_at", "updated_at"),
     )
 
     def rows(self) -> QuerySet[Any, Row]:
@@ -59,6 +54,19 @@ class OrganizationViewSet(CrudViewSet):
         )
         rows: QuerySet[Any, Row] = organizations.values(*self.columns, "version")
         return rows
+
+    def to_representation(self, row: Row) -> Row:
+        """Return a row with all members of its branding."""
+        shown = super().to_representation(row)
+        return shown | {"branding": branding.describe(shown["branding"])}
+
+    def perform_create(self, fields: Row) -> UUID:
+        """Create an organization."""
+        return services.create(fields).pk
+
+    def perform_update(self, row: Organization, fields: Row, expected: frozenset[int] | None) -> None:
+        """Change an organization."""
+        services.change(row, fields, expected=expected)
 
     def perform_destroy(self, row: Organization, expected: frozenset[int] | None) -> None:
         """Delete an organization with its memberships."""

@@ -27,7 +27,7 @@ from interaction.api.serializers import (
 )
 from interaction.connectors import captcha
 from interaction.experience import services as experience
-from interaction.journeys import codes, languages, pending, register, reset_password, sign_in
+from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.sign_in import SignInResult
 from interaction.social import offers
@@ -51,6 +51,7 @@ class Experience(APIView):
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
         current_experience = experience.current()
         document = OfferedExperienceSerializer(current_experience).data
+        document["branding"] = page_branding.get_branding(current_experience, pending_request)
         if current_experience.tenant.keep_signed_in:
             document["keep_signed_in"] = True
         document["social_connectors"] = SocialConnectorSerializer(social_offers, many=True).data

@@ -10,8 +10,7 @@ from django.urls import reverse
 from identity.operator_kit import checklist, extensions, lists, routes
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
-from interaction.experience import drafts, forms, look_form, overview, pictures, services
-from interaction.experience.images import formats
+from interaction.experience import branding_admin, drafts, forms, look_form, overview, pictures, services
 from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -37,14 +36,7 @@ def _build_draft(read: Any, submission: Submission) -> SignInExperience:
 
 
 def _look(submission: Submission) -> _Fields:
-    branding = {
-        name: value
-        for name, value in submission.fields.items()
-        if name not in _LINKS and not name.startswith(look_form.UPLOAD)
-    }
-    for name in pictures.PICTURES:
-        if file := submission.fields[look_form.UPLOAD + name]:
-            branding[name] = formats.build_data_url("", file.read())
+    branding = look_form.read_branding(submission.fields)
     return {"branding": branding, **{name: submission.fields[name] for name in _LINKS}}
 
 
@@ -161,6 +153,7 @@ def _get_form_url(operation: str) -> str:
 
 
 extensions.register_card(SignInExperience, overview.build_card)
+branding_admin.register()
 checklist.register(
     checklist.Step(
         3, "Choose how users sign in", "With a password, a code or another provider.",

@@ -1,17 +1,21 @@
 """The operators' form of the branding."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from django import forms
 
+from interaction.experience import pictures
 from interaction.experience.brand import COLOUR
+from interaction.experience.images import formats
 
 
 def _url_field(label: str) -> forms.CharField:
     return forms.CharField(required=False, max_length=2048, label=label, help_text="An https URL, or empty")
 
 
-UPLOAD: Final = "upload_"
+_UPLOAD: Final = "upload_"
+_LAYOUTS: Final = (("split", "Split: a coloured half beside the form"), ("plain", "Plain: no card"))
 
 
 def _picture_field(label: str) -> forms.FileField:
@@ -29,7 +33,7 @@ def _colour_field(label: str, unset: str) -> forms.CharField:
     )
 
 
-class LookForm(forms.Form):
+class BrandingForm(forms.Form):
     """The look of the pages."""
 
     logo_url = _url_field("Logo")
@@ -42,12 +46,32 @@ class LookForm(forms.Form):
     dark_primary_color = _colour_field("Colour on a dark background", "#4a69d6")
     layout = forms.ChoiceField(
         required=False,
-        choices=[
-            ("", "Card"),
-            ("split", "Split: a coloured half beside the form"),
-            ("plain", "Plain: no card"),
-        ],
+        choices=[("", "Card"), *_LAYOUTS],
         widget=forms.RadioSelect,
     )
+
+
+class LookForm(BrandingForm):
+    """The look of the pages, and the links on them."""
+
     terms_of_use_url = _url_field("Terms of use")
     privacy_policy_url = _url_field("Privacy policy")
+
+
+class OwnLookForm(BrandingForm):
+    """The look of the pages during a sign-in to one application or organization."""
+
+    layout = forms.ChoiceField(
+        required=False,
+        choices=[("", "As elsewhere"), ("card", "Card"), *_LAYOUTS],
+        widget=forms.RadioSelect,
+    )
+
+
+def read_branding(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the branding of a form, with its uploads as data URLs."""
+    branding = {name: fields[name] for name in BrandingForm.base_fields if not name.startswith(_UPLOAD)}
+    for name in pictures.PICTURES:
+        if file := fields[_UPLOAD + name]:
+            branding[name] = formats.build_data_url("", file.read())
+    return branding

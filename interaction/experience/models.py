@@ -5,7 +5,9 @@ from typing import Any
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
+from identity.organizations.models import Organization
 from interaction.experience import terms
+from oidc.applications.models import Application
 
 
 def default_branding() -> dict[str, str]:
@@ -90,6 +92,29 @@ class StoredPicture(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "digest"], name="stored_picture_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class OwnedPicture(TenantModel):
+    """An uploaded logo or icon of the branding of an application or an organization, which deletes it.
+
+    ``digest`` is the hash of owner, content and type, a part of the address.
+    """
+
+    application = models.ForeignKey(Application, null=True, on_delete=models.CASCADE, related_name="+")
+    organization = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=32)
+    content_type = models.CharField(max_length=32)
+    content = models.BinaryField()
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "digest"], name="owned_picture_once"),
         ]
 
     def __str__(self) -> str:

@@ -42,24 +42,31 @@ def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
 
 
 def _branding(row: SignInExperience) -> list[Line]:
-    branding = pictures.add_addresses(row.branding)
     page = format_html(
         '<a href="{}/sign-in" target="_blank" rel="noopener">Open the sign-in page</a>',
         tenancy.active().issuer,
     )
-    colours = ("primary_color", "dark_primary_color")
     links = {name: getattr(row, name) for name in ("terms_of_use_url", "privacy_policy_url")}
-    layouts = dict(look_form.LookForm.base_fields["layout"].choices)  # type: ignore[attr-defined]
     return [
         ("Page", page),
+        *describe_branding(row.branding, look_form.LookForm),
+        *((_label(name), url) for name, url in links.items() if url),
+        *([] if any(row.branding.values()) else [("Look", "Default theme")]),
+    ]
+
+
+def describe_branding(stored: Mapping[str, str], form: Any) -> list[Line]:
+    """Return the layout, by its name in a form, and the pictures and colours that are set."""
+    branding = pictures.add_addresses(stored)
+    colours = ("primary_color", "dark_primary_color")
+    layouts = dict(form.base_fields["layout"].choices)
+    return [
         ("Layout", layouts.get(branding.get("layout", ""), layouts[""])),
         *(
             (_label(name), _swatch(branding[name]) if name in colours else _picture(branding[name]))
             for name in (*pictures.PICTURES, *colours)
-            if branding[name]
+            if branding.get(name)
         ),
-        *((_label(name), url) for name, url in links.items() if url),
-        *([] if any(branding.values()) else [("Look", "Default theme")]),
     ]
 
 

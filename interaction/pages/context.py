@@ -12,9 +12,10 @@ from django.utils.functional import SimpleLazyObject
 
 from audit import context
 from identity.core import tenancy
-from interaction.experience import pictures
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
+from interaction.journeys.page_branding import get_branding
+from interaction.journeys.pending import Pending
 from interaction.pages import language as languages
 
 COLOURS: Final = ("primary_color", "dark_primary_color")
@@ -25,7 +26,6 @@ def page(request: HttpRequest) -> dict[str, object]:
     language = translation.get_language() or settings.LANGUAGE_CODE
     return {
         "brand": SimpleLazyObject(partial(_brand, request)),
-        "brand_query": _brand_query(request),
         "lang": languages.get_tag(language),
         "dir": "rtl" if translation.get_language_bidi() else "ltr",
         "request_id": context.current().request_id,
@@ -38,28 +38,27 @@ def get_experience(request: HttpRequest) -> SignInExperience:
     return experiences.current() if draft is None else draft
 
 
-def _brand_query(request: HttpRequest) -> str:
-    """Return the query of the brand's stylesheet: the colours of a preview; empty for other pages."""
-    if not hasattr(request, "draft"):
-        return ""
-    colours = request.draft.branding
-    return urlencode({name: colours[name] for name in COLOURS})
-
-
 def _brand(request: HttpRequest) -> dict[str, str]:
     default = {"name": "Gatehouse", "terms_of_use_url": "", "privacy_policy_url": ""} | default_branding()
     try:
         experience = get_experience(request)
     except (tenancy.NoActiveTenant, DatabaseError, SignInExperience.DoesNotExist):
         return default
-    return default | get_brand(experience)
+    return default | get_brand(request, experience, getattr(request, "pending", None))
 
 
-def get_brand(experience: SignInExperience) -> dict[str, str]:
-    """Return the name, the links and the branding of a tenant."""
+def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pending | None) -> dict[str, str]:
+    """Return the tenant's name and links, and the branding of a page.
+
+    ``query`` is that of the brand's stylesheet. It has the colours, if they are not the tenant's saved ones.
+    """
+    branding = get_branding(experience, pending)
+    colours = {name: branding[name] for name in COLOURS}
+    is_saved = not hasattr(request, "draft") and colours.items() <= experience.branding.items()
     return {
         "name": experience.tenant.name,
         "terms_of_use_url": experience.terms_of_use_url,
         "privacy_policy_url": experience.privacy_policy_url,
-        **pictures.add_addresses(experience.branding),
+        "query": "" if is_saved else urlencode(colours),
+        **branding,
     }

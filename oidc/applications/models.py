@@ -72,6 +72,8 @@ class Application(EditableModel):
     # Null: as the installation.
     effective_refresh_idle_seconds = models.PositiveIntegerField(null=True, editable=False)
     effective_refresh_absolute_seconds = models.PositiveIntegerField(null=True, editable=False)
+    # Of the pages during a sign-in to the application: see ``identity.core.branding``.
+    branding = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     # Only users with one of ``allowed_roles``, or of ``allowed_organizations``, may sign in.
     is_restricted = models.BooleanField(default=False, db_default=False, editable=False)
 
@@ -102,6 +104,7 @@ PAGE_COLUMNS: Final = (
     *("description", "post_logout_redirect_uris", "contacts"),
     *("client_uri", "logo_uri", "policy_uri", "tos_uri", "initiate_login_uri"),
     *("refresh_token_idle_seconds", "refresh_token_absolute_seconds"),
+    "branding",
 )
 PUBLIC_TYPES: Final = frozenset({Application.Type.SPA, Application.Type.NATIVE})
 

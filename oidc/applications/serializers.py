@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from identity.core.errors import FieldError
 from identity.resources.custom_claims import CustomClaims, CustomClaimSerializer
+from identity.rest.branding import OwnBrandingSerializer
 from identity.rest.choices import Choice
 from identity.rest.fields import (
     Description,
@@ -80,6 +81,7 @@ class ApplicationSerializer(Record):
     client_id = serializers.CharField(read_only=True)
     oidc_client_metadata = MetadataSerializer(required=False)
     is_third_party = Flag(required=False)
+    branding = OwnBrandingSerializer(required=False)
 
     create_only: ClassVar[tuple[str, ...]] = ("type",)
 

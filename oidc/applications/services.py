@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.events import Event
-from identity.core import records
+from identity.core import branding, records
 from identity.core.errors import Invalid
 from oidc.applications import allowed_lists, client_secrets, lifetimes
 from oidc.applications import redirect_uris as uris
@@ -38,7 +38,8 @@ def register(  # noqa: PLR0913 - one parameter a field
 ) -> tuple[Application, str]:
     """Register an application and return it with its secret, which cannot be read again.
 
-    ``further`` are the members of ``allowed_lists``, ``lifetimes`` and ``client_metadata``.
+    ``further`` are the branding, and the members of ``allowed_lists``, ``lifetimes`` and
+    ``client_metadata``.
 
     Raises:
         Invalid: a URI, a grant type, ``require_pkce``, a list or a lifetime is not allowed for this type.
@@ -68,6 +69,7 @@ def register(  # noqa: PLR0913 - one parameter a field
             setattr(application, column, seconds)
         allowed = allowed_lists.resolve(application, further)
         application.is_restricted = allowed.is_restricted
+        application.branding = branding.store(application, further.get("branding", {}))
         facts = {"name": name, "type": application.type, **allowed.facts}
         records.create(application, event=Event.APPLICATION_CREATE, **facts)
         _replace_origins(application)
@@ -170,6 +172,7 @@ def _change(
 ) -> None:
     lifetimes.check(fields, application.type)
     changed_fields = changed_fields or sorted(fields)
+    fields = branding.change(application, fields, expected)
     fields = fields | lifetimes.get_effective(fields)
     allowed = allowed_lists.resolve(application, fields)
     if allowed.sent:

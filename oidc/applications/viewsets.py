@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from database import ids
+from identity.core import branding
 from identity.organizations.models import Organization
 from identity.organizations.serializers import NamedSerializer
 from identity.rest.assignment_view import AssignmentView
@@ -45,6 +46,7 @@ class ApplicationViewSet(CrudViewSet):
         *_BRIEF,
         *(name for name in METADATA if name not in allowed_lists.FIELDS),
         "is_third_party",
+        "branding",
         "is_restricted",
         "created_at",
         "updated_at",
@@ -68,6 +70,7 @@ class ApplicationViewSet(CrudViewSet):
         # In rows of release 0.1.0 the column has its default.
         shown["require_pkce"] = shown["require_pkce"] or shown["type"] in PUBLIC_TYPES
         shown["oidc_client_metadata"] = {name: shown.pop(name) for name in METADATA}
+        shown["branding"] = branding.describe(shown["branding"])
         return shown
 
     def create(self, request: Request, *_: Any, **__: Any) -> Response:

@@ -63,7 +63,7 @@ TABLE: Final[Done] = {
     "GET /resources/:resource_pk/scopes": (RESOURCE,),
     "POST /resources/:resource_pk/scopes": (f"{RESOURCE} add-scope",),
     "DELETE /resources/:resource_pk/scopes/:pk": (f"{SCOPE} delete",),
-    **crud("/organizations", ORGANIZATION),
+    **crud("/organizations", ORGANIZATION, "branding"),
     "GET /organizations/:pk/users": (ORGANIZATION, MEMBER),
     "POST /organizations/:pk/users": (f"{ORGANIZATION} add-members",),
     "PATCH /organizations/:pk/users/:user_pk": (f"{MEMBER} change",),
@@ -83,7 +83,9 @@ TABLE: Final[Done] = {
     "GET /organization-permissions": (PERMISSION,),
     "POST /organization-permissions": (f"{PERMISSION} create",),
     "DELETE /organization-permissions/:pk": (f"{PERMISSION} delete",),
-    **crud("/applications", APPLICATION, "access", "grant-types", "claims", "describe", "lifetimes"),
+    **crud(
+        "/applications", APPLICATION, "access", "branding", "grant-types", "claims", "describe", "lifetimes"
+    ),
     "POST /applications/:pk/secret": (f"{APPLICATION} secret",),
     "GET /applications/:pk/secrets": (APPLICATION,),
     "POST /applications/:pk/secrets": (f"{APPLICATION} add-secret",),
@@ -210,6 +212,8 @@ NOT_IN_A_FORM: Final = {
     "PATCH /organization-roles/:pk type": "it cannot be changed",
     "PATCH /resources/:pk indicator": "it cannot be changed",
     "PATCH /applications/:pk type": "it cannot be changed",
+    "PATCH /applications/:pk branding": "the form has its members",
+    "PATCH /organizations/:pk branding": "the form has its members",
     "PATCH /tenants/:pk slug": "it cannot be changed",
     "PATCH /administrators/:pk username": "it cannot be changed",
 }

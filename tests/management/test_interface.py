@@ -89,15 +89,15 @@ THINGS: Final = {
     "resource": f"id:id name:text indicator:text access_token_ttl:int {DATED} "
     "+ is_default:bool access_token_signing_alg:text claims:list custom_claims:list scope_count:int",
     "scope": f"{NAMED} resource_id:id created_at:time",
-    "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text",
+    "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text branding:object",
     "member": "id:id username:text name:text email:text avatar:text? joined_at:time + is_admin:bool",
     "named": NAMED,
     "role template": f"{NAMED} {DATED} + type:user|machine",
     "template's scope": f"{NAMED} + resource_id:id",
     "permission template": f"{NAMED} created_at:time",
-    "application": f"id:id {MADE} oidc_client_metadata:object {DATED} + is_third_party:bool",
+    "application": f"id:id {MADE} oidc_client_metadata:object {DATED} + is_third_party:bool branding:object",
     "new application": f"id:id {MADE} client_secret:text oidc_client_metadata:object {DATED} "
-    "+ is_third_party:bool",
+    "+ is_third_party:bool branding:object",
     "explained claims": "id_token:object userinfo:object access_token:object omitted:list",
     "secret": "client_id:text client_secret:text",
     "secret in a list": "id:id name:text created_at:time expires_at:time?",

@@ -288,8 +288,21 @@ def _named(estate: Estate) -> Body:
     return {"name": new_name(), "description": "what it is\nfor"}
 
 
+def _branding() -> Body:
+    picture = "https://example.com/a.svg"
+    return {
+        "logo_url": picture,
+        "dark_logo_url": picture,
+        "favicon": picture,
+        "primary_color": "#0a84ff",
+        "dark_primary_color": "#fff",
+        "layout": "split",
+    }
+
+
 def _organization(estate: Estate) -> Body:
-    return {**_named(estate), "metadata": {"plan": "pro"}, "logo_url": "https://example.com/logo.png"}
+    further = {"logo_url": "https://example.com/logo.png", "branding": _branding()}
+    return {**_named(estate), "metadata": {"plan": "pro"}, **further}
 
 
 def _application(estate: Estate) -> Body:
@@ -298,12 +311,14 @@ def _application(estate: Estate) -> Body:
         "grant_types": ["authorization_code", "refresh_token"],
         "post_logout_redirect_uris": ["https://rp.example/"],
     }
-    return {**_named(estate), "type": "SPA", "oidc_client_metadata": metadata, "is_third_party": False}
+    further = {"is_third_party": False, "branding": _branding()}
+    return {**_named(estate), "type": "SPA", "oidc_client_metadata": metadata, **further}
 
 
 def _application_changes(estate: Estate) -> Body:
     metadata = {"grant_types": ["client_credentials"]}
-    return {**_named(estate), "oidc_client_metadata": metadata, "is_third_party": False}
+    further = {"is_third_party": False, "branding": _branding()}
+    return {**_named(estate), "oidc_client_metadata": metadata, **further}
 
 
 def _oidc_settings(_: Estate) -> Body:
@@ -325,16 +340,8 @@ def _oidc_settings(_: Estate) -> Body:
 
 
 def _experience(estate: Estate) -> Body:
-    picture = "https://example.com/a.svg"
     return {
-        "branding": {
-            "logo_url": picture,
-            "dark_logo_url": picture,
-            "favicon": picture,
-            "primary_color": "#0a84ff",
-            "dark_primary_color": "#fff",
-            "layout": "split",
-        },
+        "branding": _branding(),
         "sign_in": {"methods": [{"identifier": "username", "password": True, "verification_code": False}]},
         "sign_up": {"identifiers": ["username"], "password": True, "verify": False},
         "password_policy": {

@@ -15,7 +15,8 @@ from interaction.pages import context
 def brand(request: HttpRequest) -> HttpResponse:
     """Return the tenant's colours as a stylesheet, so that no page needs an inline style.
 
-    A preview sends its own colours in the query.
+    A preview, and a page with the branding of an application or organization, names its colours in the
+    query. Only colours are accepted, and no other ones are read.
     """
     colours = experience.current().branding
     css = branding.stylesheet(*(request.GET.get(name, colours[name]) for name in context.COLOURS))

@@ -73,6 +73,7 @@ def render_page(
 
     With ``asks_captcha``, the page shows the tenant's CAPTCHA, if there is one.
     """
+    request.pending = pending  # type: ignore[attr-defined]  # read by ``context``
     current_captcha = captcha.current() if values.get("asks_captcha") else None
     form = values.get("form")
     application = pending and {

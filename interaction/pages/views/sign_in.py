@@ -85,7 +85,7 @@ def _page(
         "sign_in",
         pending,
         status,
-        brand=context.get_brand(experience),
+        brand=context.get_brand(request, experience, pending),
         form=form,
         takes_password=bool(kinds),
         identifier_label=labels.identifier_label(kinds),

@@ -1,0 +1,86 @@
+"""The branding of an application or an organization, on its page of the operators' site."""
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import partial
+from typing import Any, Final
+
+from identity.operator_kit import extensions
+from identity.operator_kit.operations import Draft, Operation, Submission, validate
+from identity.operator_kit.panels import Card
+from identity.organizations import services as organizations
+from identity.organizations.models import Organization
+from identity.organizations.serializers import OrganizationSerializer
+from interaction.experience import branding, look_form, overview, pictures, services
+from interaction.experience.models import SignInExperience
+from oidc.applications import services as applications
+from oidc.applications.models import Application
+from oidc.applications.page_sections import SETTINGS
+from oidc.applications.serializers import ApplicationSerializer
+
+_NAME: Final = "branding"
+_HELP: Final = (
+    "The pages look like this during a sign-in to the {}. What is empty is as {}. Emails and the account "
+    "page keep the tenant's look."
+)
+
+
+def _read(serializer: Any, submission: Submission) -> dict[str, Any]:
+    fields = {"branding": look_form.read_branding(submission.fields)}
+    return validate(serializer, fields, submission.row)
+
+
+def _save(serializer: Any, change: Callable[..., None], submission: Submission) -> str:
+    change(submission.row, _read(serializer, submission), expected=submission.expected)
+    return "The branding is saved."
+
+
+def _build_draft(serializer: Any, submission: Submission) -> SignInExperience:
+    own = submission.row.branding | _read(serializer, submission)["branding"]
+    draft = copy(services.current())
+    draft.branding = branding.overlay(draft.branding, own)
+    return draft
+
+
+def _build_card(section: str, row: Any, urls: Mapping[str, str]) -> Card | None:
+    if not _has_pages(row):
+        return None
+    lines = (
+        overview.describe_branding(row.branding, look_form.OwnLookForm)
+        if row.branding
+        else [("Look", "As elsewhere")]
+    )
+    own = overview.Section("Branding", urls.get(_NAME, ""), lines)
+    return Card("admin/sections.html", [own], section)
+
+
+def _has_pages(row: Any) -> bool:
+    """Return whether users see pages with the row's branding."""
+    return not isinstance(row, Application) or not (
+        row.type == Application.Type.MACHINE or row.is_third_party
+    )
+
+
+def _build_operation(serializer: Any, change: Callable[..., None], text: str, section: str) -> Operation:
+    return Operation(
+        _NAME, "Edit branding", text, partial(_save, serializer, change), form=look_form.OwnLookForm,
+        initial=lambda row: pictures.add_addresses(row.branding), section=section, is_possible=_has_pages,
+        draft=Draft(SignInExperience, partial(_build_draft, serializer)), sentence="Edit branding of {name}",
+    )  # fmt: skip
+
+
+def register() -> None:
+    """Add the branding to the pages of applications and organizations."""
+    for model, serializer, change, noun, default, section in (
+        (
+            Application, ApplicationSerializer, applications.change, "application",
+            "in the sign-in experience", SETTINGS,
+        ),
+        (
+            Organization, OrganizationSerializer, organizations.change, "organization",
+            "in the application or the sign-in experience", "",
+        ),
+    ):  # fmt: skip
+        operation = _build_operation(serializer, change, _HELP.format(noun, default), section)
+        extensions.register_operations(model, operation)
+        extensions.register_card(model, partial(_build_card, section))
