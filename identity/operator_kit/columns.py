@@ -1,4 +1,4 @@
-"""The columns of lists and the fields of pages: timestamps in UTC, flags as badges, choices as labels."""
+"""The columns of lists and the fields of pages: timestamps, flags as badges, choices as labels."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -8,7 +8,7 @@ from django.db import models
 
 from identity.operator_kit import badges
 from identity.operator_kit.labels import get_label
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 
 Column = str | Callable[[Any], Any]
 _VERIFIED: Final = "_verified"
@@ -22,8 +22,8 @@ def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Colu
 
 def _format_field(field: Any) -> Column:
     if isinstance(field, models.DateTimeField):
-        label = f"{field.verbose_name.removesuffix(' at').capitalize()} (UTC)"
-        return _column(field, label, lambda row: format_utc(getattr(row, field.name)))
+        label = field.verbose_name.removesuffix(" at").capitalize()
+        return _column(field, label, lambda row: format_time(getattr(row, field.name)))
     if isinstance(field, models.BooleanField):
         return _column(field, get_label(field.verbose_name), lambda row: _format_flag(row, field.name))
     if field.choices:

@@ -1,6 +1,7 @@
 """Template tags of the operators' site, loaded as ``console``."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from django import template
@@ -9,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeData, SafeString
 
 from identity.operator_kit.labels import get_label
+from identity.operator_kit.timestamps import format_time
 
 register: Final = template.Library()
 
@@ -45,6 +47,12 @@ def compact(number: int) -> str:
 def named(choices: Sequence[Any], name: object) -> Any:
     """Return the choice with this name, or the first."""
     return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+@register.filter
+def timestamp(moment: datetime | None) -> str:
+    """Return a timestamp in the reader's time zone."""
+    return format_time(moment)
 
 
 @register.simple_tag

@@ -12,7 +12,7 @@ from identity.operator_kit import crud
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, members_admin, services
 from identity.organizations.models import (
     MemberCount,
@@ -83,7 +83,7 @@ class OrganizationAdmin(Pages):
                 link(member, str(member.user)),
                 ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
                 "Yes" if member.is_admin else "No",
-                format_utc(member.created_at),
+                format_time(member.created_at),
             ),
             more_url=members_admin.get_list_url(row),
         )

@@ -14,7 +14,7 @@ from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
@@ -91,7 +91,7 @@ def _build_user_panels(user: User) -> list[Panel]:
             lambda member: (
                 link(member.organization),
                 "Yes" if member.is_admin else "No",
-                format_utc(member.created_at),
+                format_time(member.created_at),
             ),
         )
     ]

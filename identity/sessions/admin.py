@@ -15,7 +15,7 @@ from identity.operator_kit.extensions import register_operations, register_panel
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.sessions import services, sign_out
 from identity.sessions.models import Session
 from identity.users import identifiers
@@ -103,7 +103,7 @@ class SessionAdmin(Pages):
     def state(self, session: Session) -> str:
         return _state(session)
 
-    @admin.display(description="Auth time (UTC)", ordering="auth_time")
+    @admin.display(description="Auth time", ordering="auth_time")
     def signed_in(self, session: Session) -> str:
         return _signed_in(session)
 
@@ -119,7 +119,7 @@ class SessionAdmin(Pages):
 
 def _signed_in(session: Session) -> str:
     """Return when the user authenticated. Other providers do not always report it."""
-    return format_utc(session.known_auth_time) if session.known_auth_time else "Unknown"
+    return format_time(session.known_auth_time) if session.known_auth_time else "Unknown"
 
 
 def _state(session: Session) -> str:
@@ -138,7 +138,7 @@ def _build_user_panels(user: User) -> list[Panel]:
             Session.objects.live().filter(user=user).order_by("-last_used_at"),
             lambda session: (
                 link(session, _signed_in(session)),
-                format_utc(session.last_used_at),
+                format_time(session.last_used_at),
                 session.ip,
                 session.user_agent[:60],
             ),

@@ -7,7 +7,7 @@ from audit.models import Entry
 from identity.core import tenancy
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.panels import Panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from interaction.connectors.models import Connector
 from interaction.journeys.social import errors
 from interaction.journeys.social.trial_report import ADVICE
@@ -32,10 +32,10 @@ def build_panels(connector: Connector) -> list[Panel]:
     latest = entries.order_by("-created_at", "-id")[:_READ]
     of_connector = [entry for entry in latest if entry.payload.get("connector_id") == connector.connector_id]
     rows: list[tuple[Any, ...]] = [
-        (link(entry, format_utc(entry.created_at)), _KINDS[entry.key], *_get_outcome(entry))
+        (link(entry, format_time(entry.created_at)), _KINDS[entry.key], *_get_outcome(entry))
         for entry in of_connector[:_SHOWN]
     ]
-    return [Panel("Latest sign-ins", ("When (UTC)", "What", "Result", "Reason"), rows)]
+    return [Panel("Latest sign-ins", ("When", "What", "Result", "Reason"), rows)]
 
 
 def _get_outcome(entry: Entry) -> tuple[str, str]:

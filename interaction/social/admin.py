@@ -9,7 +9,7 @@ from identity.core.records import Gone
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.panels import Panel
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 from interaction.social import services
 from interaction.social.models import SocialIdentity
@@ -43,8 +43,8 @@ def _build_panels(user: User) -> list[Panel]:
             identity.provider_name,
             identity.email or identity.name,
             identity.subject,
-            format_utc(identity.created_at),
-            format_utc(identity.last_used_at),
+            format_time(identity.created_at),
+            format_time(identity.last_used_at),
         )
         for identity in services.find_by_user(user)
     ]

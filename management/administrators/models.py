@@ -61,6 +61,8 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     second_step_since = models.DateTimeField(null=True, editable=False)
     sealed_totp_secret = models.CharField(max_length=256, blank=True, editable=False)
     totp_step = models.BigIntegerField(default=0, editable=False)
+    # The IANA name of the zone of the times on the operators' site; empty for UTC.
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
 
     USERNAME_FIELD = "username"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -93,10 +93,10 @@ class AuditLog(Pages):
         response["Cache-Control"] = "no-store"
         return response
 
-    @admin.display(description="When (UTC)")
+    @admin.display(description="When")
     def occurred_at(self, entry: Entry) -> str:
         """The time of the event."""
-        return timestamps.format_utc(entry.created_at)
+        return timestamps.format_time(entry.created_at)
 
     @admin.display(description="Result")
     def result(self, entry: Entry) -> str:

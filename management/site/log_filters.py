@@ -24,12 +24,13 @@ GROUPS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "tokens": ("All tokens", daily.TOKENS),
 }
 _TO: Final = ".."
+_UTC: Final = "Z"  # after days of UTC, which the dashboard counts. Others are days of the reader's time zone.
 _DAY: Final = timedelta(days=1)
 
 
 def log_url(first: date, last: date, filters: Mapping[str, str]) -> str:
-    """Return the URL of the entries of some days, with other filters."""
-    when = f"{first}" if first == last else f"{first}{_TO}{last}"
+    """Return the URL of the entries of some UTC days, with other filters."""
+    when = (f"{first}" if first == last else f"{first}{_TO}{last}") + _UTC
     return f"{reverse('admin:audit_entry_changelist')}?{urlencode({**filters, 'when': when})}"
 
 
@@ -85,7 +86,7 @@ class WhenFilter(admin.SimpleListFilter):
         if (chosen := self.value() or "") == "all":
             return queryset
         if days := _parse_days(chosen):
-            begin, end = _midnight(days[0]), _midnight(days[1] + _DAY)
+            begin, end = (_midnight(day, chosen) for day in (days[0], days[1] + _DAY))
             return queryset.filter(created_at__gte=begin, created_at__lt=end)
         since = timezone.now() - timedelta(days=self._days.get(chosen, 30))
         return queryset.filter(created_at__gte=since)
@@ -94,7 +95,7 @@ class WhenFilter(admin.SimpleListFilter):
         """Return the links, without Django's link for all, and with the days that were chosen."""
         chosen = self.value() or ""
         days = _parse_days(chosen)
-        for value, label in [*([(chosen, _describe(*days))] if days else []), *self.lookup_choices]:
+        for value, label in [*([(chosen, _describe(*days, chosen))] if days else []), *self.lookup_choices]:
             yield {
                 "selected": chosen == value,
                 "query_string": changelist.get_query_string({"when": value} if value else {}, ["when"]),
@@ -103,19 +104,21 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 def _parse_days(text: str) -> tuple[date, date] | None:
-    """Return the first and last day of a filter, such as ``2026-11-01..2026-11-30`` or ``2026-11-22``."""
-    first, _, last = text.partition(_TO)
+    """Return the first and last day of a filter, such as ``2026-11-01..2026-11-30`` or ``2026-11-22Z``."""
+    first, _, last = text.removesuffix(_UTC).partition(_TO)
     try:
         days = date.fromisoformat(first), date.fromisoformat(last or first)
     except ValueError:
         return None
-    return days if days[0] <= days[1] < date.max else None
+    return days if date.min < days[0] <= days[1] < date.max else None
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, tzinfo=UTC)
+def _midnight(day: date, text: str) -> datetime:
+    """Return when a day of a filter begins, in UTC or in the reader's time zone."""
+    zone = UTC if text.endswith(_UTC) else timezone.get_current_timezone()
+    return datetime.combine(day, time.min, tzinfo=zone)
 
 
-def _describe(first: date, last: date) -> str:
-    texts = [f"{day.day} {day:%b %Y}" for day in dict.fromkeys((first, last))]
-    return " to ".join(texts)
+def _describe(first: date, last: date, text: str) -> str:
+    days = " to ".join(f"{day.day} {day:%b %Y}" for day in dict.fromkeys((first, last)))
+    return f"{days} (UTC)" if text.endswith(_UTC) else days

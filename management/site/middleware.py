@@ -10,10 +10,12 @@ from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from audit import context
 from identity.core import tenancy
+from management.administrators import time_zones
 from management.site import chosen_tenant, idle_sessions, provider_session, two_step
 from management.site.paths import is_of_site
 
@@ -41,7 +43,7 @@ class MessageMiddleware(_SiteOnly, messages.MessageMiddleware):
 
 
 class OperatorMiddleware:
-    """Activates the tenant that the administrator chose.
+    """Activates the tenant that the administrator chose, and the administrator's time zone.
 
     Without a choice, no tenant is active, and every query of a tenant's rows raises an error.
     """
@@ -63,15 +65,17 @@ class OperatorMiddleware:
             raise BadRequest("NUL in the query string")
         if tenancy.active_id() != tenancy.DEFAULT_ID:
             raise Http404
-        tenant = None
+        tenant, zone = None, None
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
             provider_session.end_if_unlinked(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
+            zone = time_zones.find(request.user.time_zone)
             if two_step.has_to_be_set_up(request):
                 return HttpResponseRedirect(reverse("admin:two-step"))
             tenant = chosen_tenant.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
-        with tenancy.using(tenant.to_active()) if tenant else tenancy.without_tenant():
+        in_tenant = tenancy.using(tenant.to_active()) if tenant else tenancy.without_tenant()
+        with in_tenant, timezone.override(zone):
             return self.get_response(request)

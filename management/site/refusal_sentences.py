@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audit.models import Entry
+from identity.operator_kit.timestamps import format_text
 
 # Each reason has a sentence of its own. Those of refused changes are here too, because the log keeps entries
 # of releases that recorded more of them.
@@ -161,7 +162,7 @@ def _describe_credentials(entry: Entry) -> str:
 
 def _get_detail(code: str, payload: Mapping[str, Any]) -> str:
     if code == "locked" and (until := _parse_time(payload.get("locked_until"))):
-        return f"locked until {until:%H:%M:%S} UTC"
+        return f"locked until {format_text(until, '%H:%M:%S')}"
     more = str(payload.get("reason") or payload.get("description") or "").rstrip(".")
     return DETAILS.get(more, more)
 

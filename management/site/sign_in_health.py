@@ -14,7 +14,7 @@ from database import ids
 from identity.core import tenancy
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card, Link, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_text, format_time
 from identity.users import sign_in_locks, sign_in_ways, typed
 from identity.users.models import User
 from identity.users.sign_in_ways import Way
@@ -93,7 +93,7 @@ def _suspension(user: User, urls: Mapping[str, str]) -> list[State]:
         payload__fields=["is_suspended"],
     )
     entry = changes.order_by("-created_at", "-id").first()
-    detail = f"Since {format_utc(entry.created_at)} UTC, by {_get_actor(entry)}." if entry else ""
+    detail = f"Since {format_text(entry.created_at)}, by {_get_actor(entry)}." if entry else ""
     return [State("Suspended", detail, button=_button("Reactivate user", urls.get("unsuspend")))]
 
 
@@ -115,7 +115,7 @@ def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[St
         network = networks.get(lock.key_hash)
         place = {"": "all networks and unknown browsers", None: "another network or browser"}.get(network)
         until = timezone.now() + timedelta(seconds=lock.resets_in)
-        text = f"Locked for {place or network} until {until:%H:%M} UTC"
+        text = f"Locked for {place or network} until {format_text(until, '%H:%M')}"
         states.setdefault(
             str(network), State(text, "After too many wrong passwords.", button=None if states else button)
         )
@@ -151,7 +151,7 @@ def _describe(entries: list[Entry]) -> list[Attempt]:
     applications = {str(pk): row for pk, row in Application.objects.in_bulk(pks).items()}
     return [
         Attempt(
-            link(entry, format_utc(entry.created_at)),
+            link(entry, format_time(entry.created_at)),
             _WAYS[entry.key],
             is_failed := entry.payload.get("result") == "failed",
             refusal_sentences.describe(entry) if is_failed else "",

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from identity.core.errors import ServiceError
 from identity.operator_kit.operations import Operation
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_text
 from management.administrators import second_step, sign_in, single_sign_on
 from management.administrators.models import Administrator, ProviderAccount
 from management.site import pending_sign_in, provider_session
@@ -143,10 +143,10 @@ def _describe(account: ProviderAccount | None) -> Operation:
     if account is None:
         says = f"Link your account at {settings.ADMIN_OIDC.issuer} to sign in with {label}."
         return Operation("link", "Link account", says, lambda _: "")
-    used = f"last used {format_utc(account.last_used_at)}" if account.last_used_at else "not used yet"
+    used = f"last used {format_text(account.last_used_at)}" if account.last_used_at else "not used yet"
     says = (
         f"Your account {account.subject} at {account.issuer} is linked since "
-        f"{format_utc(account.created_at)} UTC, {used}. Without it you sign in with your password. Sessions "
+        f"{format_text(account.created_at)}, {used}. Without it you sign in with your password. Sessions "
         "that it started end."
     )
     return Operation("unlink", "Unlink account", says, lambda _: "", is_destructive=True)

@@ -16,7 +16,7 @@ from identity.operator_kit.extensions import register_operations, register_panel
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel, build_panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.organizations.models import Organization, OrganizationRole
 from oidc.applications import bindings
 from oidc.applications.models import Application, OrganizationApplication
@@ -126,7 +126,7 @@ def build_organizations_panel(application: Application) -> Panel:
     bound = OrganizationApplication.objects.filter(application=application).order_by("-created_at")
     return build_panel(
         "Organizations", ("Organization", "Bound"), bound.select_related("organization"),
-        lambda binding: (link(binding, str(binding.organization)), format_utc(binding.created_at)),
+        lambda binding: (link(binding, str(binding.organization)), format_time(binding.created_at)),
         section=ORGANIZATIONS, empty="None. Add the application on the page of an organization.",
     )  # fmt: skip
 
@@ -136,7 +136,7 @@ def _build_applications_panels(organization: Organization) -> list[Panel]:
     return [
         build_panel(
             "Applications", ("Application", "Bound"), bound.select_related("application"),
-            lambda binding: (link(binding, str(binding.application)), format_utc(binding.created_at)),
+            lambda binding: (link(binding, str(binding.application)), format_time(binding.created_at)),
         )
     ]  # fmt: skip
 

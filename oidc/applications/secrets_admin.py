@@ -11,7 +11,7 @@ from identity.core import tenancy
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation, ShowSecrets, Submission
 from identity.operator_kit.panels import Panel
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_text, format_time
 from oidc.applications import client_secrets, services
 from oidc.applications.client_secrets import NoSuchSecret
 from oidc.applications.models import Application
@@ -34,7 +34,7 @@ class NewSecretForm(forms.Form):
 
 def _describe(secret: dict[str, Any], application: Application) -> str:
     name = secret["name"] or ("First secret" if secret["id"] == application.pk else "Without a name")
-    return f"{name}, created {format_utc(secret['created_at'])}"
+    return f"{name}, created {format_text(secret['created_at'])}"
 
 
 def _build_deletion_form(application: Application) -> type[forms.Form]:
@@ -88,8 +88,8 @@ def _build_panels(application: Application) -> list[Panel]:
         (
             secret["name"] or ("First secret" if secret["id"] == application.pk else ""),
             str(secret["id"]),
-            format_utc(secret["created_at"]),
-            format_utc(secret["expires_at"]) if secret["expires_at"] else "never",
+            format_time(secret["created_at"]),
+            format_time(secret["expires_at"]) if secret["expires_at"] else "never",
         )
         for secret in client_secrets.find_all(application)
     ]

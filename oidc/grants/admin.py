@@ -9,7 +9,7 @@ from identity.core.records import Gone
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.panels import Panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants import connections, revocations
@@ -69,8 +69,8 @@ def _build_user_panels(user: User) -> list[Panel]:
     rows: list[tuple[Any, ...]] = [
         (
             link(connection.application),
-            format_utc(connection.since),
-            format_utc(connection.last_used_at) if connection.last_used_at else "-",
+            format_time(connection.since),
+            format_time(connection.last_used_at) if connection.last_used_at else "-",
         )
         for connection in connections.get_connections(user)
     ]

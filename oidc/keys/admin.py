@@ -13,6 +13,7 @@ from identity.operator_kit.algorithms import algorithm_choices
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
+from identity.operator_kit.timestamps import format_time
 from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
@@ -119,4 +120,4 @@ class SigningKeyAdmin(Pages):
         if key.status == SigningKey.Status.ACTIVE:
             return "Never while it is active"
         last = usage.get_last_expiry(key)
-        return "Now" if last is None else f"{last:%Y-%m-%d %H:%M:%S} UTC"
+        return "Now" if last is None else format_time(last)

@@ -24,6 +24,7 @@ from database.statements import Parameter, Prepared, Statement
 from identity.core import tenancy
 from identity.core.impacts import Impact
 from identity.core.tenant_statements import moment, text, uuid
+from identity.operator_kit.timestamps import format_text
 from oidc.keys.models import SigningKey, SigningKeyUsage
 
 _HOUR: Final = 3600
@@ -119,5 +120,9 @@ def get_last_expiry(key: SigningKey) -> datetime | None:
 def get_impact(key: SigningKey) -> Impact:
     """Return the impact of deleting a key: the tokens that it signed are refused before they expire."""
     last = get_last_expiry(key)
-    texts = [f"Tokens that would be valid until {last:%Y-%m-%d %H:%M} UTC are refused"] if last else []
+    texts = (
+        [f"Tokens that would be valid until {format_text(last, '%Y-%m-%d %H:%M')} are refused"]
+        if last
+        else []
+    )
     return Impact(tokens_valid_until=last, sentences=tuple(texts))

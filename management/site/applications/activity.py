@@ -16,7 +16,7 @@ from identity.core import tenancy
 from identity.operator_kit import routes
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card, Link, Panel, build_panel, link
-from identity.operator_kit.timestamps import format_utc
+from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 from management.site import refusal_sentences
 from management.site.entry_sentences import ACTIONS
@@ -46,7 +46,7 @@ def _build_panels(application: Application, *, may_revoke: bool) -> list[Panel]:
     ]
     users = _find_users([*failed[:_SHOWN], *issued[:_SHOWN]])
     errors = Panel(
-        "Latest errors", ("When (UTC)", "What", "Reason", "User"),
+        "Latest errors", ("When", "What", "Reason", "User"),
         [
             (_time(entry), capfirst(ACTIONS.get(entry.key, entry.key)),
              capfirst(refusal_sentences.describe(entry)), _user(entry, users))
@@ -65,7 +65,7 @@ def _build_issued(
     title: str, application: Application, issued: list[Entry], users: Mapping[UUID, User]
 ) -> Panel:
     return Panel(
-        title, ("When (UTC)", "User", "Scope", "Address"),
+        title, ("When", "User", "Scope", "Address"),
         [
             (_time(entry), _user(entry, users), str(entry.payload.get("scope", "")), entry.ip)
             for entry in issued[:_SHOWN]
@@ -78,9 +78,9 @@ def _build_issued(
 def _build_consents(application: Application, *, may_revoke: bool) -> Panel:
     consents = Consent.objects.filter(application=application).select_related("user").order_by("-pk")
     return build_panel(
-        "Latest consents", ("User", "Since (UTC)", "Scope", ""), consents,
+        "Latest consents", ("User", "Since", "Scope", ""), consents,
         lambda consent: (
-            link(consent.user), format_utc(consent.created_at), " ".join(consent.scopes),
+            link(consent.user), format_time(consent.created_at), " ".join(consent.scopes),
             Link("Revoke", routes.operation_url(User, "disconnect", consent.user)) if may_revoke else "",
         ),
         empty="None." if application.is_third_party else "None. Only users of third parties are asked.",
@@ -97,7 +97,7 @@ def _user(entry: Entry, users: Mapping[UUID, User]) -> Any:
 
 
 def _time(entry: Entry) -> Link:
-    return link(entry, format_utc(entry.created_at))
+    return link(entry, format_time(entry.created_at))
 
 
 def _log_url(application: Application, **filters: str) -> str:
