@@ -23,20 +23,12 @@ Span = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The place of a day or a week, its numbers by series, their text, and the URL of their entries."""
+    """A day or a week: its numbers by series, and where its label is."""
 
     label: str
-    x: float
-    width: float
+    middle: float
     numbers: list[int]
-    text: str
-    href: str
     axis_label: str
-
-    @property
-    def middle(self) -> float:
-        """The place of the label."""
-        return round(self.x + self.width / 2, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +52,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart of several series over time. ``headline`` is its most important number."""
+    """A chart of several series over time. ``headline`` is its most important number.
+
+    ``href`` leads to its entries. A script replaces the days in it by those of a bar.
+    """
 
     name: str
     title: str
@@ -69,7 +64,16 @@ class Chart:
     columns: list[Column]
     lines: list[Line]
     total: int
-    unit: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A day or a week with the numbers of several charts, and the URL of all its entries."""
+
+    label: str
+    href: str
+    numbers: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +108,21 @@ def build(
         Series(index, name, sums[name], log_url(*whole, {**subject.filters, **subject.of_series(name)}), path)
         for index, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
-    columns = [_column(spans, index, numbers[index], names, subject) for index in range(len(spans))]
-    total, unit = sums.total(), "day" if spans[-1][0] == spans[-1][1] else "week"
-    title = subject.title
-    return Chart(subject.name, title, headline or f"{total:,}", legend, columns, lines, total, unit)
+    columns = [_column(spans, index, numbers[index]) for index in range(len(spans))]
+    total, href = sums.total(), log_url(*whole, subject.filters)
+    return Chart(subject.name, subject.title, headline or f"{total:,}", legend, columns, lines, total, href)
+
+
+def tabulate(charts: Sequence[Chart], spans: Sequence[Span]) -> list[Row]:
+    """Return the numbers of charts as the rows of one table: five tables would have five links a day."""
+    return [
+        Row(_label(*span), log_url(*span, {}), [n for chart in charts for n in chart.columns[index].numbers])
+        for index, span in enumerate(spans)
+    ]
+
+
+def _label(first: date, last: date) -> str:
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def _draw(numbers: list[list[int]], series: int, top: int) -> list[str]:
@@ -125,22 +140,15 @@ def _draw(numbers: list[list[int]], series: int, top: int) -> list[str]:
     return paths
 
 
-def _column(
-    spans: Sequence[Span], index: int, numbers: list[int], names: list[str], subject: Subject
-) -> Column:
+def _column(spans: Sequence[Span], index: int, numbers: list[int]) -> Column:
     step = (WIDTH - LEFT) / len(spans)
     first, last = spans[index]
-    label = f"{first}" if first == last else f"{first} to {last}"
-    parts = [f"{name} {number:,}" for name, number in zip(names, numbers, strict=True) if number]
     every = -(-len(spans) // _MOST_LABELS)
     has_label = (len(spans) - 1 - index) % every == 0
     return Column(
-        label=label,
-        x=round(LEFT + index * step, 1),
-        width=round(step, 1),
+        label=_label(first, last),
+        middle=round(LEFT + (index + 0.5) * step, 1),
         numbers=numbers,
-        text=f"{label}: {', '.join(parts) or 'none'}",
-        href=log_url(first, last, subject.filters),
         axis_label=f"{first.day} {first:%b}" if has_label else "",
     )
 

@@ -38,6 +38,8 @@ def content(reader: object, range_: str) -> dict[str, Any]:
         "cards": figure_cards.build_cards(figures),
         "problems": health_card.get_problems(reader),
         "plots": plots,
+        "rows": charts.tabulate(plots, figures.spans) if plots else [],
+        "unit": "Day" if figures.spans[-1][0] == figures.spans[-1][1] else "Week",
         "panels": [table for table in tables if table.rows],
         "failures": failures,
         "days": days,

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from audit import daily
 from audit.models import DayCount, Entry
+from database import ids
 from identity.core import tenancy
 from management.site import charts, entry_subjects, statistics
 from management.site.charts import Subject
@@ -29,6 +30,26 @@ def write(world, key="SignIn.Password", *, days_ago=0, result="success", number=
         Entry(tenant_id=world.tenant.pk, key=key, payload=payload, created_at=moment, **columns)
         for _ in range(number)
     )
+
+
+def write_full_days(world, clients, days):
+    """Store days with every kind of entry, and write failures of users with long names."""
+    kinds = [
+        *((key, failed, "") for key in daily.SIGN_INS for failed in (False, True)),
+        *((key, False, "") for key in (*daily.REGISTRATIONS, "User.Create")),
+        *((key, False, grant) for key in daily.TOKENS for grant in (*statistics.GRANTS, "other")),
+    ]
+    numbers = [[*kind, client, 123_456] for kind in kinds for client in clients]
+    today = timezone.now().astimezone(UTC).date()
+    DayCount.objects.bulk_create(
+        DayCount(
+            tenant_id=world.tenant.pk, day=today - timedelta(days=back), active_users=12_345_678,
+            numbers=numbers, is_cut=False,
+        )
+        for back in range(days)
+    )  # fmt: skip
+    failed = {"result": "failed", "error": "invalid_client", "username": "a-long-name" * 4}
+    write(world, "Token.Exchange", number=10, payload=failed, request_id=str(ids.new()))
 
 
 def cards(page):
@@ -88,7 +109,7 @@ class TestFigures:
         )
         assert (rows(operator, failed), rows(operator, tokens)) == (3, 2)
 
-    def test_each_bar_and_each_series_leads_to_its_entries(self, acme, operator):
+    def test_each_day_and_each_series_leads_to_its_entries(self, acme, operator):
         write(acme, "Register.Email", days_ago=3)
         write(acme, "User.Create", days_ago=3, number=2)
         write(acme, "User.Create", days_ago=4, payload={"id": "x"})
@@ -96,10 +117,25 @@ class TestFigures:
 
         page = operator.get("/admin/").text
 
-        assert f"<title>{day}: Created by administrators or applications 2, Registered 1</title>" in page
-        (bar,) = set(re.findall(rf'href="([^"]*key=new-users[^"]*when={day})"', page))
+        heads = (
+            '<th scope="col">Created by administrators or applications</th><th scope="col">Registered</th>'
+        )
+        assert heads in page
+        assert f">{day}</a></th><td>2</td><td>1</td>" in page
+        (bar,) = re.findall(rf'<th scope="row"><a href="([^"]*)">{day}</a>', page)
         (series,) = re.findall(r'class="series-0"><a href="([^"]*key=User.Create[^"]*)"', page)
         assert (rows(operator, unescape(bar)), rows(operator, unescape(series))) == (3, 3)
+
+    @pytest.mark.parametrize("days", statistics.RANGES)
+    def test_is_a_small_page_also_with_full_days(self, acme, operator, days):
+        clients = [str(acme.application(name=f"Application {number}").application.pk) for number in range(10)]
+        write_full_days(acme, clients, 2 * days)
+
+        page = operator.get("/admin/", params={"days": days})
+
+        assert page.text.count('<figure class="card plot') == 5
+        assert page.text.count('<tr><th scope="row">') == (days if days < 90 else 13)
+        assert len(page.content) < 50_000
 
     @pytest.mark.parametrize("days", ["", "8", "x", "-7", "9" * 99])
     def test_an_unknown_range_is_the_usual_one(self, acme, operator, days):

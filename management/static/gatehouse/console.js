@@ -95,6 +95,38 @@
     show();
   };
 
+  // Each bar of a chart gets its numbers, and a link to its entries, from the table below the charts.
+  const linkBars = (table) => {
+    const rows = [...table.tBodies[0].rows];
+    const [groups, names] = [...table.tHead.rows].map((row) => [...row.cells]);
+    let start = 0;
+    document.querySelectorAll(".plot").forEach((plot, place) => {
+      const end = start + groups[place + 1].colSpan;
+      const series = names.slice(start, end).map((cell) => cell.textContent);
+      const svg = plot.querySelector("svg");
+      const axis = svg.querySelector("line");
+      const left = Number(axis.getAttribute("x1"));
+      const width = (Number(axis.getAttribute("x2")) - left) / rows.length;
+      const add = (parent, name, attributes = {}) => {
+        const element = document.createElementNS(svg.namespaceURI, name);
+        for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+        return parent.appendChild(element);
+      };
+      rows.forEach((row, index) => {
+        const day = row.querySelector("a");
+        const url = new URL(plot.dataset.log, location);
+        url.searchParams.set("when", new URL(day.href).searchParams.get("when"));
+        const numbers = [...row.cells].slice(start + 1, end + 1).map((cell) => cell.textContent);
+        const parts = series.map((name, at) => `${name} ${numbers[at]}`).filter((_, at) => numbers[at] !== "0");
+        // Keyboards find the numbers, and a link to all entries of the day, in the table.
+        const bar = add(svg, "a", { href: url.href, tabindex: "-1" });
+        add(bar, "title").textContent = `${day.textContent}: ${parts.join(", ") || "none"}`;
+        add(bar, "rect", { x: left + index * width, width });
+      });
+      start = end;
+    });
+  };
+
   // The field at the top shows what the search page would show.
   const find = (form) => {
     const input = form.querySelector("input");
@@ -148,6 +180,7 @@
     each("[data-theme-choice]", chooseTheme);
     each("[data-collapse]", collapse);
     each("[data-close]", close);
+    each(".numbers table", linkBars);
     each("[data-copy-text], [data-copy-from]", copy);
     each("#changelist-form", selectRows);
     each("form.find", find);
