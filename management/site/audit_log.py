@@ -1,6 +1,7 @@
 """The operators' pages of the audit log, with filters and an export."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, cast
 
@@ -18,8 +19,18 @@ from audit.models import Entry, EntryQuerySet
 from identity.operator_kit import timestamps
 from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
-from management.site import entry_search, refusal_sentences
+from identity.operator_kit.panels import Link
+from management.site import entry_search, entry_subjects, refusal_sentences
 from management.site.log_filters import KeyFilter, ResultFilter, WhenFilter
+
+
+def _name_actors(entries: Iterable[Entry], reader: Any) -> list[Entry]:
+    """Return entries, each with who acted as ``who``."""
+    entries = list(entries)
+    actors = entry_subjects.find_actors(entries, reader)
+    for entry in entries:
+        entry.who = actors[entry.pk]  # type: ignore[attr-defined]
+    return entries
 
 
 @admin.register(Entry)
@@ -39,7 +50,7 @@ class AuditLog(Pages):
     sortable_by = ()
     change_list_template = "admin/entries.html"
     field_groups = (
-        ("Event", ("occurred_at", "key", "result", "error", "user_id", "application_id")),
+        ("Event", ("occurred_at", "key", "result", "error", "subject", "user_id", "application_id")),
         ("Request", ("ip", "user_agent", "reference")),
         ("Facts", ("payload_text",)),
         ("Record", ("id",)),
@@ -66,6 +77,8 @@ class AuditLog(Pages):
         response = super().changelist_view(
             request, {"export": export, "keeps_filters": True, **(extra_context or {})}
         )
+        if changelist := getattr(response, "context_data", {}).get("cl"):
+            changelist.result_list = _name_actors(changelist.result_list, request.user)
         if getattr(request, "is_search_cut", False) and isinstance(response, TemplateResponse):
             response.context_data = {**(response.context_data or {}), "cut_at": entry_search.MAX_MATCHES}
         return response
@@ -79,6 +92,10 @@ class AuditLog(Pages):
         found = entry_search.search(cast("EntryQuerySet", queryset), search_term)
         request.is_search_cut = found.is_cut  # type: ignore[attr-defined]  # read by changelist_view
         return found.entries, False
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return an entry, with who acted."""
+        return _name_actors([super().get_object(request, object_id, from_field)], request.user)[0]
 
     def get_row_name(self, row: Any) -> str:
         """Return the title of an entry: its event."""
@@ -111,11 +128,9 @@ class AuditLog(Pages):
 
     @admin.display(description="Who")
     def subject(self, entry: Entry) -> str:
-        """The administrator, user or application of the event."""
-        if "administrator_id" in entry.payload:
-            return f"administrator {entry.payload['administrator_id']}"
-        identifier = entry.payload.get("identifier") or entry.payload.get("username")
-        return str(identifier or entry.user_id or entry.application_id or "-")
+        """The administrator, user or application that acted."""
+        who = entry.who  # type: ignore[attr-defined]  # set by _name_actors
+        return format_html('<a href="{}">{}</a>', who.href, who.text) if isinstance(who, Link) else who
 
     @admin.display(description="Facts")
     def facts(self, entry: Entry) -> str:
