@@ -12,7 +12,7 @@ from tests.support.operators import administrator
 def panel_of(page, title):
     """The panel with a title."""
     (found,) = [part for part in re.findall(r'<section class="card panel">.*?</section>', page, re.DOTALL)
-                if f">{title}</h2>" in part]  # fmt: skip
+                if f">{title}</h3>" in part]  # fmt: skip
     return found
 
 

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from itertools import pairwise
 
 import pytest
 from django.conf import settings
@@ -280,3 +281,18 @@ class TestQuickStart:
 
         assert operator.get(f"/admin/{KIND}/{application.pk}/change/?{query}").status_code == 200
         assert operator.get(f"/admin/{KIND}/{application.pk}/change/?other=1").status_code == 400
+
+
+@pytest.mark.parametrize("application_type", ["Traditional", "SPA"])
+def test_its_headings_skip_no_level_and_cards_are_below_sections(acme, operator, application_type):
+    application = acme.application(application_type).application
+
+    page = text_of(operator.get(f"/admin/{KIND}/{application.pk}/change/"))
+
+    headings = re.findall(r"<h([1-6])\b[^>]*>(.*?)</h", page)
+    levels = [int(level) for level, _ in headings]
+    sections = [title for level, title in headings if level == "2"]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
+    assert sections == [title for _, title in jumps_of(page)]
+    assert {("3", "Endpoints"), ("3", "Record")} <= set(headings)
