@@ -35,7 +35,7 @@ class ShowSecrets:
     """The result of an operation that created secrets, by their labels. They are shown once.
 
     They belong to ``row``, whose operation ``renew`` creates others. ``variables`` has them by the names of
-    environment variables.
+    environment variables. ``title`` is that of the page, and ``kind`` what the page calls each of them.
     """
 
     message: str
@@ -43,6 +43,8 @@ class ShowSecrets:
     row: Any
     renew: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    title: str = "New secret"
+    kind: str = "secret"
 
 
 @dataclass(frozen=True, slots=True)

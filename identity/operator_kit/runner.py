@@ -177,7 +177,9 @@ class OperationRunner:
         context |= {"can_renew": operation.is_possible(row)}
         if operation.returns:
             return self.render(request, operation.returns.template, operation, status, **context)
-        return self.render(request, "admin/shown_once.html", operation, status, title="New secret", **context)
+        # Nodes of 0.2.0 store no title.
+        title = content.get("title", "New secret") if content else "No longer shown"
+        return self.render(request, "admin/shown_once.html", operation, status, title=title, **context)
 
     def _row_context(self, row: Any) -> dict[str, Any]:
         if row is None:

@@ -15,6 +15,8 @@ def store(request: HttpRequest, result: ShowSecrets) -> str:
     path = routes.operation_url(type(result.row), result.renew, result.row)
     lines = [f"{name}={value}" for name, value in result.variables.items()]
     content: dict[str, Any] = {
+        "title": result.title,
+        "kind": result.kind,
         "text": result.message,
         "secrets": dict(result.secrets),
         "lines": "\n".join(lines),

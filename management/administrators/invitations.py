@@ -6,6 +6,7 @@ An invitation gives what its inviter could give. It ends when the inviter may no
 import hashlib
 import secrets
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
@@ -21,6 +22,7 @@ from management.administrators.models import Administrator, Invitation, Role
 
 LIFETIME_SECONDS: Final = 72 * 3600
 _TOKEN_BYTES: Final = 32
+_OF_LINK: Final = ("token_hash", "is_mailed", "is_refused", "expires_at")
 _BODY: Final = """Hello,
 
 {by} invites you to become an administrator of {site}.
@@ -51,7 +53,7 @@ class InvitationEnded(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """A stored invitation. ``link`` is empty if it was sent by mail."""
+    """A stored invitation. ``link`` is empty if it was sent by mail, or is sent after the transaction."""
 
     invitation: Invitation
     link: str
@@ -69,7 +71,8 @@ def invite(  # noqa: PLR0913 - one parameter a field
 ) -> Invited:
     """Invite a person to become an administrator; ``tenants`` are slugs.
 
-    The link is sent to the email after the transaction. Without a mail server the caller gets it.
+    The link is sent to the email after the transaction. If there is none, or the mail server refuses it, the
+    caller gets the link. In a transaction of the caller, only ``is_refused`` of the invitation says so.
     ``current_password`` and ``current_code`` are those of ``by``, the inviting administrator.
 
     Raises:
@@ -104,9 +107,16 @@ def invite(  # noqa: PLR0913 - one parameter a field
 
 
 def renew(
-    invitation: Invitation, *, by: Administrator, current_password: str = "", current_code: str = ""
+    invitation: Invitation,
+    *,
+    by: Administrator,
+    by_mail: bool = True,
+    current_password: str = "",
+    current_code: str = "",
 ) -> Invited:
     """Replace the link of an invitation by a new one, which ``by`` then answers for.
+
+    Without ``by_mail`` the caller gets the link, so it proves no email.
 
     Raises:
         proof.ProofNeeded, proof.NotProven: ``by`` has to re-authenticate.
@@ -114,9 +124,9 @@ def renew(
 
     """
     proof.check(by, password=current_password, code=current_code)
-    token = _set_token(invitation)
+    token = _set_token(invitation, by_mail=by_mail)
     invitation.invited_by = by
-    fields = {name: getattr(invitation, name) for name in ("token_hash", "is_mailed", "expires_at")}
+    fields = {name: getattr(invitation, name) for name in _OF_LINK}
     with transaction.atomic():
         records.change(
             invitation,
@@ -205,11 +215,11 @@ def _end(invitation: Invitation) -> None:
         raise InvitationEnded
 
 
-def _set_token(invitation: Invitation) -> str:
+def _set_token(invitation: Invitation, *, by_mail: bool = True) -> str:
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     invitation.token_hash = hash_token(token)
     invitation.expires_at = seconds_ahead(LIFETIME_SECONDS)
-    invitation.is_mailed = mail.is_configured()
+    invitation.is_mailed, invitation.is_refused = by_mail and mail.is_configured(), False
     return token
 
 
@@ -217,8 +227,18 @@ def _deliver(invitation: Invitation, token: str) -> Invited:
     link = mail.build_link(f"/admin/invitation/{token}/")
     if not invitation.is_mailed:
         return Invited(invitation, link)
+    # Not in the transaction: a slow mail server must not hold its locks.
+    transaction.on_commit(partial(_send, invitation, link))
+    return Invited(invitation, link if invitation.is_refused else "")
+
+
+def _send(invitation: Invitation, link: str) -> None:
+    """Send the link. If the mail server refuses it, the inviter has to show it, and it proves no email."""
     subject = f"Invitation to {mail.get_site_name()}"
     body = _BODY.format(by=invitation.invited_by, site=mail.get_site_name(), link=link)
-    # Not in the transaction: a slow mail server must not hold its locks.
-    transaction.on_commit(lambda: mail.send_later(invitation.email, subject, body))
-    return Invited(invitation, "")
+    try:
+        mail.send(invitation.email, subject, body)
+    except mail.NotSent:
+        invitation.is_mailed, invitation.is_refused = False, True
+        current = Invitation.objects.filter(pk=invitation.pk, token_hash=invitation.token_hash)
+        current.update(is_mailed=False, is_refused=True)

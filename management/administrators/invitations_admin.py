@@ -1,5 +1,6 @@
 """The operators' pages of invitations, for superusers."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.contrib import admin
@@ -8,10 +9,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from identity.operator_kit import badges
+from identity.operator_kit.extensions import register_card
 from identity.operator_kit.operations import Operation, ShowRow, ShowSecrets, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Panel, build_panel, link
-from management.administrators import invitations
+from identity.operator_kit.panels import Card, Panel, build_panel, link
+from management.administrators import invitations, mail
 from management.administrators.forms import InvitationForm, ProofForm, get_proof, get_rights
 from management.administrators.invitations import Invited
 from management.administrators.models import Invitation
@@ -33,17 +35,29 @@ def _renew(submission: Submission) -> ShowRow | ShowSecrets:
     return _show(invitations.renew(submission.row, **get_proof(submission), by=submission.by))
 
 
-def _show(invited: Invited) -> ShowRow | ShowSecrets:
+def _show_link(submission: Submission) -> ShowRow | ShowSecrets:
+    return _show(
+        invitations.renew(submission.row, **get_proof(submission), by=submission.by, by_mail=False), "link"
+    )
+
+
+def _show(invited: Invited, renew: str = "renew") -> ShowRow | ShowSecrets:
     email = invited.invitation.email
     if not invited.link:
-        return ShowRow(
-            f"The invitation is on its way to {email}. If it does not arrive, send it again.",
-            invited.invitation,
-        )
-    says = (
-        f"Send this link to {email} yourself, because no mail server is configured. It works for three days."
+        return ShowRow(f"{email} is invited.", invited.invitation)
+    why = "" if mail.is_configured() else ", because no mail server is configured"
+    says = f"Send this link to {email} yourself{why}. It works for three days."
+    return ShowSecrets(
+        says, {"Link": invited.link}, invited.invitation, renew, title="Invitation link", kind="link"
     )
-    return ShowSecrets(says, {"Link": invited.link}, invited.invitation, "renew")
+
+
+def _can_mail(_: Invitation) -> bool:
+    return mail.is_configured()
+
+
+def _build_card(invitation: Invitation, urls: Mapping[str, str]) -> Card:
+    return Card("admin/invitation_refused.html", {"invitation": invitation, "link": urls.get("link")})
 
 
 def _revoke(submission: Submission) -> str:
@@ -72,6 +86,12 @@ class InvitationAdmin(Pages):
             form=ProofForm, sentence="Invite {name} again",
         ),
         Operation(
+            "link", "Show link",
+            "Shows a new link, which you send yourself, by a way that only the invited person reads. It "
+            "works for three days. The earlier link stops working.",
+            _show_link, form=ProofForm, is_possible=_can_mail,
+        ),
+        Operation(
             "delete", "Revoke invitation", "The link stops working at once.", _revoke,
             is_destructive=True, sentence="Revoke the invitation of {name}",
             bulk_label=("Revoke", "invitations"),
@@ -87,6 +107,8 @@ class InvitationAdmin(Pages):
         """Return whether the link works."""
         if invitation.expires_at <= timezone.now():
             return badges.badge("Expired", badges.QUIET)
+        if invitation.is_refused:
+            return badges.badge("Not sent", badges.BAD)
         if not invitation.invited_by.manages_everything:
             return badges.badge("Ended: the inviter lost rights", badges.WARNING)
         return badges.badge("Pending", badges.GOOD)
@@ -109,3 +131,6 @@ class InvitationAdmin(Pages):
                 empty=empty,
             )
         ]
+
+
+register_card(Invitation, _build_card)

@@ -189,6 +189,10 @@ class Invitation(Versioned):
     token_hash = models.CharField(max_length=64, unique=True, editable=False)
     # Whether the link was sent to ``email`` and shown to nobody. Then it proves that address.
     is_mailed = models.BooleanField(default=False, verbose_name="sent by mail", editable=False)
+    # Whether the mail server refused the link. Then it was shown to nobody.
+    is_refused = models.BooleanField(
+        default=False, db_default=False, verbose_name="refused by the mail server", editable=False
+    )
     expires_at = models.DateTimeField(verbose_name="expires")
 
     class Meta:

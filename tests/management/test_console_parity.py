@@ -132,6 +132,7 @@ WITHOUT_ROUTE: Final = {
     "verification.outgoingmessage retry": "the interface does not show messages",
     "verification.outgoingmessage drop": "the interface does not show messages",
     f"{INVITATION} renew": "programs revoke an invitation and invite again",
+    f"{INVITATION} link": "programs get the link if the mail server refuses it",
     "administrators.administrator unlink": "nobody links by the interface",
     "administrators.administrator second-step": "removing it needs the other administrator's own proof",
 }

@@ -4,7 +4,9 @@ import re
 import secrets
 from smtplib import SMTPRecipientsRefused
 
+import httpx
 import pytest
+from django.conf import settings
 from django.core import mail as django_mail
 from django.test import Client
 
@@ -13,9 +15,9 @@ from database.clock import seconds_ahead
 from identity.core import tenancy
 from management.administrators import invitations, mail, proof, services
 from management.administrators.models import Administrator, Invitation, Role
-from tests.support import operators
+from tests.support import in_process, operators
 from tests.support.cast import PASSWORD
-from tests.support.operators import text_of
+from tests.support.operators import Operator, text_of
 from tests.support.threads import at_once
 
 PAGE = "/admin/invitation/"
@@ -59,6 +61,10 @@ def sent(mail_server):
     """The mails that were sent, when the thread that sends them is done."""
     mail.EXECUTOR.submit(lambda: None).result()
     return list(mail_server)
+
+
+def refuse(*_, **__):
+    raise SMTPRecipientsRefused({})
 
 
 def hash_of(link):
@@ -254,17 +260,20 @@ class TestTheInviter:
     def test_finds_an_invitation_that_the_mail_server_refused_and_sends_it_again(
         self, inviter, mail_server, monkeypatch
     ):
-        def refuse(*_, **__):
-            raise SMTPRecipientsRefused({})
-
         with monkeypatch.context() as refusing:
             refusing.setattr("django.core.mail.EmailMessage.send", refuse)
-            invitation = invite(inviter).invitation
+            refused = invite(inviter)
+            invitation = refused.invitation
             assert sent(mail_server) == []
 
+        invitation.refresh_from_db()
+        assert (invitation.is_mailed, invitation.is_refused) == (False, True)
+        assert token_of(refused.link)
         invitations.renew(invitation, by=inviter, current_password=PASSWORD)
 
         (message,) = sent(mail_server)
+        invitation.refresh_from_db()
+        assert (invitation.is_mailed, invitation.is_refused) == (True, False)
         assert accept(message.body)[1].status_code == 302
 
 
@@ -294,6 +303,42 @@ class TestTheSite:
         listed = text_of(browser.get("/admin/administrators/invitation/"))
         assert email in listed
         assert inviter.username in listed
+
+    def test_names_the_page_after_the_link(self, acme, inviter):
+        browser = operators.at(acme, inviter)
+        path = "/admin/administrators/invitation/do/create/"
+
+        made = browser.submit(path, email=new_email(), role="auditor", current_password=PASSWORD)
+        shown = text_of(browser.get(made.headers["Location"]))
+
+        assert "<h1>Invitation link</h1>" in shown
+        assert "This link won't be shown again." in shown
+        assert "secret" not in re.sub(r"<[^>]*>", "", shown)
+
+    def test_says_that_the_mail_server_refused_and_shows_a_link(
+        self, acme, inviter, mail_server, monkeypatch
+    ):
+        http = in_process.new_client()
+        http.base_url = httpx.URL(settings.BASE_URL)
+        browser = Operator(inviter, http=http)
+        browser.sign_in()
+        browser.choose(acme)
+        monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse)
+        path, email = "/admin/administrators/invitation/do/create/", new_email()
+
+        made = browser.submit(path, email=email, role="auditor", current_password=PASSWORD)
+        page = text_of(browser.get(made.headers["Location"]))
+        (button,) = re.findall(r'<a class="button" href="([^"]*/do/link/)">Show link</a>', page)
+        shown = text_of(browser.get(browser.submit(button, current_password=PASSWORD).headers["Location"]))
+        after = text_of(browser.get(made.headers["Location"]))
+        _, accepted = accept(shown, username=(name := f"a-{secrets.token_hex(4)}"))
+
+        assert "The mail server did not accept the invitation." in page
+        assert '<span class="badge bad">Not sent</span>' in page
+        assert "on its way" not in page
+        assert "did not accept" not in after
+        assert accepted.status_code == 302
+        assert not Administrator.objects.get(username=name).has_proven_email
 
     @pytest.mark.parametrize(
         "rights", [{"tenants": ["acme"]}, {"role": "auditor"}, {"role": "support"}], ids=str
