@@ -9,11 +9,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from identity.core.errors import ServiceError
+from identity.operator_kit import sent_form
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.runner import OperationRunner
 
 MAX_ROWS: Final = 500  # each row takes a transaction of its own, and all of them one request
 _MAX_NAMES: Final = 20
+_SENT_BEFORE: Final = "You have sent this form before. It was done once."
 _TYPED_FROM: Final = 10  # so many rows are not deleted by a slip of the hand
 
 
@@ -21,6 +23,10 @@ def respond(
     runner: OperationRunner, operation: Operation, _: Any, request: HttpRequest, selected: QuerySet[Any]
 ) -> HttpResponse | None:
     """Show a page that asks for confirmation, or run the operation; none leads back to the list."""
+    is_confirmed = "confirmed" in request.POST
+    if is_confirmed and sent_form.was_sent(request):
+        messages.info(request, _SENT_BEFORE)
+        return None
     if len(rows := list(selected.order_by("pk")[: MAX_ROWS + 1])) > MAX_ROWS:
         messages.warning(request, f"At most {MAX_ROWS} rows at once. Narrow the list down.")
         return None
@@ -31,21 +37,26 @@ def respond(
     title = operation.label if len(rows) == 1 else f" {len(rows)} ".join(operation.bulk_label)
     has_to_type = operation.is_destructive and len(rows) >= _TYPED_FROM
     is_wrong = has_to_type and request.POST.get("number", "").strip() != str(len(rows))
-    if "confirmed" in request.POST and not is_wrong:
-        _run(request, operation, rows, title)
+    if is_confirmed and not is_wrong:
+        if sent_form.claim(request):
+            _run(request, operation, rows, title)
+        else:
+            messages.info(request, _SENT_BEFORE)
         return None
-    is_refused = "confirmed" in request.POST
     context: dict[str, Any] = {
         "title": f"{title}?",
         "button": title,
         "number": len(rows) if has_to_type else None,
-        "error": f"Type {len(rows)} to confirm." if is_refused else "",
+        "error": f"Type {len(rows)} to confirm." if is_confirmed else "",
         "ids": [row.pk for row in rows],
         "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
         "unnamed": max(0, len(rows) - _MAX_NAMES),
         "checkbox": ACTION_CHECKBOX_NAME,
+        "idempotency_key": sent_form.new_key(),
     }
-    return runner.render(request, "admin/bulk.html", operation, status=400 if is_refused else 200, **context)
+    return runner.render(
+        request, "admin/bulk.html", operation, status=400 if is_confirmed else 200, **context
+    )
 
 
 def _run(request: HttpRequest, operation: Operation, rows: list[Any], title: str) -> None:

@@ -8,7 +8,8 @@ import orjson
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from identity.submissions.idempotency import SentRequest
+from identity.submissions import idempotency
+from identity.submissions.idempotency import Answer, SentRequest
 
 FIELD: Final = "idempotency_key"
 _MAX_KEY: Final = 255
@@ -29,6 +30,33 @@ def get_sent(request: HttpRequest) -> SentRequest:
         key=key if len(key) <= _MAX_KEY else "",
         content=orjson.dumps([request.method, request.path, fields, *_hash_files(request)]),
     )
+
+
+def was_sent(request: HttpRequest) -> bool:
+    """Tell whether ``claim`` was called with this form, or with another one that has its key."""
+    try:
+        return idempotency.find_answer(get_sent(request)) is not None
+    except idempotency.KeyReused:
+        return True
+
+
+def claim(request: HttpRequest) -> bool:
+    """Tell whether a form is sent for the first time. Its work can then have transactions of its own.
+
+    A form that is sent again while the first is at work is not the first either.
+    """
+    is_first = False
+
+    def note() -> Answer:
+        nonlocal is_first
+        is_first = True
+        return {}
+
+    try:
+        idempotency.run_once(get_sent(request), note)
+    except idempotency.KeyReused:
+        return False
+    return is_first
 
 
 def _hash_files(request: HttpRequest) -> list[tuple[str, str]]:

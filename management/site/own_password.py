@@ -12,7 +12,10 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
+from identity.operator_kit import sent_form
 from identity.operator_kit.operations import Operation
+from identity.submissions import idempotency
+from identity.submissions.idempotency import Answer
 from management.administrators import second_step, services, sign_in
 from management.administrators.models import Administrator
 
@@ -52,21 +55,27 @@ def own_password(request: HttpRequest) -> HttpResponse:
     form = kind(request.POST or None)
     status = 200
     if request.method == "POST":
-        status = _change(administrator, form) if form.is_valid() else 400
+        status = _change(request, administrator, form) if form.is_valid() else 400
         if status == 200:  # noqa: PLR2004
             messages.success(request, "Your password is changed. Sign in with the new one.")
             return HttpResponseRedirect(reverse("admin:login"))
     context: dict[str, Any] = {"title": _OPERATION.label, "operation": _OPERATION, "form": form}
+    context["idempotency_key"] = sent_form.new_key()
     return render(request, "admin/operation.html", {**site.each_context(request), **context}, status=status)
 
 
-def _change(administrator: Administrator, form: PasswordForm) -> int:
+def _change(request: HttpRequest, administrator: Administrator, form: PasswordForm) -> int:
     """Change the password and return the response's status; a refusal becomes an error of the form."""
     fields = form.cleaned_data
-    try:
+
+    def work() -> Answer:
         sign_in.reauthenticate(administrator, password=fields["current"], code=fields.get("code"))
+        services.change(administrator, {"password": fields["password"]})
+        return {}
+
+    try:
         with tenancy.using(tenancy.DEFAULT):
-            services.change(administrator, {"password": fields["password"]})
+            idempotency.run_once(sent_form.get_sent(request), work)
     except ServiceError as refusal:
         form.add_error(_field_of(refusal), refusal.message)
         return refusal.status

@@ -130,3 +130,41 @@ def test_an_auditor_has_none_and_support_has_those_of_people(acme):
     assert suspended(acme) == set()
     tick(support, USERS, "suspend", [user], confirmed="yes")
     assert suspended(acme) == {user.username}
+
+
+class TestSentTwice:
+    def test_a_form_runs_once(self, acme, operator):
+        people = [acme.user() for _ in range(2)]
+        shown = tick(operator, USERS, "suspend", people).text
+        (key,) = re.findall(r'name="idempotency_key" value="([^"]+)"', shown)
+
+        pages = []
+        for _ in range(2):
+            tick(operator, USERS, "suspend", people, confirmed="yes", idempotency_key=key)
+            pages.append(operator.get(USERS).text)
+
+        assert "2 of 2 done" in pages[0]
+        assert "You have sent this form before. It was done once." in pages[1]
+        assert "2 of 2 done" not in pages[1]
+        assert suspended(acme) == {user.username for user in people}
+        assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Update").count() == 2
+
+    def test_its_key_does_nothing_to_other_rows(self, acme, operator):
+        one, other = acme.user(), acme.user()
+        key = {"confirmed": "yes", "idempotency_key": "k" * 24}
+
+        tick(operator, USERS, "suspend", [one], **key)
+        tick(operator, USERS, "suspend", [other], **key)
+
+        assert suspended(acme) == {one.username}
+
+    def test_a_number_that_was_typed_wrong_can_be_typed_again(self, acme, operator):
+        people = [acme.user() for _ in range(10)]
+        key = {"confirmed": "yes", "idempotency_key": "k" * 24}
+
+        refused = tick(operator, USERS, "delete", people, number="9", **key)
+        tick(operator, USERS, "delete", people, number="10", **key)
+
+        assert refused.status_code == 400
+        with acme.active():
+            assert not User.objects.filter(pk__in=[user.pk for user in people]).exists()
