@@ -13,7 +13,7 @@ class Way:
     """A way to sign in, such as "Email and password", and why it does not work, or an empty text.
 
     ``operation`` is the name of the operation on the user that fixes it, and ``link`` leads to the setting.
-    Failures lock the ways that ``needs_password``.
+    Failures lock the ways that ``needs_password``. ``connector_id`` is that of a linked account's provider.
     """
 
     name: str
@@ -21,6 +21,7 @@ class Way:
     operation: str = ""
     link: Link | None = None
     needs_password: bool = False
+    connector_id: str = ""
 
 
 GetWays = Callable[[User], list[Way]]

@@ -56,8 +56,8 @@ def _linked_accounts(user: User) -> Iterator[Way]:
     linked = social.find_by_user(user)
     enabled = {offer.connector_id for offer in get_offers()} if linked else set()
     for identity in linked:
-        is_enabled = identity.connector_id in enabled
-        yield Way(identity.provider_name, "" if is_enabled else "The provider has no enabled connector.")
+        problem = "" if identity.connector_id in enabled else "The provider has no enabled connector."
+        yield Way(identity.provider_name, problem, connector_id=identity.connector_id)
 
 
 def _show(experience: SignInExperience) -> Link:

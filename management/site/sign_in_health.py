@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from audit.administrative import ADMINISTRATIVE
 from audit.events import Event
@@ -28,6 +29,7 @@ _WAYS: Final[Mapping[str, str]] = {
     Event.SIGN_IN_PASSWORD: "Password",
     Event.SIGN_IN_CODE: "Code",
     Event.SIGN_IN_SOCIAL: "Other provider",
+    Event.SOCIAL_IDENTITY_CREATE: "Linking an account at a provider",
     Event.CODE_SEND: "Sending a code",
     Event.CODE_VERIFY: "Entering a code",
     Event.FORGOT_PASSWORD: "New password after a code",
@@ -70,7 +72,11 @@ def build_card(user: User, urls: Mapping[str, str]) -> Card:
     """Return the card of a user. ``urls`` has the operations that the administrator may run."""
     entries = _find_attempts(user)
     locks = _locks(user, entries, urls)
-    states = [*_suspension(user, urls), *locks, *_ways(user, urls, is_locked=bool(locks))]
+    ways = sign_in_ways.get_ways(user)
+    states = [
+        *_suspension(user, urls), *locks, *_ways(user, ways, urls, is_locked=bool(locks)),
+        *_provider_failures(ways),
+    ]  # fmt: skip
     return Card("admin/sign_in_health.html", Health(states, _describe(entries[:_SHOWN])))
 
 
@@ -122,9 +128,8 @@ def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[St
     return list(states.values())
 
 
-def _ways(user: User, urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
+def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
     """Return one state for the ways that work now, and one for each that has a problem."""
-    ways = sign_in_ways.get_ways(user)
     problems = [_get_problem(way, urls) for way in ways if way.problem]
     intact = [way for way in ways if not way.problem]
     if not intact:
@@ -133,6 +138,33 @@ def _ways(user: User, urls: Mapping[str, str], *, is_locked: bool) -> list[State
     if user.is_suspended or not working:
         return problems
     return [State("Still works" if is_locked else "Can sign in", f"{working}.", is_good=True), *problems]
+
+
+def _provider_failures(ways: list[Way]) -> list[State]:
+    """Return a state for each linked provider at which the latest sign-in of the tenant failed.
+
+    Whose sign-in it was is not known, because the provider's answer could not be used.
+    """
+    names = {way.connector_id: way.name for way in ways if way.connector_id and not way.problem}
+    if not names:
+        return []
+    sign_ins = Entry.objects.filter(tenant_id=tenancy.active_id(), key=Event.SIGN_IN_SOCIAL.value)
+    latest: dict[object, Entry] = {}
+    for entry in sign_ins.order_by("-created_at", "-id")[:_READ]:
+        latest.setdefault(entry.payload.get("connector_id"), entry)
+    failed = {name: latest[pk] for pk, name in names.items() if pk in latest and _is_failure(latest[pk])}
+    return [
+        State(
+            f"{name}: the latest sign-in failed at the provider",
+            f"{capfirst(refusal_sentences.describe(entry))}.",
+            button=link(entry, "Show the entry"),
+        )
+        for name, entry in failed.items()
+    ]
+
+
+def _is_failure(entry: Entry) -> bool:
+    return bool(entry.payload.get("error") == "provider_failed")
 
 
 def _get_problem(way: Way, urls: Mapping[str, str]) -> State:

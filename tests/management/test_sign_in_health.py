@@ -18,7 +18,9 @@ from audit.events import Event
 from identity.limits.models import Counter
 from identity.users import credentials, typed
 from identity.users.models import User
+from interaction.connectors import services as connectors
 from interaction.experience import services as experience
+from interaction.social.models import SocialIdentity
 from management.administrators.models import Administrator
 from tests.support import cast, codes
 from tests.support.admin_pages import operate
@@ -39,6 +41,7 @@ def world(address):
     return world
 
 
+CONFIG = {"client_id": "x", "client_secret": "y"}
 NOT_ALLOWED = "The sign-in experience does not allow it."
 METHODS = [
     {"identifier": "username", "password": True, "verification_code": False},
@@ -236,3 +239,51 @@ def record_failure(world, user, application):
     ):
         entry.application_id = application.pk
         raise credentials.WrongPassword
+
+
+class TestFailuresAtProviders:
+    @pytest.fixture
+    def linked(self, world):
+        """A user whose account at a provider with an enabled connector is linked."""
+        user = world.user()
+        with world.active():
+            connectors.create(connector_id="github", type="Social", enabled=True, config=CONFIG)
+            SocialIdentity.objects.create(
+                user=user, provider="https://github.com", subject=user.username, fingerprint=user.username,
+                connector_id="github", provider_name="GitHub", last_used_at=timezone.now(),
+            )  # fmt: skip
+        return user
+
+    def fail(self, world, event=Event.SIGN_IN_SOCIAL, error="provider_failed", **columns):
+        with world.active():
+            log.record(event, result="failed", error=error, connector_id="github", **columns)
+
+    def test_of_a_linked_account_are_named_with_their_reason(self, world, operator, linked):
+        self.fail(world, reason="signature")
+
+        states = states_of(card_of(operator, linked))
+
+        failed = "GitHub: the latest sign-in failed at the provider"
+        reason = "The provider did not answer correctly (the signature of the ID token is wrong)."
+        assert f"{failed} {reason} Show the entry" in states
+
+    def test_are_gone_after_the_next_sign_in_there(self, world, operator, linked):
+        self.fail(world, reason="signature")
+        self.fail(world, error="declined")
+
+        assert "GitHub: the latest sign-in" not in str(states_of(card_of(operator, linked)))
+
+    def test_are_not_told_of_others_who_have_no_account_there(self, world, operator):
+        self.fail(world, reason="signature")
+
+        assert "GitHub" not in str(states_of(card_of(operator, world.user())))
+
+    def test_to_link_an_account_are_attempts_of_the_user(self, world, operator, linked):
+        self.fail(world, Event.SOCIAL_IDENTITY_CREATE, reason="code_refused", user_id=linked.pk)
+
+        (attempt, *_) = attempts_of(card_of(operator, linked))
+
+        assert attempt[:3] == [
+            "Linking an account at a provider", "Failed",
+            "The provider did not answer correctly (the provider refused the authorization code)",
+        ]  # fmt: skip
