@@ -28,6 +28,7 @@ class AnswerForm(forms.Form):
     code = forms.CharField(required=False, max_length=4096)
     error = forms.CharField(required=False, max_length=200)
     iss = forms.CharField(required=False, max_length=2048)
+    name = forms.CharField(required=False, max_length=4096)
     shared = forms.CharField(required=False, max_length=1)
 
 
@@ -44,6 +45,7 @@ def _finish(submission: Submission) -> dict[str, Any]:
         state=sent["state"],
         answer=answer,
         is_shared=bool(sent["shared"]),
+        sealed_name=sent["name"],
     )
 
 
@@ -53,7 +55,9 @@ def _viewer(submission: Submission) -> Viewer:
     return submission.viewer
 
 
-def get_url(callback: UUID | None, state: trial.TrialState, parameters: Mapping[str, str]) -> str:
+def get_url(
+    callback: UUID | None, state: trial.TrialState, parameters: Mapping[str, str], sealed_name: str
+) -> str:
     """Return the URL to which a callback passes on the answer to a trial.
 
     It is on the page of the callback's connector. The callback that older connectors share has none, so the
@@ -61,6 +65,7 @@ def get_url(callback: UUID | None, state: trial.TrialState, parameters: Mapping[
     """
     sent = {name: parameters[name] for name in _PARAMETERS if parameters[name]}
     sent |= {} if callback else {"shared": "1"}
+    sent |= {"name": sealed_name} if sealed_name else {}
     name = f"admin:{routes.url_name(Connector, 'operate')}"
     path = reverse(name, args=[callback or state.connector, _NAME]).removeprefix(tenancy.active().prefix)
     return f"{path}?{urlencode(sent)}"

@@ -19,6 +19,7 @@ from identity.limits import services as limits
 from identity.sessions.models import UNKNOWN_AUTH_TIME, Session
 from interaction.connectors import relying_party
 from interaction.connectors.errors import ProviderError, Reason
+from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import (
     Endpoints,
@@ -128,12 +129,17 @@ def receive_form(*, state: str, callback: UUID, user: str) -> None:
     The request comes from the provider's site, so it has no cookies and proves only that it knows the state.
     """
     attempt = attempts.find_at_callback(state, callback)
-    found = registry.find(attempt.connector.connector_id) if attempt and attempt.connector else None
-    if attempt is None or not isinstance(found, PostingProvider):
+    if attempt is None or attempt.connector is None:
         return
-    if name := found.read_name(user):
+    if name := read_name(attempt.connector, user):
         with suppress(keyring.UnknownKey):  # the redirect says that the sign-in has expired
             attempts.keep_name(attempt, name)
+
+
+def read_name(connector: Connector, user: str) -> str:
+    """Return the name in the form that a provider posts; empty if the provider posts none."""
+    found = registry.find(connector.connector_id)
+    return found.read_name(user) if isinstance(found, PostingProvider) else ""
 
 
 def fetch_profile(

@@ -6,7 +6,7 @@ the session of the administrator that began it, at the connector that it is abou
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -15,6 +15,7 @@ from audit import log
 from audit.events import Event
 from database import ids
 from identity.core.errors import ServiceError
+from identity.encryption import keyring
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.submissions import shown_once
@@ -30,6 +31,7 @@ from interaction.social.offers import NotOffered, Offer
 
 _PREFIX: Final = "try"
 _PARTS: Final = 4
+_NAMES: Final = "names of trials"
 _LIFETIME: Final = timedelta(minutes=10)
 
 
@@ -90,12 +92,32 @@ def begin(connector: Connector, viewer: Viewer) -> str:
     return provider.build_authorization_url(offer, endpoints, sent)
 
 
-def finish(
-    connector: Connector, viewer: Viewer, *, state: str, answer: Answer, is_shared: bool
+def seal_name(*, state: str, callback: UUID, user: str) -> str:
+    """Return the name that a provider posts with its answer, encrypted; empty if there is none.
+
+    The request comes without cookies, so it belongs to no session. The redirect carries the name to one.
+    """
+    parts = parse_state(state)
+    if parts is None or parts.connector != callback:
+        return ""
+    connector = Connector.objects.filter(pk=callback).first()
+    name = provider.read_name(connector, user) if connector else ""
+    return keyring.encrypt(name.encode(), purpose=_NAMES, bound_to=state) if name else ""
+
+
+def finish(  # noqa: PLR0913 - what an answer has
+    connector: Connector,
+    viewer: Viewer,
+    *,
+    state: str,
+    answer: Answer,
+    is_shared: bool,
+    sealed_name: str = "",
 ) -> dict[str, Any]:
     """End a trial, and return a report of what the provider said, or why the sign-in failed.
 
     ``is_shared`` says that the answer came to the callback that connectors of release 0.1.0 share.
+    ``sealed_name`` is that of ``seal_name``.
 
     Raises:
         TrialExpired: the answer belongs to no trial of this session and connector, or came to the callback
@@ -109,6 +131,7 @@ def finish(
     try:
         with log.attempt(Event.CONNECTOR_TEST, **_describe(connector)):
             _exchange(offer, answer, stored, received)
+            _add_name(received, _open_name(sealed_name, state))
     except ServiceError as error:
         return trial_report.build_failure(offer.name, error, answer, received)
     return trial_report.build(offer.name, received)
@@ -137,6 +160,19 @@ def _exchange(offer: Offer, answer: Answer, stored: Secrets, received: Received)
             received.profile = offer.provider.profile(offer.config, endpoints, tokens)
         finally:
             received.userinfo = trial_report.fetch_userinfo(endpoints, tokens)
+
+
+def _open_name(sealed: str, state: str) -> str:
+    try:
+        return keyring.decrypt(sealed, purpose=_NAMES, bound_to=state).decode() if sealed else ""
+    except keyring.UnknownKey:
+        return ""
+
+
+def _add_name(received: Received, name: str) -> None:
+    """Add the name that the provider posted, as the sign-in of a user does."""
+    if received.profile:
+        received.profile = replace(received.profile, name=received.profile.name or name)
 
 
 def _describe(connector: Connector) -> dict[str, str]:

@@ -74,10 +74,13 @@ def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Redirect the browser to the same callback with GET.
 
     A form from another site has no cookies with ``SameSite=Lax``; a redirect to GET has them. The URL has
-    what other providers put there. The user's name does not belong there, so it is stored.
+    what other providers put there. The user's name does not belong there, so it is stored. That of an
+    administrator who tries the connector is encrypted.
     """
-    receive_form(state=request.POST.get("state", ""), callback=pk, user=request.POST.get("user", ""))
+    state, user = request.POST.get("state", ""), request.POST.get("user", "")
+    receive_form(state=state, callback=pk, user=user)
     values = {name: request.POST.get(name, "") for name in _PARAMETERS}
+    values["name"] = trial.seal_name(state=state, callback=pk, user=user)
     query = urlencode({name: value for name, value in values.items() if 0 < len(value) <= _LONGEST_VALUE})
     return redirect(f"{request.path}?{query}")
 
@@ -86,7 +89,7 @@ def _repeat_as_get(request: HttpRequest, pk: UUID) -> HttpResponse:
 def _receive(request: HttpRequest, pk: UUID | None) -> HttpResponse:
     parameters = {name: request.GET.get(name, "") for name in _PARAMETERS}
     if tried := trial.parse_state(parameters["state"]):
-        return redirect(connector_trials.get_url(pk, tried, parameters))
+        return redirect(connector_trials.get_url(pk, tried, parameters, request.GET.get("name", "")))
     state = parameters.pop("state")
     pending = None
     try:

@@ -15,6 +15,7 @@ from interaction.connectors import configs, masking, provider_keys, relying_part
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import apple, registry
 from interaction.social.models import SocialAttempt, SocialIdentity
+from tests.support import in_process
 from tests.support.apple import CONFIG, KEY, SIGNING_KEY, SUBJECT, AppleServer, pem
 from tests.support.cast import Browser, World, query_of
 from tests.support.connectors import create
@@ -328,6 +329,22 @@ def test_a_key_of_another_team_is_said(here, server):
     with here.active(), pytest.raises(services.NotWorking) as refusal:
         services.test(made, to="")
     assert "does not accept this client_id" in str(refusal.value.result)
+
+
+def test_a_trial_shows_the_name_that_apple_posts(here, connector, server):
+    operator = Operator(administrator(), http=in_process.new_client())
+    operator.http.base_url = httpx.URL(here.address.partition("/t/")[0])
+    operator.sign_in()
+    operator.choose(here)
+    begun = operator.submit(f"/admin/connectors/connector/{connector.pk}/do/try/")
+
+    posted = post(here.browser(), connector, server.approve(begun.headers["Location"], NAME))
+    passed_on = operator.get(posted.headers["Location"])
+    finished = operator.get(passed_on.headers["Location"])
+    page = operator.get(finished.headers["Location"]).text
+
+    assert "Ada" not in posted.headers["Location"] + passed_on.headers["Location"]
+    assert "<dt>Name</dt><dd>Ada Lovelace" in page
 
 
 def test_the_form_of_operators_never_shows_a_key(acme, development):
