@@ -222,7 +222,10 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "interaction.pages.context.page",
             ],
-            "libraries": {"console": "identity.operator_kit.template_tags"},
+            "libraries": {
+                "console": "identity.operator_kit.template_tags",
+                "own_texts": "interaction.pages.own_texts",
+            },
         },
     },
 ]

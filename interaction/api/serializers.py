@@ -128,6 +128,7 @@ class OfferedExperienceSerializer(ExperienceSerializer):
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id
     message_templates = None  # type: ignore[assignment]  # as id
+    page_texts = None  # type: ignore[assignment]  # as id
     social_sign_in = None  # type: ignore[assignment]  # as id
     social_connectors = SocialConnectorSerializer(many=True, default=[])
     keep_signed_in = Flag(

@@ -10,7 +10,16 @@ from django.urls import reverse
 from identity.operator_kit import checklist, extensions, lists, routes
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from identity.operator_kit.pages import Pages
-from interaction.experience import branding_admin, drafts, forms, look_form, overview, pictures, services
+from interaction.experience import (
+    branding_admin,
+    drafts,
+    forms,
+    look_form,
+    overview,
+    pictures,
+    services,
+    text_operations,
+)
 from interaction.experience.models import SignInExperience, default_sign_in, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -125,6 +134,7 @@ class SignInExperienceAdmin(Pages):
             )
             for key in forms.MESSAGES
         ),
+        *text_operations.OPERATIONS,
     )  # fmt: skip
 
     def get_row_name(self, row: Any) -> str:

@@ -1,4 +1,4 @@
-"""Messages for previews of an unsaved sign-in experience."""
+"""Messages and pages for previews of an unsaved sign-in experience."""
 
 from dataclasses import dataclass
 
@@ -16,3 +16,11 @@ class TextMessage:
 
 class Email(TextMessage):
     """An email in one language."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """The pages in one language."""
+
+    language: str
+    experience: SignInExperience

@@ -133,6 +133,8 @@ class SignInExperience(EditableModel):
     social_sign_in = models.JSONField(default=default_social_sign_in)
     # See message_templates.py.
     message_templates = models.JSONField(default=list)
+    # See page_texts.py.
+    page_texts = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 

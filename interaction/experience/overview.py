@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from identity.core import tenancy
 from identity.operator_kit import badges
 from identity.operator_kit.panels import Card
-from interaction.experience import brand, forms, look_form, pictures
+from interaction.experience import brand, forms, look_form, pictures, text_operations
 from interaction.experience.models import SignInExperience
 
 Line = tuple[str, Any]
@@ -36,6 +36,7 @@ def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
         "passwords": ("Passwords", _flags(forms.PasswordsForm, row.password_policy)),
         "accounts": ("Account", _account(row)),
         "message": ("Messages", _messages(row)),
+        "texts": ("Texts", _texts(row)),
     }
     sections = [Section(title, urls.get(name, ""), lines) for name, (title, lines) in parts.items()]
     return Card("admin/sections.html", sections)
@@ -104,6 +105,11 @@ def _account(row: SignInExperience) -> list[Line]:
 def _messages(row: SignInExperience) -> list[Line]:
     own = [str(key) for key in forms.MESSAGES if forms.find_template(key, row)["text"]]
     return [("Own texts", "\n".join(own) or "None: built-in texts, in the user's language")]
+
+
+def _texts(row: SignInExperience) -> list[Line]:
+    languages = ", ".join(text_operations.list_languages(row))
+    return [("Own texts of pages", languages.capitalize() or "None: built-in texts")]
 
 
 def _flags(form: Any, settings: Mapping[str, Any]) -> list[Line]:

@@ -15,6 +15,7 @@ from interaction.experience.brand import COLOUR, LAYOUTS
 from interaction.experience.images import BadPictureError, formats
 from interaction.experience.message_templates import MessageTemplatesSerializer
 from interaction.experience.models import default_sign_up
+from interaction.experience.page_texts import PageTextsSerializer
 
 _KINDS: Final = [kind.value for kind in Kind]
 
@@ -220,6 +221,7 @@ class ExperienceSerializer(Record):
     account = AccountSerializer(required=False)
     social_sign_in = SocialSignInSerializer(required=False)
     message_templates = MessageTemplatesSerializer(required=False)
+    page_texts = PageTextsSerializer(required=False)
     terms_of_use_url = Url()
     privacy_policy_url = Url()
     created_at = None  # type: ignore[assignment]  # not part of the interface

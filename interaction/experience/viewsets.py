@@ -41,6 +41,7 @@ def _respond(experience: SignInExperience) -> Response:
             "account": experience.account,
             "social_sign_in": experience.social_sign_in,
             "message_templates": experience.message_templates,
+            "page_texts": experience.page_texts,
             "terms_of_use_url": experience.terms_of_use_url,
             "privacy_policy_url": experience.privacy_policy_url,
             "updated_at": experience.updated_at,

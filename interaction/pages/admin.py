@@ -62,6 +62,11 @@ def _render_registration(draft: SignInExperience) -> HttpResponse:
     return _render_for_new_browser(draft, "pages:register", register.register)
 
 
+def _render_texts(view: Callable[[SignInExperience], HttpResponse], draft: drafts.PageTexts) -> HttpResponse:
+    with translation.override(draft.language or settings.LANGUAGE_CODE):
+        return view(draft.experience)
+
+
 def _render_code(draft: SignInExperience) -> HttpResponse:
     offered = codes.get_offered_kinds(draft)
     for purpose, page in _STEPS.items():
@@ -151,6 +156,11 @@ register_previews(
     Preview("sign-in", "Sign-in page", _render_sign_in),
     Preview("registration", "Registration page", _render_registration),
     Preview("code", "Code entry", _render_code),
+)
+register_previews(
+    drafts.PageTexts,
+    Preview("sign-in", "Sign-in page", partial(_render_texts, _render_sign_in)),
+    Preview("registration", "Registration page", partial(_render_texts, _render_registration)),
 )
 register_previews(
     drafts.Email,

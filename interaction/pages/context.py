@@ -1,7 +1,7 @@
 """Template variables of every page: brand, language and request id."""
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from django.utils.functional import SimpleLazyObject
 
 from audit import context
 from identity.core import tenancy
+from interaction.experience import page_texts
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience, default_branding
 from interaction.journeys.page_branding import get_branding
@@ -38,8 +39,13 @@ def get_experience(request: HttpRequest) -> SignInExperience:
     return experiences.current() if draft is None else draft
 
 
-def _brand(request: HttpRequest) -> dict[str, str]:
-    default = {"name": "Gatehouse", "terms_of_use_url": "", "privacy_policy_url": ""} | default_branding()
+def _brand(request: HttpRequest) -> dict[str, Any]:
+    default: dict[str, Any] = {
+        "name": "Gatehouse",
+        "terms_of_use_url": "",
+        "privacy_policy_url": "",
+        "texts": {},
+    } | default_branding()
     try:
         experience = get_experience(request)
     except (tenancy.NoActiveTenant, DatabaseError, SignInExperience.DoesNotExist):
@@ -47,8 +53,8 @@ def _brand(request: HttpRequest) -> dict[str, str]:
     return default | get_brand(request, experience, getattr(request, "pending", None))
 
 
-def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pending | None) -> dict[str, str]:
-    """Return the tenant's name and links, and the branding of a page.
+def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pending | None) -> dict[str, Any]:
+    """Return the tenant's name and links, and the branding and the texts of a page.
 
     ``query`` is that of the brand's stylesheet. It has the colours, if they are not the tenant's saved ones.
     """
@@ -60,5 +66,8 @@ def get_brand(request: HttpRequest, experience: SignInExperience, pending: Pendi
         "terms_of_use_url": experience.terms_of_use_url,
         "privacy_policy_url": experience.privacy_policy_url,
         "query": "" if is_saved else urlencode(colours),
+        "texts": page_texts.select(
+            experience.page_texts, translation.get_language() or settings.LANGUAGE_CODE
+        ),
         **branding,
     }

@@ -7,6 +7,7 @@ import pytest
 
 from audit.models import Entry
 from identity.users.models import User
+from interaction.experience import services as experience
 from interaction.experience.models import SignInExperience
 from tests.support import codes, management
 from tests.support.cast import World
@@ -20,14 +21,9 @@ MUST = "Tick this box to create an account."
 
 
 def ask(world: World, terms: str = TERMS, privacy: str = PRIVACY, **sign_up: object) -> None:
-    result_of(
-        management.superuser(world).patch(
-            "/sign-in-experience",
-            sign_up={"agree_to_terms": "manual"} | sign_up,
-            terms_of_use_url=terms,
-            privacy_policy_url=privacy,
-        )
-    )
+    fields = {"sign_up": {"agree_to_terms": "manual"} | sign_up}
+    with world.active():
+        experience.change(fields | {"terms_of_use_url": terms, "privacy_policy_url": privacy})
 
 
 def filled(**fields: object) -> dict[str, object]:

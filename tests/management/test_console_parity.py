@@ -107,7 +107,7 @@ TABLE: Final[Done] = {
     "GET /sign-in-experience": (EXPERIENCE,),
     "PATCH /sign-in-experience": tuple(
         f"{EXPERIENCE} {name}"
-        for name in ("look", "ways", "registration", "passwords", "accounts", "message")
+        for name in ("look", "ways", "registration", "passwords", "accounts", "message", "texts")
     ),
     "GET /logs": ("audit.entry",),
     "GET /logs/:pk": ("audit.entry",),
@@ -137,7 +137,7 @@ WITHOUT_ROUTE: Final = {
     "administrators.administrator second-step": "removing it needs the other administrator's own proof",
 }
 # Operations that only lead on from another one of the same kind.
-PARTS: Final = ("message-", "create-")
+PARTS: Final = ("message-", "texts-", "create-")
 
 
 def management_routes() -> list[Route]:

@@ -115,7 +115,7 @@ THINGS: Final = {
     "refresh_token_idle_seconds:int? refresh_token_absolute_seconds:int? keep_signed_in:bool",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
-    "social_sign_in:object message_templates:list",
+    "social_sign_in:object message_templates:list page_texts:list",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",

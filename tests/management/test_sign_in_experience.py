@@ -22,6 +22,7 @@ class TestSignInExperience:
                 "social_sign_in",
                 "account",
                 "message_templates",
+                "page_texts",
                 "terms_of_use_url",
                 "privacy_policy_url",
                 "updated_at",

@@ -343,7 +343,12 @@ def _experience(estate: Estate) -> Body:
     return {
         "branding": _branding(),
         "sign_in": {"methods": [{"identifier": "username", "password": True, "verification_code": False}]},
-        "sign_up": {"identifiers": ["username"], "password": True, "verify": False},
+        "sign_up": {
+            "identifiers": ["username"],
+            "password": True,
+            "verify": False,
+            "agree_to_terms": "manual",
+        },
         "password_policy": {
             "min_length": 8,
             "require_lowercase": True,
@@ -363,6 +368,7 @@ def _experience(estate: Estate) -> Body:
                 "html": "",
             }
         ],
+        "page_texts": [{"key": "sign_in_button", "language": "de", "text": "Los"}],
         "terms_of_use_url": "https://example.com/terms",
         "privacy_policy_url": "https://example.com/privacy",
     }
