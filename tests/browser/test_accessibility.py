@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.providers.base import Profile
+from interaction.experience import services as experiences
 from interaction.social import services as identities
 from oidc.applications import services as applications
 from tests.browser.test_journeys import start
@@ -144,6 +145,33 @@ class TestPages:
         look("sign out")
         send(page)
         look("signed out")
+
+    def test_of_own_texts_and_the_checkbox_for_the_terms(self, acme, page, look):
+        texts = {
+            "sign_in_heading": "Welcome to {application}",
+            "sign_in_introduction": "For members of {tenant}",
+            "register_heading": "Join {tenant}",
+            "help_line": "Questions? Ask " * 12,
+            "support_url": "https://acme.example/help",
+        }
+        with acme.active():
+            experiences.change(
+                {
+                    "sign_up": {"agree_to_terms": "manual"},
+                    "terms_of_use_url": "https://acme.example/terms",
+                    "privacy_policy_url": "https://acme.example/privacy",
+                    "page_texts": [{"key": key, "language": "", "text": text} for key, text in texts.items()],
+                }
+            )
+
+        page.goto(f"{acme.address}/sign-in")
+        look("sign in")
+        page.goto(f"{acme.address}/register")
+        look("register")
+        page.locator("[name=agreed_to_terms]").evaluate("box => box.form.noValidate = true")
+        send(page, username="ada", password="another good one 2")
+        expect(page.locator("[name=agreed_to_terms]")).to_be_focused()
+        look("register, refused")
 
     def test_of_codes(self, acme, page, look):
         codes.reachable(acme)
