@@ -17,7 +17,7 @@ from oidc.provider.trial import callback, sign_in
 from oidc.provider.trial.sign_in import Answer
 
 _MACHINE = (
-    "You cannot try a sign-in here: no user signs in to a machine-to-machine application. It gets its tokens "
+    "You cannot try a sign-in here: no user signs in to a service (machine-to-machine). It gets its tokens "
     "with its client ID and secret."
 )
 _NO_CODES = (

@@ -8,7 +8,7 @@ from audit.models import Entry
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, Consent, RefreshFamily, RevokedToken
-from tests.support.cast import World
+from tests.support.cast import World, default_world
 from tests.support.trials import SITE, Trial, operator_of, page_of, text_of
 
 
@@ -184,6 +184,30 @@ def test_a_user_who_may_not_use_the_application_sees_the_real_page(acme, trial):
     place = trial.browser.get(signed_in.json()["result"]["redirect_to"]).headers["Location"]
 
     assert "/no-access?" in place
+    site = acme.address.partition("/t/")[0]
+    left = trial.operator.submit(f"{site}{place}", page=f"{site}{place}", choice="back")
+    page = trial.read(trial.operator.get(left.headers["Location"]))
+    assert "the user may not use this application (access_denied)" in page
+    assert user.username in page
+
+
+def test_it_works_in_the_default_tenant(acme):
+    world = default_world()
+    client, user = world.application(name="Default shop"), world.user()
+    trial = Trial(world, operator_of(world))
+
+    assert "Signing in to Default shop works." in trial.run(client, user)
+
+
+def test_the_activity_of_the_application_says_that_it_was_tried(acme, trial):
+    client, user = acme.application(), acme.user()
+    client.tokens_for(user, scope="openid profile")
+    trial.run(client, user, scope="openid")
+
+    page = text_of(trial.operator.get(f"{SITE}/{client.application.pk}/change/"))
+
+    assert "openid (tried by an administrator)" in page
+    assert "openid profile (tried" not in page
 
 
 def test_a_request_that_the_application_could_not_send_is_explained_at_once(acme, trial):
@@ -235,7 +259,7 @@ def test_an_application_without_users_has_words_instead_of_a_button(acme, trial)
     with acme.active():
         Application.objects.filter(pk=codeless.application.pk).update(grant_types=["client_credentials"])
 
-    for client, why in ((machine, "machine-to-machine application"), (codeless, "authorization_code")):
+    for client, why in ((machine, "no user signs in to a service"), (codeless, "authorization_code")):
         page: Any = trial.operator.get(f"{SITE}/{client.application.pk}/change/")
         assert "do/try-sign-in/" not in page.text
         assert "You cannot try a sign-in here" in page.text

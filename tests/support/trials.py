@@ -42,7 +42,7 @@ class Trial:
         """Press the button; return the page where the user signs in."""
         answer = self.press(client, **typed)
         assert answer.status_code == 302, answer.text
-        assert urlsplit(answer.headers["Location"]).path.startswith(f"/t/{self.world.tenant.slug}/oidc/auth")
+        assert answer.headers["Location"].startswith(f"{urlsplit(self.world.address).path}/oidc/authorize/")
         return str(self.browser.get(answer.headers["Location"]).headers["Location"])
 
     def press(self, client: RelyingParty, **typed: str) -> Any:

@@ -67,12 +67,17 @@ def _build_issued(
     return Panel(
         title, ("When", "User", "Scope", "Address"),
         [
-            (_time(entry), _user(entry, users), str(entry.payload.get("scope", "")), entry.ip)
+            (_time(entry), _user(entry, users), _describe_scope(entry), entry.ip)
             for entry in issued[:_SHOWN]
         ],
         is_cut=len(issued) > _SHOWN, more_url=_log_url(application, key=Event.TOKEN_EXCHANGE),
         empty="None yet.",
     )  # fmt: skip
+
+
+def _describe_scope(entry: Entry) -> str:
+    scope = str(entry.payload.get("scope", ""))
+    return f"{scope} (tried by an administrator)" if entry.payload.get("is_test") else scope
 
 
 def _build_consents(application: Application, *, may_revoke: bool) -> Panel:
