@@ -15,6 +15,7 @@ from interaction.experience import (
     drafts,
     forms,
     look_form,
+    method_order,
     overview,
     pictures,
     services,
@@ -102,6 +103,7 @@ class SignInExperienceAdmin(Pages):
             partial(_save, _sign_in_methods, "ways"), form=forms.SignInMethodsForm, tab="Methods",
             initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods),
         ),
+        method_order.OPERATION,
         Operation(
             "registration", "Edit sign-up",
             "What new users are asked for. Without an identifier registration is closed, and signing in with "

@@ -1,11 +1,12 @@
 """The sign-in experience of a tenant."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
 from identity.organizations.models import Organization
+from identity.users.identifiers import Kind
 from interaction.experience import terms
 from oidc.applications.models import Application
 
@@ -31,6 +32,10 @@ def default_sign_in() -> dict[str, Any]:
             {"identifier": "phone", "password": True, "verification_code": True},
         ],
     }
+
+
+# A password, or a code: the way that the sign-in page offers first.
+WAYS: Final = ("password", "verification_code")
 
 
 def default_sign_up() -> dict[str, Any]:
@@ -175,6 +180,17 @@ class SignInExperience(EditableModel):
     def profile_fields(self) -> list[str]:
         """The members of the profile that users see on their pages. Rows of release 0.1.3 have no list."""
         return list(self.account.get("profile_fields", ()))
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of identifier, in the order in which pages name them: that of the methods."""
+        listed = [Kind(method["identifier"]) for method in self.sign_in["methods"]]
+        return [*listed, *(kind for kind in Kind if kind not in listed)]
+
+    @property
+    def ways(self) -> list[str]:
+        """A password and a code, the way that the pages offer first before the other."""
+        return list(self.sign_in.get("ways", WAYS))
 
     def can_use_password(self, identifier: str) -> bool:
         """Return whether users can sign in with this kind of identifier and a password."""

@@ -32,6 +32,7 @@ def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
     parts = {
         "look": ("Branding", _branding(row)),
         "ways": ("Methods", _methods(row)),
+        "arrange": ("Order", _order(row)),
         "registration": ("Sign-up", _sign_up(row)),
         "passwords": ("Passwords", _flags(forms.PasswordsForm, row.password_policy)),
         "accounts": ("Account", _account(row)),
@@ -79,6 +80,13 @@ def _methods(row: SignInExperience) -> list[Line]:
             or badges.yes_or_no(value=False),
         )
         for method in row.sign_in["methods"]
+    ]
+
+
+def _order(row: SignInExperience) -> list[Line]:
+    return [
+        ("Identifiers", ", ".join(row.kinds).capitalize()),
+        ("First", "A code" if row.ways[0] == "verification_code" else "A password"),
     ]
 
 

@@ -14,7 +14,7 @@ from interaction.experience import breached_passwords, pictures, terms
 from interaction.experience.brand import COLOUR, LAYOUTS
 from interaction.experience.images import BadPictureError, formats
 from interaction.experience.message_templates import MessageTemplatesSerializer
-from interaction.experience.models import default_sign_up
+from interaction.experience.models import WAYS, default_sign_up
 from interaction.experience.page_texts import PageTextsSerializer
 
 _KINDS: Final = [kind.value for kind in Kind]
@@ -102,9 +102,14 @@ class MethodSerializer(serializers.Serializer[Any]):
 
 
 class SignInMethodsSerializer(serializers.Serializer[Any]):
-    """The sign-in methods, at most one entry for each kind of identifier."""
+    """The sign-in methods, at most one entry for each kind of identifier. The pages keep their order."""
 
     methods = MethodSerializer(many=True, required=False)
+    ways = serializers.ListField(
+        child=Choice(choices=WAYS),
+        default=lambda: list(WAYS),
+        help_text="The way that the sign-in page offers first, then the other",
+    )
 
     def validate_methods(self, methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Check that no kind of identifier is listed twice."""
@@ -112,6 +117,12 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
         if len(kinds) != len(set(kinds)):
             raise serializers.ValidationError("an identifier is listed more than once", code="repeated")
         return methods
+
+    def validate_ways(self, ways: list[str]) -> list[str]:
+        """Check that each way is listed once."""
+        if sorted(ways) != sorted(WAYS):
+            raise serializers.ValidationError(f"must list {' and '.join(WAYS)}, each once", code="invalid")
+        return ways
 
 
 class SignUpSerializer(serializers.Serializer[Any]):

@@ -35,7 +35,7 @@ def _respond(experience: SignInExperience) -> Response:
         {
             "id": experience.pk,
             "branding": default_branding() | pictures.add_addresses(experience.branding),
-            "sign_in": experience.sign_in,
+            "sign_in": experience.sign_in | {"ways": experience.ways},
             "sign_up": default_sign_up() | experience.sign_up,
             "password_policy": experience.password_policy,
             "account": experience.account,

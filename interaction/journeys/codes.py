@@ -41,7 +41,11 @@ class CodesOff(ServiceError):
 def get_offered_kinds(experience: SignInExperience) -> dict[Purpose, list[Kind]]:
     """Return for each purpose the enabled kinds of identifier for which there is a connector."""
     channels = delivery.channels()
-    reachable = [kind for kind in (Kind.EMAIL, Kind.PHONE) if recipients.channel_of(kind) in channels]
+    reachable = [
+        kind
+        for kind in experience.kinds
+        if kind is not Kind.USERNAME and recipients.channel_of(kind) in channels
+    ]
     return {
         purpose: [kind for kind in reachable if _is_enabled(purpose, kind, experience)] for purpose in Purpose
     }

@@ -60,14 +60,22 @@ _PROFILE_AUTOCOMPLETE: Final = {
     "locale": "language",
 }
 
-_LABELS: Final[dict[frozenset[Kind], Promise]] = {
-    frozenset({Kind.USERNAME}): _("Username"),
-    frozenset({Kind.EMAIL}): _("Email"),
-    frozenset({Kind.PHONE}): _("Phone"),
-    frozenset({Kind.USERNAME, Kind.EMAIL}): _("Username or email"),
-    frozenset({Kind.USERNAME, Kind.PHONE}): _("Username or phone"),
-    frozenset({Kind.EMAIL, Kind.PHONE}): _("Email or phone"),
-    frozenset(Kind): _("Username, email or phone"),
+_LABELS: Final[dict[tuple[Kind, ...], Promise]] = {
+    (Kind.USERNAME,): _("Username"),
+    (Kind.EMAIL,): _("Email"),
+    (Kind.PHONE,): _("Phone"),
+    (Kind.USERNAME, Kind.EMAIL): _("Username or email"),
+    (Kind.USERNAME, Kind.PHONE): _("Username or phone"),
+    (Kind.EMAIL, Kind.USERNAME): _("Email or username"),
+    (Kind.EMAIL, Kind.PHONE): _("Email or phone"),
+    (Kind.PHONE, Kind.USERNAME): _("Phone or username"),
+    (Kind.PHONE, Kind.EMAIL): _("Phone or email"),
+    (Kind.USERNAME, Kind.EMAIL, Kind.PHONE): _("Username, email or phone"),
+    (Kind.USERNAME, Kind.PHONE, Kind.EMAIL): _("Username, phone or email"),
+    (Kind.EMAIL, Kind.USERNAME, Kind.PHONE): _("Email, username or phone"),
+    (Kind.EMAIL, Kind.PHONE, Kind.USERNAME): _("Email, phone or username"),
+    (Kind.PHONE, Kind.USERNAME, Kind.EMAIL): _("Phone, username or email"),
+    (Kind.PHONE, Kind.EMAIL, Kind.USERNAME): _("Phone, email or username"),
 }
 _WRONG: Final[dict[frozenset[Kind], Promise]] = {
     frozenset({Kind.EMAIL}): _("Wrong email or password."),
@@ -120,8 +128,8 @@ def describe_profile_field(name: str) -> dict[str, str]:
 
 
 def identifier_label(kinds: Iterable[Kind]) -> str:
-    """Return the label of a field for these kinds of identifier."""
-    return str(_LABELS[frozenset(kinds) or frozenset(Kind)])
+    """Return the label of a field for these kinds of identifier, in this order."""
+    return str(_LABELS[tuple(kinds) or tuple(Kind)])
 
 
 def wrong_password(kinds: Iterable[Kind]) -> str:

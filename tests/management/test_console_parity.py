@@ -107,7 +107,9 @@ TABLE: Final[Done] = {
     "GET /sign-in-experience": (EXPERIENCE,),
     "PATCH /sign-in-experience": tuple(
         f"{EXPERIENCE} {name}"
-        for name in ("look", "ways", "registration", "passwords", "accounts", "message", "texts")
+        for name in (
+            *("look", "ways", "arrange", "registration", "passwords", "accounts", "message", "texts"),
+        )
     ),
     "GET /logs": ("audit.entry",),
     "GET /logs/:pk": ("audit.entry",),

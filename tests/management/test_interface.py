@@ -138,7 +138,7 @@ NESTED: Final = {
     "client_id_metadata_documents": {"enabled", "hosts"},
     "dynamic_registration": {"mode", "allowed_scopes", "redirect_hosts", "default_days"},
     "branding": {"logo_url", "dark_logo_url", "favicon", "primary_color", "dark_primary_color", "layout"},
-    "sign_in": {"methods"},
+    "sign_in": {"methods", "ways"},
     "sign_up": {"identifiers", "password", "verify", "agree_to_terms"},
     "account": {"username_change", "deletion", "non_ascii_email_names", "sms_countries", "profile_fields"},
     "social_sign_in": {

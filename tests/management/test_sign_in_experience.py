@@ -95,7 +95,7 @@ class TestSignInExperience:
 
         shown = result_of(admin.patch("/sign-in-experience", sign_in={"methods": methods}))
 
-        assert shown["sign_in"] == {"methods": methods}
+        assert shown["sign_in"] == {"methods": methods, "ways": ["password", "verification_code"]}
 
     @pytest.mark.parametrize(
         "change",

@@ -342,7 +342,10 @@ def _oidc_settings(_: Estate) -> Body:
 def _experience(estate: Estate) -> Body:
     return {
         "branding": _branding(),
-        "sign_in": {"methods": [{"identifier": "username", "password": True, "verification_code": False}]},
+        "sign_in": {
+            "methods": [{"identifier": "username", "password": True, "verification_code": False}],
+            "ways": ["password", "verification_code"],
+        },
         "sign_up": {
             "identifiers": ["username"],
             "password": True,

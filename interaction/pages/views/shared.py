@@ -125,6 +125,7 @@ def _languages(request: HttpRequest, interaction: str) -> list[dict[str, str]]:
     """Return links to the page in all languages."""
     query = {"interaction": interaction} if interaction else {}
     query |= {"switch": "1"} if "switch" in request.GET else {}
+    query |= {"with": "password"} if request.GET.get("with") == "password" else {}
     return [
         {
             "tag": language.get_tag(code),

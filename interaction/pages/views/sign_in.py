@@ -1,5 +1,7 @@
 """The pages for signing in with a password and with a code."""
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 
 from identity.core.errors import ServiceError
@@ -19,6 +21,9 @@ from interaction.pages.views.code_step import EnteredCode
 from interaction.social import offers
 from interaction.verification.models import Purpose
 from oidc.provider import client_responses
+
+# The query of the sign-in page with passwords, if codes come first.
+_WITH_PASSWORD: Final = ("with", "password")
 
 
 @hashes_password()
@@ -63,7 +68,7 @@ def _page(
 ) -> HttpResponse:
     experience = context.get_experience(request)
     offered = codes.get_offered_kinds(experience)
-    kinds = [kind for kind in Kind if experience.can_use_password(kind)]
+    kinds = [kind for kind in experience.kinds if experience.can_use_password(kind)]
     if refusal is not None:
         _add_error(form, refusal, kinds, can_use_code=bool(offered[Purpose.SIGN_IN]))
     urls = {}
@@ -77,6 +82,8 @@ def _page(
     social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
     if pending and must_reauthenticate and not (kinds or social_offers or "code_url" in urls):
         return client_responses.send(request, pending_requests.refuse_reauthentication(pending))
+    if kinds and "code_url" in urls and not form.is_bound and _is_code_first(request, pending, experience):
+        return redirect(urls["code_url"])
     if not (kinds or social_offers or form.is_bound) and "code_url" in urls:
         return redirect(urls["code_url"])
     buttons = provider_buttons.describe(social_offers)
@@ -149,12 +156,28 @@ def code(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         purpose=Purpose.SIGN_IN,
         kinds=kinds,
         page="pages:sign-in-code",
-        back_url=shared.page_url("pages:sign-in", pending) if _has_passwords(experience) else "",
+        back_url=_get_password_url(pending, experience),
         register_url=shared.page_url("pages:register", pending) if experience.sign_up["identifiers"] else "",
         redeem=redeem,
         asks_to_stay=experience.tenant.keep_signed_in,
     )
     return code_step.handle(request, pending, step)
+
+
+def _is_code_first(request: HttpRequest, pending: Pending | None, experience: SignInExperience) -> bool:
+    """Return whether the page for codes comes first. It leads here to passwords and other providers.
+
+    Not if the user has to sign in again: this page then says as whom.
+    """
+    is_first = experience.ways[0] == "verification_code" and _WITH_PASSWORD not in request.GET.items()
+    return is_first and not (pending and pending.must_reauthenticate)
+
+
+def _get_password_url(pending: Pending | None, experience: SignInExperience) -> str:
+    if not _has_passwords(experience):
+        return ""
+    query = dict([_WITH_PASSWORD]) if experience.ways[0] == "verification_code" else {}
+    return shared.page_url("pages:sign-in", pending, **query)
 
 
 def _has_passwords(experience: SignInExperience) -> bool:
