@@ -350,7 +350,7 @@ def _experience(estate: Estate) -> Body:
             "identifiers": ["username"],
             "password": True,
             "verify": False,
-            "agree_to_terms": "manual",
+            "agree_to_terms": "automatic",
         },
         "password_policy": {
             "min_length": 8,
