@@ -4,7 +4,7 @@ An app imports no app above it. So each app declares in ``impacts`` what its row
 below, and ``settings.IMPACTS`` names the declarations by dotted path.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, Final
 
 from django.conf import settings
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 from django.utils.module_loading import import_string
 
 MOST: Final = 1_000  # rows are counted up to this number
@@ -70,18 +71,53 @@ def get_losses() -> tuple[Loss, ...]:
 
 def measure(row: Model, *verbs: Verb) -> Impact:
     """Return the impact of deleting a row, or of an operation that does only what ``verbs`` say."""
+    losses = _get_losses(row, verbs)
+    return _build([(loss, loss.find(row).order_by()[: MOST + 1].count()) for loss in losses])
+
+
+def _get_losses(row: Model, verbs: tuple[Verb, ...]) -> list[Loss]:
+    return [
+        loss for loss in get_losses() if loss.model == row._meta.label and (not verbs or loss.verb in verbs)
+    ]
+
+
+def _build(counted: list[tuple[Loss, int]]) -> Impact:
     numbers: dict[Verb, dict[str, int]] = {verb: {} for verb in Verb}
-    sentences = []
-    for loss in get_losses():
-        if loss.model == row._meta.label and (not verbs or loss.verb in verbs):
-            number = loss.find(row).order_by()[: MOST + 1].count()
-            if number:
-                numbers[loss.verb][loss.kind] = number
-                sentences.append(loss.describe(number))
+    for loss, number in counted:
+        if number:
+            numbers[loss.verb][loss.kind] = number
     end, delete, detach = (numbers[verb] for verb in Verb)
-    return Impact(end, delete, detach, sentences=tuple(sentences))
+    sentences = tuple(loss.describe(number) for loss, number in counted if number)
+    return Impact(end, delete, detach, sentences=sentences)
 
 
 def measure_end(row: Model) -> Impact:
     """Return the impact of an operation that ends sessions and tokens and deletes nothing."""
     return measure(row, Verb.END)
+
+
+_VERBS: Final = {measure: (), measure_end: (Verb.END,)}
+
+
+def measure_all(rows: Sequence[Model], measured: Callable[[Any], Impact] | None) -> Impact | None:
+    """Return the sum of the impacts of an operation on rows of one model, in one statement.
+
+    ``measured`` is the operation's own. None if it is neither ``measure`` nor ``measure_end``.
+    """
+    if measured not in _VERBS or not rows:
+        return None
+    losses = _get_losses(rows[0], _VERBS[measured])
+    if not losses:
+        return Impact()
+    names = [f"loss_{place}" for place in range(len(losses))]
+    selected = type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows]).order_by()
+    counted = selected.annotate(**dict(zip(names, map(_count, losses), strict=True)))
+    totals = counted.aggregate(**{f"{name}_total": Sum(name) for name in names})
+    numbers = [min(totals[f"{name}_total"] or 0, MOST + 1) for name in names]
+    return _build(list(zip(losses, numbers, strict=True)))
+
+
+def _count(loss: Loss) -> Coalesce:
+    """Return the number of rows that each row of a query would lose."""
+    found = loss.find(OuterRef("pk")).order_by().annotate(_all=Value(1)).values("_all")
+    return Coalesce(Subquery(found.annotate(_number=Count("*")).values("_number")), 0)

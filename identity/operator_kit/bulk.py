@@ -8,6 +8,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from identity.core import impacts
 from identity.core.errors import ServiceError
 from identity.operator_kit import sent_form
 from identity.operator_kit.operations import Operation, Submission
@@ -49,6 +50,7 @@ def respond(
         "number": len(rows) if has_to_type else None,
         "error": f"Type {len(rows)} to confirm." if is_confirmed else "",
         "ids": [row.pk for row in rows],
+        "impact": impacts.measure_all(rows, operation.impact),
         "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
         "unnamed": max(0, len(rows) - _MAX_NAMES),
         "checkbox": ACTION_CHECKBOX_NAME,
