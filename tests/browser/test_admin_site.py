@@ -1,6 +1,7 @@
 """The operators' site in a real browser: quiet under our own policy, readable, no wider than the screen."""
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from audit.models import Entry
 from tests.support.admin_pages import furnish
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import address_of, administrator, pages
@@ -47,6 +49,8 @@ def _steps(page: Page, acme: World) -> Iterator[str]:
     yield "why"
     page.goto(f"{root}/admin/two-step/")
     yield "two-step"
+    page.goto(f"{root}/admin/time-zone/")
+    yield "time zone"
     for kind in pages():
         page.goto(f"{root}{address_of(kind)}")
         yield f"{kind}"
@@ -133,6 +137,40 @@ def test_ctrl_k_finds_a_user_and_the_sidebar_can_be_collapsed(screens: Screens, 
     page.get_by_role("button", name="Collapse").click()
     expect(sidebar).to_have_css("width", "54px")
     assert screens.complaints == []
+
+
+def test_a_bar_leads_to_its_entries_and_a_day_to_all_of_them(screens: Screens, acme: World):
+    for key in ("SignIn.Password", "SignIn.Password", "Token.Refresh"):
+        Entry.objects.create(tenant_id=acme.tenant.pk, key=key, payload={"result": "success"})
+    page = screens.open(viewport={"width": 1366, "height": 820})
+    _sign_in(page, acme)
+    bar = page.locator(".plot-sign-ins svg a").last
+    expect(bar.locator("title")).to_have_text(re.compile(r"^[-0-9]{10}: Password 2$"))
+
+    bar.locator("rect").click()
+    expect(page.locator("#result_list tbody tr")).to_have_count(2)
+    page.go_back()
+    page.get_by_text("All numbers as a table").click()
+    page.locator(".numbers tbody a").last.click()
+
+    for key, number in (("SignIn.Password", 2), ("Token.Refresh", 1)):
+        expect(page.locator("#result_list").get_by_role("link", name=key, exact=True)).to_have_count(number)
+    assert screens.complaints == []
+
+
+def test_a_time_zone_is_chosen_without_a_script(screens: Screens, acme: World):
+    acme.user("ada")
+    page = screens.open(java_script_enabled=False, viewport={"width": 1366, "height": 820})
+    _sign_in(page, acme)
+
+    page.locator("details.account > summary").click()
+    page.get_by_role("link", name="Time zone").click()
+    page.get_by_label("Time zone").select_option("Asia/Kolkata")
+    page.get_by_role("button", name="Save changes").click()
+    expect(page.get_by_text("Your time zone is changed.")).to_be_visible()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Users").click()
+
+    expect(page.locator("#result_list time").first).to_have_text(re.compile(r" IST$"))
 
 
 def test_the_preview_follows_the_form_and_the_picker_its_colour(screens: Screens, acme: World):
