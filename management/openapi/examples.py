@@ -108,6 +108,9 @@ _VALUES: Final[dict[str, Any]] = {
     "EnteredCode.identifier_type": "email",
     "EnteredCode.interaction_type": "sign_in",
     "EnteredCode.code": "042137",
+    "PageText.key": "sign_in_heading",
+    "PageText.language": "en",
+    "PageText.text": "Sign in to {application}",
     "NewPassword.identifier": "ada@example.com",
     "NewPassword.new_password": "correct horse battery staple 1",
     "Connector.config": {

@@ -62,6 +62,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "contact_taken": "another user already has this email address or phone number",
     "nothing_awaited": "no code was pending for the change of the address",
     "deletion_off": "users may not delete their accounts",
+    "nothing_to_agree_to": "there was no document of terms to which users could agree",
     "not_confirmed": "the text that confirms the deletion was wrong",
     "username_is_fixed": "users may not change their usernames",
     "session_not_found": "the session had already ended",

@@ -231,7 +231,7 @@ class TestTabs:
         for page, current in ((overview, "Overview"), (form, "Branding")):
             (nav,) = re.findall(r'<nav class="tabs".*?</nav>', page)
             assert re.findall(r">([^<]+)</a>", nav) == [
-                *("Overview", "Branding", "Methods", "Sign-up", "Passwords", "Account", "Messages"),
+                *("Overview", "Branding", "Methods", "Order", "Sign-up", "Passwords", "Account", "Messages"),
                 "Texts",
             ]
             assert re.findall(r'aria-current="page">([^<]+)<', nav) == [current]

@@ -49,7 +49,7 @@ class TestCreate:
         assert len(web["client_secret"]) >= 43
         assert set(shown) == {
             *("id", "name", "type", "description", "client_id", "is_third_party"),
-            *("oidc_client_metadata", "created_at", "updated_at"),
+            *("oidc_client_metadata", "branding", "created_at", "updated_at"),
         }
         assert web["client_secret"] not in admin.get("/applications").text
 
