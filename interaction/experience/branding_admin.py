@@ -50,7 +50,7 @@ def _build_card(section: str, row: Any, urls: Mapping[str, str]) -> Card | None:
         if row.branding
         else [("Look", "As elsewhere")]
     )
-    own = overview.Section("Branding", urls.get(_NAME, ""), lines)
+    own = overview.Section("Branding", urls.get(_NAME, ""), lines, level=3 if section else 2)
     return Card("admin/sections.html", [own], section)
 
 

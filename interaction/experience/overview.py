@@ -20,11 +20,15 @@ _WITH_CODE: Final = " or "
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The settings of one tab, as labels and values. ``edit_url`` is empty for those who may not edit."""
+    """The settings of one tab, as labels and values. ``edit_url`` is empty for those who may not edit.
+
+    ``level`` is that of the heading.
+    """
 
     title: str
     edit_url: str
     lines: list[Line]
+    level: int = 2
 
 
 def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:

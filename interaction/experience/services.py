@@ -9,8 +9,10 @@ from audit.events import Event
 from identity.core import records
 from identity.core.tenant_statements import Select
 from interaction.experience import pictures, terms
-from interaction.experience.models import SignInExperience, default_password_policy
+from interaction.experience.models import WAYS, SignInExperience, default_password_policy, default_sign_up
 
+# The defaults of members that rows of earlier releases do not have.
+_LATER: Final[dict[str, dict[str, Any]]] = {"sign_in": {"ways": [*WAYS]}, "sign_up": default_sign_up()}
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
@@ -62,8 +64,17 @@ def build_draft(experience: SignInExperience, fields: dict[str, Any]) -> SignInE
 
 def _merge(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, Any]:
     merged = {
-        name: getattr(experience, name) | value if isinstance(value, dict) else value
+        name: _merge_object(name, getattr(experience, name), value) if isinstance(value, dict) else value
         for name, value in fields.items()
     }
     terms.check_documents(fields, vars(experience) | merged)
     return merged
+
+
+def _merge_object(name: str, stored: dict[str, Any], sent: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the sent members. Adding a member with its default would change nothing."""
+    later = _LATER.get(name, {})
+    added = {member for member in sent if member in later and member not in stored}
+    return stored | {
+        member: value for member, value in sent.items() if member not in added or value != later[member]
+    }
