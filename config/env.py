@@ -123,8 +123,7 @@ def secret(name: str, *, development: bool, kept_in: Path, size: int = 32) -> st
 
 def optional_secret(name: str) -> str:
     """Read a secret of at least 32 characters; an empty string if the variable is not set."""
-    value = text(name)
-    if value and not _looks_random(value):
+    if (value := text(name)) and not _looks_random(value):
         raise refuse(name, f"must be at least {_MINIMUM_SECRET} random characters")
     return value
 
@@ -184,8 +183,7 @@ def database(name: str, default: str, *, pool: int = 0, prepared: bool = True) -
 
 def redis_url(name: str) -> str:
     """Read ``redis://host:port/number`` or ``rediss://…``; an empty string if the variable is not set."""
-    value = text(name)
-    if value and _split(name, value).scheme not in {"redis", "rediss"}:
+    if (value := text(name)) and _split(name, value).scheme not in {"redis", "rediss"}:
         raise refuse(name, "must begin with redis:// or rediss://")
     return value
 
