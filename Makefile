@@ -7,6 +7,9 @@ DOCS := .venv-docs
 SECURITY := .venv-security
 FUZZED := redirect_uris basic_header form json_body jwt_header phone email
 
+# Tests start hundreds of servers: modules are compiled once, even where the shell asks Python to keep no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run demo pictures test test-fast coverage check audit verify verify-long bench docs format lock messages release clean
 
