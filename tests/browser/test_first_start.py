@@ -20,6 +20,8 @@ from django.conf import settings
 from joserfc import jwk, jwt
 from playwright.sync_api import Page, expect
 
+from tests.support import server
+
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs to see processes in /proc"),
     pytest.mark.skipif(
@@ -230,6 +232,8 @@ def look_around(page: Page, run: Started) -> None:
 def started_before(tmp_path_factory):
     """Data of an installation that was started once: creating its tables is most of a first start."""
     var = tmp_path_factory.mktemp("first") / "var"
+    var.mkdir(mode=0o700)
+    server.copy_migrated(var / "gatehouse.sqlite3")
     with started(var, free_port(), free_port()) as run:
         run.stop()
     return var
@@ -313,6 +317,8 @@ class TestCommand:
 
     def test_the_demo_application_signs_in_at_the_demo_tenant(self, tmp_path, screens):
         var, ports = tmp_path / "var", (free_port(), free_port())
+        var.mkdir(mode=0o700)
+        server.copy_migrated(var / "gatehouse.sqlite3")
         told = []
         for _ in range(2):
             with started(var, *ports, "--demo-tenant") as run:

@@ -24,15 +24,14 @@ def _free_port() -> int:
 def alone() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the address of the server, and the environment that its commands need."""
     port = _free_port()
-    with database(f"alone_{port}") as url:
+    with database(f"alone_{port}", migrated=True) as url:
         environment = {
             "PORT": str(port),
             "BASE_URL": f"http://127.0.0.1:{port}",
             "DATABASE_URL": url,
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        for command in (["migrate", "--verbosity=0"], ["bootstrap"]):
-            manage(environment, *command)
+        manage(environment, "bootstrap")
         with server.running(**environment) as address:
             yield address, environment
 
@@ -54,14 +53,20 @@ def manage(
 
 
 @contextmanager
-def database(name: str) -> Iterator[str]:
-    """Yield the address of an empty database, which is dropped at the end."""
+def database(name: str, *, migrated: bool = False) -> Iterator[str]:
+    """Yield the address of an empty database, with tables or without. It is dropped at the end."""
     if connection.vendor == "sqlite":
-        yield f"sqlite:///{settings.VAR}/{name}.sqlite3"
+        path = settings.VAR / f"{name}.sqlite3"
+        if migrated:
+            server.copy_migrated(path)
+        yield f"sqlite:///{path}"
         return
     name = f"gatehouse_{name}"
-    with server.maintenance() as postgres:
-        postgres.execute(f'CREATE DATABASE "{name}"')
+    if migrated:
+        server.copy_migrated(name)
+    else:
+        with server.maintenance() as postgres:
+            postgres.execute(f'CREATE DATABASE "{name}"')
     try:
         yield f"{server.maintenance_url().rpartition('/')[0]}/{name}"
     finally:
