@@ -105,6 +105,8 @@ ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
 ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
 # The members of a branding, and where it is stored: see identity.core.branding.
 BRANDING = "interaction.experience.branding"
+# Keeps expired refresh tokens expired: see oidc.applications.lifetimes.
+EXPIRE_REFRESH_FAMILIES = "oidc.grants.expired_families.expire"
 # Called with the changed settings of a tenant: see oidc.settings.services.
 OIDC_SETTINGS_EFFECTS = [
     "oidc.settings.sessions.copy",

@@ -5,7 +5,7 @@ from typing import Final, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Greatest, Now
 
 from database.clock import SecondsAgo, limited
@@ -21,6 +21,12 @@ UNKNOWN_AUTH_TIME: Final = datetime.fromtimestamp(0, tz=UTC)
 _SIGNED_IN_AT: Final = Greatest("updated_at", "auth_time")
 
 
+def _are_within_lifetimes() -> Q:
+    idle = limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS)
+    absolute = limited("tenant__session_absolute_seconds", settings.SESSION_ABSOLUTE_SECONDS)
+    return Q(last_used_at__gt=SecondsAgo(idle), signed_in_at__gt=SecondsAgo(absolute))
+
+
 class SessionQuerySet(models.QuerySet["Session"]):
     """Queries for sessions."""
 
@@ -29,16 +35,17 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
         The smaller lifetimes hold, of the installation and of the tenant. A change counts at once.
         """
-        idle = limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS)
-        absolute = limited("tenant__session_absolute_seconds", settings.SESSION_ABSOLUTE_SECONDS)
         return self.alias(signed_in_at=_SIGNED_IN_AT).filter(
+            _are_within_lifetimes(),
             ended_at=None,
             expires_at__gt=Now(),
-            last_used_at__gt=SecondsAgo(idle),
-            signed_in_at__gt=SecondsAgo(absolute),
             user__is_suspended=False,
             user__epoch=F("epoch"),
         )
+
+    def expired(self) -> Self:
+        """Return the sessions that have not ended, but have exceeded the lifetimes of now."""
+        return self.alias(signed_in_at=_SIGNED_IN_AT).filter(~_are_within_lifetimes(), ended_at=None)
 
 
 class Session(TenantModel):

@@ -170,6 +170,14 @@ def end_by_id(user: User, session_id: str) -> None:
     end(session)
 
 
+def end_expired() -> None:
+    """End the tenant's sessions that have exceeded its lifetimes, so that longer ones do not revive them.
+
+    There is no audit entry: these sessions were refused before.
+    """
+    Session.objects.expired().update(ended_at=Now())
+
+
 @transaction.atomic
 def end_others(session: Session) -> int:
     """End every other live session of the same user, and return their number."""

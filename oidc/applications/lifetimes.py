@@ -8,9 +8,11 @@ settings.
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import F, Q
+from django.utils.module_loading import import_string
 
 from database.clock import SecondsAgo, limited
 from identity.core.errors import Invalid
@@ -46,8 +48,19 @@ def new_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
     return get_effective({name: fields.get(name) for name in _EFFECTIVE})
 
 
-def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
+def change(application: Application, fields: Mapping[str, Any]) -> dict[str, int | None]:
     """Return the effective lifetimes that follow from changes of an application.
+
+    Tokens that have expired under the present lifetimes stay expired.
+    """
+    effective = get_effective(fields)
+    if effective:
+        _keep_expired(application.pk)
+    return effective
+
+
+def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
+    """Return the effective lifetimes of an application with these fields.
 
     The tenant is locked. Otherwise a change of its settings at the same time could miss this application.
     """
@@ -57,6 +70,14 @@ def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
     tenants.lock()
     current = oidc_settings.current()
     return {_EFFECTIVE[name]: _get_smaller(getattr(current, name), fields[name]) for name in names}
+
+
+def _keep_expired(application_id: UUID | None) -> None:
+    """Expire the refresh families that have exceeded their lifetimes of now, before a longer lifetime is written.
+
+    Without an application, those of the tenant.
+    """
+    import_string(settings.EXPIRE_REFRESH_FAMILIES)(application_id)
 
 
 def _get_smaller(*seconds: int | None) -> int | None:
@@ -69,6 +90,7 @@ def apply_settings(row: OidcSettings, changed: frozenset[str]) -> None:
     if not names:
         return
     tenants.lock()
+    _keep_expired(None)
     effective: dict[str, Any] = {}
     for name in names:
         seconds = getattr(row, name)

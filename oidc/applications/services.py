@@ -173,7 +173,7 @@ def _change(
     lifetimes.check(fields, application.type)
     changed_fields = changed_fields or sorted(fields)
     fields = branding.change(application, fields, expected)
-    fields = fields | lifetimes.get_effective(fields)
+    fields = fields | lifetimes.change(application, fields)
     allowed = allowed_lists.resolve(application, fields)
     if allowed.sent:
         fields = allowed_lists.without(fields) | {"is_restricted": allowed.is_restricted}

@@ -126,8 +126,8 @@ class TestSessions:
         client = acme.application()
         browser, _ = signed_in(acme)
         set_tenant(admin, session_idle_seconds=1000, session_absolute_seconds=1000)
-        let_pass(acme, Session, 1001, "last_used_at", "updated_at", "auth_time")
         set_tenant(admin, session_idle_seconds=None, session_absolute_seconds=None)
+        let_pass(acme, Session, 1001, "last_used_at", "updated_at", "auth_time")
 
         is_answered(browser.authorize(client, prompt="none"), client)
 
@@ -176,7 +176,9 @@ class TestRefreshTokens:
         refused = client.refresh(first)
         set_tenant(admin, refresh_token_idle_seconds=None)
         result_of(set_application(admin, client, refresh_token_idle_seconds=2000))
-        accepted = client.refresh(first)
+        second = client.tokens_for(user, browser)["refresh_token"]
+        let_pass(acme, RefreshFamily, 1001, "rotated_at", "idle_expires_at")
+        accepted = client.refresh(second)
         let_pass(acme, RefreshFamily, 2001, "rotated_at", "idle_expires_at")
 
         assert is_invalid_grant(refused)

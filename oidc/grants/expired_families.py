@@ -1,0 +1,19 @@
+"""Keeping refresh families expired when a lifetime is raised (decision Q15)."""
+
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from oidc.applications import lifetimes
+from oidc.grants.models import RefreshFamily
+
+
+def expire(application_id: UUID | None) -> None:
+    """Write into the rows of families that they have expired under their application's lifetimes of now.
+
+    Without an application, into those of the tenant. A longer lifetime would otherwise revive them.
+    """
+    families = RefreshFamily.objects.filter(~lifetimes.are_kept(), ended_at=None, expires_at__gt=Now())
+    if application_id is not None:
+        families = families.filter(application=application_id)
+    families.update(expires_at=Now())
