@@ -73,7 +73,7 @@ def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
 
 
 def _keep_expired(application_id: UUID | None) -> None:
-    """Expire the refresh families that have exceeded their lifetimes of now, before a longer lifetime is written.
+    """Expire the refresh families that have exceeded their present lifetimes, before longer ones are written.
 
     Without an application, those of the tenant.
     """
