@@ -57,6 +57,11 @@ _RESERVED: Final = {
 }
 
 
+def _is_reserved(name: str) -> bool:
+    """Tell whether a name is reserved, in any case: Go's encoding/json reads ``Sub`` as ``sub``."""
+    return name.lower() in _RESERVED or name.lower().startswith("organization_")
+
+
 def name_source(source: str | dict[str, Any]) -> str:
     """Return the name of a source for people. The value of a constant is not part of it."""
     return "a constant" if isinstance(source, dict) else source
@@ -116,7 +121,7 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
         name, source = attrs["name"], attrs["source"]
         is_own_value = name in _PROFILE and source in (f"user.profile.{name}", f"user.{name}")
-        if (name in _RESERVED or name.startswith("organization_")) and not is_own_value:
+        if _is_reserved(name) and not is_own_value:
             raise serializers.ValidationError({"name": "is reserved"})
         return attrs
 
