@@ -50,11 +50,11 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, dict):
-        return _escape_formulas(orjson.dumps(value).decode())
+        return escape_formulas(orjson.dumps(value).decode())
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
-    return _escape_formulas(text)
+    return escape_formulas(text)
 
 
-def _escape_formulas(text: str) -> str:
+def escape_formulas(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
     return _FORMULA.sub(r"\1\2'", text)

@@ -6,7 +6,7 @@ from http.cookies import SimpleCookie
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from rest_framework.serializers import BaseSerializer
 
 from identity.core.impacts import Impact
@@ -134,6 +134,8 @@ class Operation:
     ``has_own_transactions`` calls other servers or changes very many rows, so it must not run in one, and is
     run each time. One that only ``reads`` has a form that is sent with GET, and shows panels.
     One with ``returns`` leads to another site, in a new tab, and goes on when that site leads back.
+    ``serve`` replaces the form with pages of its own: it is called with the runner, the request and the
+    operation.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Operation:
     tab: str = ""
     section: str = ""
     returns: Return | None = None
+    serve: Callable[..., HttpResponse] | None = None
     impact: Callable[[Any], Impact] | None = None
 
     @property

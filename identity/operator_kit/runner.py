@@ -68,6 +68,8 @@ class OperationRunner:
         self, request: HttpRequest, operation: Operation, row: Any
     ) -> HttpResponse:
         """Show the form, or the secrets that it has created, or run the operation."""
+        if operation.serve is not None:
+            return operation.serve(self, request, operation)
         if shown_once.is_asked_for(request):
             return self._secrets_page(request, operation, row)
         if row is not None and not operation.is_possible(row):

@@ -38,6 +38,14 @@ def create(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta = _SH
     return row.pk
 
 
+def replace(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta) -> UUID:
+    """Store content for a page in the place of all that the page could show this session."""
+    ShownOnce.objects.filter(
+        administrator=viewer.administrator, session_hash=_hash(viewer), page=page
+    ).delete()
+    return create(viewer, page, content, lifetime=lifetime)
+
+
 def find(viewer: Viewer, page: str, shown_id: UUID) -> Any:
     """Return the content that a page shows; none if it has expired, or is for another session or page."""
     row = _rows(viewer, shown_id).filter(page=page, expires_at__gt=timezone.now()).first()

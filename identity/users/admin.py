@@ -108,7 +108,7 @@ def _remove(submission: Submission) -> str:
 @admin.register(User)
 class UserAdmin(Pages):
     section = "Users"
-    empty = "Create the first user, or import users with manage.py import_users."
+    empty = "Create the first user, or import users from a file."
     list_display = ("display_name", "email", "phone", "state", "last_sign_in_at", "created_at")
     list_filter = ("is_suspended", "self_registered", "email_verified", "phone_verified")
     search_fields = ("search_text",)

@@ -117,7 +117,14 @@ def encode_pbkdf2(
 
 
 def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, and those of an account
-    *, cost: int, rounds: int, salt: bytes, separator: bytes, signer_key: bytes, checksum: bytes
+    *,
+    cost: int,
+    rounds: int,
+    salt: bytes,
+    separator: bytes,
+    signer_key: bytes,
+    checksum: bytes,
+    bounds: Bounds = IMPORT_BOUNDS,
 ) -> str:
     """Return the stored format of a Firebase hash from its parts.
 
@@ -127,7 +134,7 @@ def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, an
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):
         raise Invalid(_FIELD, "is not a Firebase hash of a project with this signer key")
-    _check_scrypt(cost, rounds, 1, IMPORT_BOUNDS)
+    _check_scrypt(cost, rounds, 1, bounds)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
     return _check(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
 

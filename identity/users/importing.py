@@ -4,7 +4,7 @@
 can be repeated and imports each user once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from django.db import IntegrityError, transaction
@@ -16,19 +16,28 @@ from identity.core.errors import Invalid
 from identity.users import imported_hashes, ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
+from identity.users.imported_hashes import Bounds
 from identity.users.models import User
 from identity.users.profile import merge
 
 MARK: Final = "imported"
 _MAX_ID_LENGTH: Final = 256
 _ATTEMPTS: Final = 3
+_FOREIGN_ID: Final = KT("custom_data__imported__id")
 
 
-def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, encoded: str = "") -> User:
+def new_imported_user(
+    fields: dict[str, Any],
+    *,
+    source: str,
+    foreign_id: str,
+    encoded: str = "",
+    bounds: Bounds = imported_hashes.IMPORT_BOUNDS,
+) -> User:
     """Return an unsaved user of another system.
 
     ``fields`` are valid fields of a user. ``encoded`` is a hash of ``imported_hashes``. It is ignored if
-    there is a field ``password_hash``.
+    there is a field ``password_hash``, which may cost what ``bounds`` allow.
 
     Raises:
         Invalid: a field is invalid, or there is no username, email or phone.
@@ -57,19 +66,21 @@ def new_imported_user(fields: dict[str, Any], *, source: str, foreign_id: str, e
     if created_at := fields.get("created_at"):
         user.created_at = created_at
     if password_hash := fields.get("password_hash"):
-        encoded = imported_hashes.normalize(password_hash, imported_hashes.IMPORT_BOUNDS)
+        encoded = imported_hashes.normalize(password_hash, bounds)
     user.password = encoded
     return user
 
 
-def get_imported_ids(source: str) -> set[str]:
-    """Return the ids that imported users have in the source system.
+def get_imported_ids(source: str, among: Collection[str] | None = None) -> set[str]:
+    """Return the ids that imported users have in the source system: all of them, or those ``among`` some.
 
     Each id takes about 100 bytes of memory.
     """
-    rows = User.objects.filter(custom_data__imported__from=source)
     # As text: SQLite converts an id that looks like a number.
-    return set(rows.values_list(KT("custom_data__imported__id"), flat=True).iterator())
+    rows = User.objects.filter(custom_data__imported__from=source).annotate(_foreign_id=_FOREIGN_ID)
+    if among is not None:
+        rows = rows.filter(_foreign_id__in=among)
+    return set(rows.values_list("_foreign_id", flat=True).iterator())
 
 
 def add(new_users: list[User]) -> list[tuple[User, Invalid]]:

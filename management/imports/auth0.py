@@ -1,23 +1,23 @@
 """Auth0: a bulk export of users, and the file of password hashes, which Auth0's support sends separately."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
+from identity.users.imported_hashes import Bounds
 from management.imports import files, profiles, values
-from management.imports.records import ForeignUser, Record, Unreadable
+from management.imports.records import ForeignUser, ImportFile, Record, Unreadable
 
 
-def read(path: Path) -> Iterator[Record]:
+def read(path: ImportFile) -> Iterator[Record]:
     """Return the records of an export: JSON lines or a JSON list."""
     if files.first_character(path) == "[":
         return files.items(path, files.document(path))
     return files.json_lines(path)
 
 
-def passwords(path: Path) -> dict[str, str]:
+def passwords(path: ImportFile) -> dict[str, str]:
     """Return the password hashes of the file from Auth0's support, by user id.
 
     Raises:
@@ -69,7 +69,7 @@ def to_user(raw: dict[str, Any], hashes: dict[str, str]) -> ForeignUser:
         fields["created_at"] = created_at
     hashed = hashes.get(_id(raw)) or raw.get("passwordHash") or raw.get("password_hash")
     password = hashed or raw.get("custom_password_hash")
-    return ForeignUser(_id(raw), fields, (lambda: _encode(password)) if password else None)
+    return ForeignUser(_id(raw), fields, (lambda bounds: _encode(password, bounds)) if password else None)
 
 
 def _id(raw: dict[str, Any]) -> str:
@@ -79,7 +79,7 @@ def _id(raw: dict[str, Any]) -> str:
     return values.text(user_id).removeprefix("auth0|")
 
 
-def _encode(password: Any) -> str:
+def _encode(password: Any, bounds: Bounds) -> str:
     """Return a password hash in our format.
 
     An object is a hash that was imported into Auth0, whose user has not signed in since.
@@ -89,4 +89,4 @@ def _encode(password: Any) -> str:
         if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in password:
             raise Invalid("password_hash", "must be in PHC format, with the encoding utf8")
         password = hashed.get("value")
-    return imported_hashes.normalize(values.text(password), imported_hashes.IMPORT_BOUNDS)
+    return imported_hashes.normalize(values.text(password), bounds)

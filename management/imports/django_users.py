@@ -1,14 +1,13 @@
 """Django: the table ``auth_user`` as CSV, or the output of ``manage.py dumpdata auth.user``."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from management.imports import files, profiles, values
-from management.imports.records import ForeignUser, LeftOut, Record
+from management.imports.records import ForeignUser, ImportFile, LeftOut, Record
 
 
-def read(path: Path) -> Iterator[Record]:
+def read(path: ImportFile) -> Iterator[Record]:
     """Return the records of an export."""
     if files.first_character(path) == "[":
         return files.items(path, files.document(path))

@@ -1,27 +1,28 @@
 """Functions that read records from CSV, JSON lines and JSON documents."""
 
 import csv
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from io import TextIOWrapper
 from typing import IO, Any, Final
 
 import orjson
 
 from identity.core.errors import Invalid
-from management.imports.records import Place, Record, Unreadable
+from management.imports.records import ImportFile, Place, Record, Unreadable
 
 MAX_DOCUMENT: Final = 256 * 1024 * 1024  # bytes
 _MAX_LINE: Final = 1024 * 1024  # bytes
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-def first_character(path: Path) -> str:
+def first_character(path: ImportFile) -> str:
     """Return the first character of a file that is not white space, which tells JSON from CSV."""
     with path.open("rb") as file:
         return file.read(1024).removeprefix(_BYTE_ORDER_MARK).lstrip()[:1].decode(errors="replace")
 
 
-def json_lines(path: Path) -> Iterator[Record]:
+def json_lines(path: ImportFile) -> Iterator[Record]:
     """Yield the object of each line. Empty lines are skipped, but the line numbers count them."""
     row = 0
     with path.open("rb") as file:
@@ -59,22 +60,34 @@ def _new_record(place: Place, value: Any) -> Record:
     return Record(place, value)
 
 
-def document(path: Path) -> Any:
+def document(path: ImportFile) -> Any:
     """Return a JSON document. Parsing takes about six times its size in memory.
 
     Raises:
         Unreadable: the file is larger than 256 MiB, or is not JSON.
 
     """
-    if path.stat().st_size > MAX_DOCUMENT:
-        raise Unreadable(f"{path.name} is larger than 256 MiB: export fewer users per file")
     try:
-        return orjson.loads(path.read_bytes().removeprefix(_BYTE_ORDER_MARK))
+        return orjson.loads(content(path).removeprefix(_BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
         raise Unreadable(f"{path.name} is not JSON: line {error.lineno}, column {error.colno}") from None
 
 
-def items(path: Path, values: Any) -> Iterator[Record]:
+def content(path: ImportFile) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        Unreadable: the file is larger than 256 MiB.
+
+    """
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) > MAX_DOCUMENT:
+            raise Unreadable(f"{path.name} is larger than 256 MiB: export fewer users per file")
+        file.seek(0)
+        return file.read()
+
+
+def items(path: ImportFile, values: Any) -> Iterator[Record]:
     """Yield the items of a list in a JSON document as records.
 
     Raises:
@@ -82,23 +95,24 @@ def items(path: Path, values: Any) -> Iterator[Record]:
 
     """
     if not isinstance(values, list):
-        raise Unreadable(f"{path.name} has no list of users: check --format")
+        raise Unreadable(f"{path.name} has no list of users: check the format")
     for number, value in enumerate(values, 1):
         yield _new_record(Place(path.name, number), value)
 
 
-def csv_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Record]:
+def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator[Record]:
     """Yield the rows of a CSV file without empty cells. ``columns`` replaces a missing heading.
 
     Raises:
-        Unreadable: the heading is missing.
+        Unreadable: the heading is missing or cannot be read.
 
     """
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+    with (
+        path.open("rb") as binary,
+        TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
+    ):
         reader = csv.reader(file)
-        names = list(columns or next(reader, []))
-        if not names:
-            raise Unreadable(f"{path.name} has no heading with the names of the columns")
+        names = _read_heading(path, reader, columns)
         row = 0
         while True:
             row += 1
@@ -113,10 +127,26 @@ def csv_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Recor
                 yield _parse_row(Place(path.name, row, reader.line_num), names, cells, exact=columns is None)
 
 
+def _read_heading(path: ImportFile, reader: Iterator[list[str]], columns: Sequence[str] | None) -> list[str]:
+    try:
+        names = list(columns or next(reader, []))
+    except csv.Error:
+        raise Unreadable(f"{path.name} is not CSV") from None
+    if not names:
+        raise Unreadable(f"{path.name} has no heading with the names of the columns")
+    if not _is_utf8(names):
+        raise Unreadable(f"{path.name} is not UTF-8: save it as CSV UTF-8")
+    return names
+
+
+def _is_utf8(cells: list[str]) -> bool:
+    return not any("\udc80" <= sign <= "\udcff" for cell in cells for sign in cell)
+
+
 def _parse_row(place: Place, names: list[str], cells: list[str], *, exact: bool) -> Record:
     if exact and len(cells) != len(names):
         return Record(place, refusal=Invalid("line", f"must have {len(names)} columns, like the heading"))
     value = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
-    if any("\udc80" <= sign <= "\udcff" for cell in cells for sign in cell):
+    if not _is_utf8(cells):
         return Record(place, value, refusal=Invalid("line", "must be UTF-8"))
     return Record(place, value)

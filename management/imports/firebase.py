@@ -5,13 +5,13 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
+from identity.users.imported_hashes import Bounds
 from management.imports import files, values
-from management.imports.records import ForeignUser, LeftOut, Record, Unreadable
+from management.imports.records import ForeignUser, ImportFile, LeftOut, Record, Unreadable
 
 # The CSV has no heading. The columns in the middle are linked accounts, four columns for each provider.
 _COLUMNS: Final = (
@@ -36,7 +36,7 @@ class Parameters:
     cost: int
 
 
-def read(path: Path) -> Iterator[Record]:
+def read(path: ImportFile) -> Iterator[Record]:
     """Return the records of an export."""
     if files.first_character(path) != "{":
         return files.csv_rows(path, _COLUMNS)
@@ -44,14 +44,14 @@ def read(path: Path) -> Iterator[Record]:
     return files.items(path, export.get("users"))
 
 
-def parameters(path: Path) -> Parameters:
+def parameters(path: ImportFile) -> Parameters:
     """Return the password hash parameters in a file: the text that the Firebase console shows, or JSON.
 
     Raises:
         Unreadable: a parameter is missing or invalid, or the algorithm is not SCRYPT.
 
     """
-    entries = dict(_PARAMETER.findall(path.read_text(encoding="utf-8", errors="replace")))
+    entries = dict(_PARAMETER.findall(files.content(path).decode(errors="replace")))
     try:
         if entries.get("algorithm", "SCRYPT") != "SCRYPT":
             raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, as in Firebase's exports")
@@ -93,13 +93,18 @@ def to_user(raw: dict[str, Any], project: Parameters | None) -> ForeignUser:
         fields["created_at"] = created_at
     has_password = bool(raw.get("passwordHash"))
     return ForeignUser(
-        values.text(raw.get("localId")), fields, (lambda: _encode(raw, project)) if has_password else None
+        values.text(raw.get("localId")),
+        fields,
+        (lambda bounds: _encode(raw, project, bounds)) if has_password else None,
     )
 
 
-def _encode(raw: dict[str, Any], project: Parameters | None) -> str:
+def _encode(raw: dict[str, Any], project: Parameters | None, bounds: Bounds) -> str:
     if project is None:
-        raise Invalid("password_hash", "needs the project's hash parameters: --firebase-parameters")
+        raise Invalid(
+            "password_hash",
+            "needs the project's hash parameters: --firebase-parameters, or Password file on the site",
+        )
     try:
         salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
     except ValueError:
@@ -111,6 +116,7 @@ def _encode(raw: dict[str, Any], project: Parameters | None) -> str:
         separator=project.separator,
         signer_key=project.signer_key,
         checksum=checksum,
+        bounds=bounds,
     )
 
 

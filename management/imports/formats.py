@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from management.imports import auth0, django_users, files, firebase, keycloak, logto, own
-from management.imports.records import ForeignUser, Record, Unreadable
+from management.imports.records import ForeignUser, ImportFile, Record, Unreadable
 
 NAMES: Final = ("csv", "jsonl", "keycloak", "auth0", "firebase", "logto", "django")
 _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
@@ -17,11 +16,11 @@ _BY_ENDING: Final = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 class Format:
     """The functions that read a file of this format and turn its records into users."""
 
-    read: Callable[[Path], Iterator[Record]]
+    read: Callable[[ImportFile], Iterator[Record]]
     to_user: Callable[[dict[str, Any]], ForeignUser]
 
 
-def guess_format(path: Path) -> str:
+def guess_format(path: ImportFile) -> str:
     """Return the format that the name of a file implies: ``csv`` or ``jsonl``.
 
     Raises:
@@ -35,7 +34,7 @@ def guess_format(path: Path) -> str:
 
 
 def get_format(
-    name: str, *, firebase_parameters: Path | None = None, auth0_passwords: Path | None = None
+    name: str, *, firebase_parameters: ImportFile | None = None, auth0_passwords: ImportFile | None = None
 ) -> Format:
     """Return a format by its name.
 

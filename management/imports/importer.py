@@ -1,6 +1,7 @@
 """The import of records as users, in batches, with a report of problems."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final
@@ -10,6 +11,7 @@ from rest_framework.exceptions import ParseError, ValidationError
 from identity.core.errors import Invalid
 from identity.users import importing
 from identity.users.identifiers import Kind
+from identity.users.imported_hashes import IMPORT_BOUNDS, Bounds
 from identity.users.models import User
 from identity.users.serializers import ImportedUserSerializer
 from management.api import parsers
@@ -51,15 +53,26 @@ class Options:
     batch: int = 500
     dry_run: bool = False
     drop_unknown_hashes: bool = False
+    bounds: Bounds = IMPORT_BOUNDS
+
+
+Prepared = list[tuple[User, Record]]
 
 
 class Importer:
     """Imports records of one format into the active tenant."""
 
-    def __init__(self, format_: Format, options: Options, report: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        format_: Format,
+        options: Options,
+        report: Callable[[dict[str, Any]], None],
+        known: set[str] | None = None,
+    ) -> None:
+        """``known`` are the ids of users who were imported before, at least of those who can follow."""
         self.summary = Summary()
         self._format, self._options, self._report = format_, options, report
-        self._known = importing.get_imported_ids(options.source)
+        self._known = importing.get_imported_ids(options.source) if known is None else known
         self._checker = ImportedUserSerializer()
         # The identifiers of earlier records: a dry run does not find them in the database.
         self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
@@ -73,16 +86,17 @@ class Importer:
         """
         remaining = iter(records)
         while batch := list(islice(remaining, self._options.batch)):
-            self._import(batch)
+            self.store(self.prepare(batch))
             yield self.summary
 
-    def _import(self, batch: list[Record]) -> None:
-        places: dict[Any, Record] = {}
-        people: list[User] = []
-        for record in batch:
-            if (user := self._new_user(record)) is not None:
-                people.append(user)
-                places[user.pk] = record
+    def prepare(self, batch: Iterable[Record]) -> Prepared:
+        """Return the unsaved users of records, and report the records that have none."""
+        return [(user, record) for record in batch if (user := self._new_user(record)) is not None]
+
+    def store(self, prepared: Prepared) -> None:
+        """Insert users in one transaction, and report those whose identifiers another user has."""
+        places = {user.pk: record for user, record in prepared}
+        people = [user for user, _ in prepared]
         refused = self._find_conflicts(people) if self._options.dry_run else importing.add(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
@@ -118,7 +132,7 @@ class Importer:
         encoded, dropped = "", None
         fields = _validate_fields(self._checker, foreign.fields)
         try:
-            encoded = foreign.encoded() if foreign.encoded else ""
+            encoded = foreign.encoded(self._options.bounds) if foreign.encoded else ""
             user = self._build_user(fields, foreign, encoded)
         except Invalid as refusal:
             if not self._options.drop_unknown_hashes or refusal.field != "password_hash":
@@ -132,7 +146,11 @@ class Importer:
 
     def _build_user(self, fields: dict[str, Any], foreign: ForeignUser, encoded: str) -> User:
         return importing.new_imported_user(
-            fields, source=self._options.source, foreign_id=foreign.id, encoded=encoded
+            fields,
+            source=self._options.source,
+            foreign_id=foreign.id,
+            encoded=encoded,
+            bounds=self._options.bounds,
         )
 
     def _find_conflicts(self, people: list[User]) -> list[tuple[User, Invalid]]:
@@ -151,6 +169,15 @@ class Importer:
             place.file, place.row, place.line, foreign_id[:_QUOTED], outcome, refusal.field, refusal.rule
         )
         self._report({name: value for name, value in asdict(problem).items() if value is not None})
+
+
+def find_known_ids(format_: Format, records: Iterable[Record], source: str) -> set[str]:
+    """Return which of the records' ids users have who were imported before."""
+    ids: set[str] = set()
+    for record in records:
+        with suppress(LeftOut, Invalid):
+            ids.add(format_.to_user(record.value).id)
+    return importing.get_imported_ids(source, ids)
 
 
 def _validate_fields(checker: ImportedUserSerializer, fields: dict[str, Any]) -> dict[str, Any]:

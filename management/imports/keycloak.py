@@ -3,19 +3,19 @@
 import base64
 import binascii
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
+from identity.users.imported_hashes import Bounds
 from management.imports import files, profiles, values
-from management.imports.records import ForeignUser, LeftOut, Record
+from management.imports.records import ForeignUser, ImportFile, LeftOut, Record
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 _ARGON2_VERSIONS: Final = {"1.3": "19", "1.0": "16"}
 
 
-def read(path: Path) -> Iterator[Record]:
+def read(path: ImportFile) -> Iterator[Record]:
     """Return the records of all realms of an export."""
     export = files.document(path)
     realms = export if isinstance(export, list) else [export]
@@ -57,7 +57,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     return ForeignUser(
         str(raw.get("id") or raw.get("username") or ""),
         fields,
-        (lambda: _encode(password)) if password else None,
+        (lambda bounds: _encode(password, bounds)) if password else None,
     )
 
 
@@ -71,22 +71,20 @@ def _password(credentials: Any) -> dict[str, Any]:
     return next((item for item in items if isinstance(item, dict) and item.get("type") == "password"), {})
 
 
-def _encode(credential: dict[str, Any]) -> str:
+def _encode(credential: dict[str, Any], bounds: Bounds) -> str:
     described = values.json_object("password_hash", credential.get("credentialData"))
     secret = values.json_object("password_hash", credential.get("secretData"))
     algorithm, value = values.text(described.get("algorithm")), values.text(secret.get("value"))
     if algorithm in {"bcrypt", "argon2id", "argon2i"} or value.startswith("$"):
-        return imported_hashes.normalize(value, imported_hashes.IMPORT_BOUNDS)
+        return imported_hashes.normalize(value, bounds)
     try:
         salt, checksum = (
             base64.b64decode(values.text(text), validate=True) for text in (secret.get("salt"), value)
         )
         if algorithm == "argon2":
-            return imported_hashes.normalize(
-                _argon2(described, salt, checksum), imported_hashes.IMPORT_BOUNDS
-            )
+            return imported_hashes.normalize(_argon2(described, salt, checksum), bounds)
         return imported_hashes.encode_pbkdf2(
-            _DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum
+            _DIGESTS[algorithm], int(described["hashIterations"]), salt, checksum, bounds
         )
     except (KeyError, ValueError, TypeError, IndexError, binascii.Error):
         raise Invalid(

@@ -1,16 +1,15 @@
 """Logto: its table of users as JSON or CSV, or the list of users from its API, without password hashes."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from management.imports import files, profiles, values
-from management.imports.records import ForeignUser, Record
+from management.imports.records import ForeignUser, ImportFile, Record
 
 _READERS: Final = {"[": lambda path: files.items(path, files.document(path)), "{": files.json_lines}
 
 
-def read(path: Path) -> Iterator[Record]:
+def read(path: ImportFile) -> Iterator[Record]:
     """Return the records of an export: a JSON list, JSON lines, or CSV with a heading."""
     return _READERS.get(files.first_character(path), files.csv_rows)(path)
 

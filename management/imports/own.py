@@ -1,5 +1,6 @@
 """Gatehouse's own format: CSV or JSON lines with the fields of the management API, and a few more."""
 
+import re
 from typing import Any, Final
 
 from identity.core.errors import Invalid
@@ -11,6 +12,7 @@ COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
     *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
+_NAME: Final = re.compile(r"[A-Za-z_ -]{1,40}")
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
 
@@ -22,7 +24,12 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
     """
     if unknown := sorted(raw.keys() - set(COLUMNS)):
-        raise Invalid(str(unknown[0])[:64], f"is not a column; the columns are {', '.join(COLUMNS)}")
+        name = str(unknown[0])
+        # In a file without a heading, the first row is read as the heading: a name can be a password hash.
+        field, rule = (
+            (name, "is not a column") if _NAME.fullmatch(name) else ("line", "has an unknown column")
+        )
+        raise Invalid(field, f"{rule}; the columns are {', '.join(COLUMNS)}")
     fields = {name: value for name, value in raw.items() if name != "id" and value is not None}
     for name in _FLAGS:
         if name in fields:

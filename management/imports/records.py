@@ -2,15 +2,50 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from io import BytesIO
+from pathlib import PurePath
+from typing import IO, Any, Literal, Protocol
 
 from identity.core.errors import Invalid, ServiceError
+from identity.users.imported_hashes import Bounds
 
 
 class Unreadable(ServiceError):
     """A file cannot be read."""
 
     reason = "unreadable"
+
+
+class ImportFile(Protocol):
+    """A file to import: a path, or a file in memory."""
+
+    @property
+    def name(self) -> str:
+        """The name without the folder."""
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, with its dot."""
+
+    def open(self, mode: Literal["rb"]) -> IO[bytes]:
+        """Open the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFile:
+    """An uploaded file, which is never written to a disk."""
+
+    name: str
+    content: bytes
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, with its dot."""
+        return PurePath(self.name).suffix
+
+    def open(self, mode: Literal["rb"]) -> IO[bytes]:
+        """Open the file."""
+        return BytesIO(self.content)
 
 
 class LeftOut(Exception):
@@ -23,8 +58,8 @@ class ForeignUser:
 
     id: str
     fields: dict[str, Any]
-    # Returns the password hash in our format, or raises Invalid if the hash is not supported.
-    encoded: Callable[[], str] | None = None
+    # Returns the password hash in our format. Raises Invalid if the hash is unsupported or too costly.
+    encoded: Callable[[Bounds], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from identity.users.identifiers import Kind
 
 _TRUE: Final = {"true", "t", "1", "yes"}
 _FALSE: Final = {"false", "f", "0", "no", ""}
+_EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECONDS: Final = 10**11  # a greater number is in milliseconds, not seconds
 
 
@@ -38,19 +39,21 @@ def timestamp(value: Any) -> datetime | None:
     """Return a timestamp from ISO 8601, or from seconds or milliseconds since 1970. The default zone is UTC.
 
     Raises:
-        Invalid: the value is not a timestamp, or is in the future.
+        Invalid: the value is not a timestamp, is before 1970, or is in the future.
 
     """
     if value in (None, ""):
         return None
     try:
         read = _parse_timestamp(value)
+        moment = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         raise Invalid("created_at", "must be a time, in ISO 8601 or in seconds since 1970") from None
-    read = read if read.tzinfo else read.replace(tzinfo=UTC)
-    if read > datetime.now(UTC) + timedelta(days=1):
+    if moment > datetime.now(UTC) + timedelta(days=1):
         raise Invalid("created_at", "must not be in the future")
-    return read.astimezone(UTC)
+    if moment < _EARLIEST:
+        raise Invalid("created_at", "must not be before 1970")
+    return moment
 
 
 def _parse_timestamp(value: Any) -> datetime:

@@ -17,6 +17,7 @@ class OperatorSiteConfig(AdminConfig):
             first_steps,  # noqa: F401
             sign_in_health,  # noqa: F401
             try_sign_in,  # noqa: F401
+            user_import,  # noqa: F401
         )
         from management.site.applications import activity, endpoints, quick_start  # noqa: F401, PLC0415
 

@@ -125,6 +125,7 @@ WITHOUT_OPERATION: Final[dict[str, str]] = {}
 # Operations without a route, and why.
 WITHOUT_ROUTE: Final = {
     f"{USER} username": "the interface says that a PATCH does not change it",
+    f"{USER} import": "a program creates users one by one, with their password hashes",
     f"{USER} disconnect": "a consent is the user's; support does it on request, programs do not",
     f"{USER} unlink": "a linked account is the user's; support does it on request, programs do not",
     f"{PERMISSION} change": "the interface has no PATCH",

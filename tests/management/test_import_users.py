@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from audit.models import Entry
 from identity.core.errors import Invalid
 from identity.users import importing
+from identity.users.imported_hashes import IMPORT_BOUNDS
 from identity.users.models import User
 from management.imports import formats
 from management.imports.records import ForeignUser, LeftOut
@@ -459,6 +460,6 @@ def test_whatever_a_record_holds_is_a_person_or_refused(name, raw, credential):
         found = form.to_user(raw | {"credentials": [credential | {"type": "password"}]})
         assert isinstance(found, ForeignUser)
         if found.encoded:
-            found.encoded()
+            found.encoded(IMPORT_BOUNDS)
     except (Invalid, LeftOut):
         pass

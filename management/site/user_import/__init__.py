@@ -1,0 +1,20 @@
+"""*Import users* on the list of users: a file is checked first, and then imported."""
+
+from identity.operator_kit.extensions import register_operations
+from identity.operator_kit.operations import Operation, ShowSite, Submission
+from identity.users.models import User
+from management.site.user_import import pages
+from management.site.user_import.forms import ImportForm
+
+
+def _show(_: Submission) -> ShowSite:
+    raise AssertionError("the pages of the import run it")
+
+
+register_operations(
+    User,
+    Operation(
+        "import", "Import users", "The file is checked first. Nothing is saved before you import the users.",
+        _show, form=ImportForm, needs_row=False, serve=pages.serve,
+    ),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""The form with the file to import."""
+
+from typing import Any, Final
+
+from django import forms
+
+from management.imports import formats
+from management.imports.records import MemoryFile, Unreadable
+from management.site.user_import.uploads import LARGEST, Upload
+
+_LABELS: Final = {
+    "csv": "CSV",
+    "jsonl": "JSON lines",
+    "keycloak": "Keycloak",
+    "auth0": "Auth0",
+    "firebase": "Firebase",
+    "logto": "Logto",
+    "django": "Django",
+}
+_WITH_PASSWORD_FILE: Final = {"auth0", "firebase"}
+
+
+class ImportForm(forms.Form):
+    """The file, and how to read it."""
+
+    file = forms.FileField(widget=forms.FileInput, help_text="At most 1 MB and 2,000 users.")
+    format = forms.ChoiceField(
+        required=False,
+        choices=[("", "By the file's name"), *((name, _LABELS[name]) for name in formats.NAMES)],
+        help_text="The name says it if it ends in .csv, .jsonl or .ndjson.",
+    )
+    password_file = forms.FileField(
+        required=False,
+        widget=forms.FileInput,
+        help_text="For Auth0, the file of password hashes. For Firebase, the password hash parameters.",
+    )
+    source = forms.CharField(
+        required=False,
+        max_length=64,
+        help_text="A name for the other system. Needed only if two systems have the same format.",
+    )
+    drop_unknown_hashes = forms.BooleanField(
+        required=False,
+        label="Import users whose password hash is not supported without a password",
+        help_text="Otherwise they are refused.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Check the sizes, and choose the format by the name of the file."""
+        fields: dict[str, Any] = super().clean() or {}
+        files = [fields[name] for name in ("file", "password_file") if fields.get(name)]
+        if sum(file.size for file in files) > LARGEST:
+            self.add_error("file", "must be at most 1 MB. Use manage.py import_users for larger files.")
+        if "file" in fields and fields.get("format") == "":
+            fields["format"] = self._guess_format(fields["file"].name)
+        if fields.get("password_file") and fields.get("format", "") not in _WITH_PASSWORD_FILE:
+            self.add_error("password_file", "is read for Auth0 and Firebase only.")
+        return fields
+
+    def _guess_format(self, name: str) -> str:
+        try:
+            return formats.guess_format(MemoryFile(name, b""))
+        except Unreadable:
+            self.add_error(
+                "format", "must be chosen: the file's name does not end in .csv, .jsonl or .ndjson."
+            )
+            return ""
+
+    def get_upload(self) -> Upload:
+        """Return the valid input."""
+        fields = self.cleaned_data
+        other = fields["password_file"]
+        return Upload(
+            name=fields["file"].name,
+            content=fields["file"].read(),
+            format=fields["format"],
+            source=fields["source"] or fields["format"],
+            drop_unknown_hashes=fields["drop_unknown_hashes"],
+            password_file=other.read() if other else b"",
+        )

@@ -1,0 +1,156 @@
+"""The pages of the import: the form, what the file would do, and what was done.
+
+A checked file is stored encrypted, for the session that has checked it, until it is imported or has expired.
+So the browser does not send it again, and what is imported is what was checked.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from database import ids
+from identity.core.errors import ServiceError
+from identity.operator_kit import form_errors, secrets_page, sent_form
+from identity.operator_kit.operations import Operation
+from identity.operator_kit.panels import Card
+from identity.operator_kit.runner import OperationRunner
+from identity.operator_kit.shown_once import get_viewer
+from identity.submissions import idempotency, shown_once
+from identity.submissions.idempotency import Answer
+from management.site.user_import import downloads, reports, uploads
+from management.site.user_import.forms import ImportForm
+
+_KEPT: Final = timedelta(minutes=30)
+_CHECKED: Final = "checked"
+_RESULT: Final = "result"
+_PROBLEMS: Final = "problems"
+
+
+class NoLongerStored(ServiceError):
+    """The checked file was imported, has expired, or belongs to another session or tenant."""
+
+    status = 410
+    reason = "no_longer_stored"
+    message = "the checked file is no longer stored"
+
+
+def serve(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    """Show a page of the import, check a file, or import the users of a checked file."""
+    if request.method == "POST":
+        answer = _import if _CHECKED in request.POST else _check
+        return answer(runner, request, operation)
+    if "sample" in request.GET:
+        return downloads.sample()
+    for parameter, show in (
+        (_PROBLEMS, _download_problems),
+        (_CHECKED, _show_checked),
+        (_RESULT, _show_result),
+    ):
+        if parameter in request.GET:
+            return show(runner, request, operation)
+    return _show_form(runner, request, operation, ImportForm())
+
+
+def _show_form(
+    runner: OperationRunner, request: HttpRequest, operation: Operation, form: ImportForm, status: int = 200
+) -> HttpResponse:
+    card = Card("admin/user_import_about.html", None)
+    context = {"form": form, "button": "Check file", "card": card}
+    return runner.render(request, "admin/operation.html", operation, status, **context)
+
+
+def _check(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    """Check a file, store it, and redirect to the page that shows what its import would do."""
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _show_form(runner, request, operation, form, 400)
+    upload = form.get_upload()
+    try:
+        report = uploads.prepare(upload, dry_run=True).store()
+    except ServiceError as refusal:
+        return _show_form(runner, request, operation, form, form_errors.add_refusal(form, refusal))
+    content = {"upload": upload.dump(), "report": report}
+    stored_id = shown_once.replace(get_viewer(request), _get_page(request, _CHECKED), content, lifetime=_KEPT)
+    return HttpResponseRedirect(f"{request.path}?{_CHECKED}={stored_id}")
+
+
+def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    shown_id = ids.parse(request.GET[_CHECKED])
+    content = _find(request, _CHECKED, shown_id)
+    if content is None:
+        return _show_expired(runner, request, operation)
+    report = content["report"]
+    context = {
+        "title": reports.get_button(report),
+        "report": report,
+        "shown_id": shown_id,
+        "panels": reports.build_panels(report, f"?problems={shown_id}", is_done=False),
+        "idempotency_key": sent_form.new_key(),
+    }
+    return runner.render(request, "admin/user_import_checked.html", operation, **context)
+
+
+def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    """Import the users of a checked file, once, and redirect to the page of the result."""
+    viewer, shown_id = get_viewer(request), ids.parse(request.POST[_CHECKED])
+    content = _find(request, _CHECKED, shown_id)
+    # The users are validated before the transaction, so that others wait for the insertion alone.
+    prepared = uploads.prepare(uploads.load(content["upload"])) if content else None
+
+    @transaction.atomic
+    def work() -> Answer:
+        page = _get_page(request, _CHECKED)
+        if prepared is None or shown_id is None or shown_once.take(viewer, page, shown_id) is None:
+            raise NoLongerStored
+        result_id = shown_once.create(viewer, _get_page(request, _RESULT), prepared.store(), lifetime=_KEPT)
+        return {"url": f"{request.path}?{_RESULT}={result_id}", "message": ""}
+
+    try:
+        answer = idempotency.run_once(sent_form.get_sent(request), work)
+    except (NoLongerStored, idempotency.KeyReused):
+        return _show_expired(runner, request, operation)
+    return HttpResponseRedirect(answer["url"])
+
+
+def _show_result(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    shown_id = ids.parse(request.GET[_RESULT])
+    report = _find(request, _RESULT, shown_id)
+    if report is None:
+        return _show_expired(runner, request, operation, is_done=True)
+    context = {
+        "title": reports.get_title(report),
+        "report": report,
+        "panels": reports.build_panels(report, f"?problems={shown_id}", is_done=True),
+    }
+    return runner.render(request, "admin/user_import_result.html", operation, **context)
+
+
+def _download_problems(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
+    shown_id = ids.parse(request.GET[_PROBLEMS])
+    content = _find(request, _CHECKED, shown_id)
+    report = content["report"] if content else _find(request, _RESULT, shown_id)
+    if report is None:
+        return _show_expired(runner, request, operation)
+    return downloads.problems(report["problems"])
+
+
+def _show_expired(
+    runner: OperationRunner, request: HttpRequest, operation: Operation, *, is_done: bool = False
+) -> HttpResponse:
+    title = "This result is no longer shown" if is_done else "This file is no longer stored"
+    context = {"title": title, "is_done": is_done}
+    return runner.render(
+        request, "admin/user_import_expired.html", operation, NoLongerStored.status, **context
+    )
+
+
+def _find(request: HttpRequest, kind: str, shown_id: UUID | None) -> Any:
+    return shown_once.find(get_viewer(request), _get_page(request, kind), shown_id) if shown_id else None
+
+
+def _get_page(request: HttpRequest, kind: str) -> str:
+    """Return the name of a page, which contains the tenant."""
+    return f"{secrets_page.get_name(request.path)} {kind}"

@@ -1,0 +1,104 @@
+"""An uploaded file of users, and its import by the rules of ``import_users``."""
+
+import base64
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any, Final
+
+from identity.core.errors import Invalid
+from identity.users.imported_hashes import REQUEST_BOUNDS
+from management.imports import formats
+from management.imports.formats import Format
+from management.imports.importer import Importer, Options, Prepared, find_known_ids
+from management.imports.records import MemoryFile, Record, Unreadable
+
+LARGEST: Final = 1_000_000  # bytes, below the limit on the body of a form
+MOST_USERS: Final = 2_000  # one transaction, and some seconds of a request
+
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file, and how to import it."""
+
+    name: str
+    content: bytes
+    format: str
+    source: str
+    drop_unknown_hashes: bool = False
+    password_file: bytes = b""
+
+    def dump(self) -> dict[str, Any]:
+        """Return the upload as JSON has it."""
+        encoded = {
+            name: base64.b64encode(getattr(self, name)).decode() for name in ("content", "password_file")
+        }
+        return asdict(self) | encoded
+
+
+def load(stored: dict[str, Any]) -> Upload:
+    """Return an upload from the result of its ``dump``."""
+    decoded = {name: base64.b64decode(stored[name]) for name in ("content", "password_file")}
+    return Upload(**stored | decoded)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedImport:
+    """The valid users of a file, which are not stored yet."""
+
+    upload: Upload
+    importer: Importer
+    users: Prepared
+    problems: list[dict[str, Any]]
+
+    def store(self) -> Report:
+        """Store the users, unless it is a dry run, and return the numbers and the problems."""
+        self.importer.store(self.users)
+        problems = sorted(self.problems, key=lambda problem: problem["row"])
+        return {"file": self.upload.name, **asdict(self.importer.summary), "problems": problems}
+
+
+def prepare(upload: Upload, *, dry_run: bool = False) -> PreparedImport:
+    """Return the valid users of a file.
+
+    Raises:
+        Invalid: the file cannot be read, or has no users or too many.
+
+    """
+    format_, records = _read(upload)
+    problems: list[dict[str, Any]] = []
+    options = Options(
+        source=upload.source,
+        dry_run=dry_run,
+        drop_unknown_hashes=upload.drop_unknown_hashes,
+        bounds=REQUEST_BOUNDS,
+    )
+    known = find_known_ids(format_, records, upload.source)
+    importer = Importer(format_, options, problems.append, known)
+    return PreparedImport(upload, importer, importer.prepare(records), problems)
+
+
+def _read(upload: Upload) -> tuple[Format, list[Record]]:
+    format_ = _get_format(upload)
+    try:
+        records = list(islice(format_.read(MemoryFile(upload.name, upload.content)), MOST_USERS + 1))
+    except Unreadable as refusal:
+        raise Invalid("file", refusal.message) from None
+    if not records:
+        raise Invalid("file", "has no users.")
+    if len(records) > MOST_USERS:
+        raise Invalid("file", "has more than 2,000 users. Use manage.py import_users for larger files.")
+    return format_, records
+
+
+def _get_format(upload: Upload) -> Format:
+    other = MemoryFile("Password file", upload.password_file) if upload.password_file else None
+    try:
+        return formats.get_format(
+            upload.format,
+            firebase_parameters=other if upload.format == "firebase" else None,
+            auth0_passwords=other if upload.format == "auth0" else None,
+        )
+    except Unreadable as refusal:
+        raise Invalid("password_file", refusal.message) from None
