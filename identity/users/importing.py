@@ -23,7 +23,6 @@ from identity.users.profile import merge
 MARK: Final = "imported"
 _MAX_ID_LENGTH: Final = 256
 _ATTEMPTS: Final = 3
-_FOREIGN_ID: Final = KT("custom_data__imported__id")
 
 
 def new_imported_user(
@@ -76,11 +75,11 @@ def get_imported_ids(source: str, among: Collection[str] | None = None) -> set[s
 
     Each id takes about 100 bytes of memory.
     """
-    # As text: SQLite converts an id that looks like a number.
-    rows = User.objects.filter(custom_data__imported__from=source).annotate(_foreign_id=_FOREIGN_ID)
+    rows = User.objects.filter(custom_data__imported__from=source)
     if among is not None:
-        rows = rows.filter(_foreign_id__in=among)
-    return set(rows.values_list("_foreign_id", flat=True).iterator())
+        rows = rows.filter(custom_data__imported__id__in=list(among))
+    # As text: SQLite converts an id that looks like a number.
+    return set(rows.values_list(KT("custom_data__imported__id"), flat=True).iterator())
 
 
 def add(new_users: list[User]) -> list[tuple[User, Invalid]]:

@@ -24,7 +24,7 @@ from tests.support.threads import at_once
 
 PATH = "/admin/users/user/do/import/"
 SAMPLES = Path(__file__).parent / "samples"
-HASH = "$2b$12$" + "a" * 22 + "b" * 31
+HASH = "$2b$12$" + "a" * 21 + "e" + "b" * 30 + "e"
 THREE = b"id,username,email\n1,ann,ann@example.com\n2,ben,\n3,not good,\n"
 
 
@@ -115,7 +115,7 @@ class TestCheck:
             (b"id\n" + b"x" * 1_000_001, "users.csv", {}, "file", "at most 1 MB"),
         ],
     )
-    def test_a_file_that_cannot_be_imported_is_refused_at_its_field(  # noqa: PLR0913
+    def test_a_file_that_cannot_be_imported_is_refused_at_its_field(  # noqa: PLR0913, PLR0917
         self, operator, content, name, fields, field, says
     ):
         answer = check(operator, content, name, **fields)
@@ -173,7 +173,7 @@ class TestCheck:
         assert "The first 20 are shown." in page
         assert page.count("<td>Line ") == 20
         assert download.headers["Content-Disposition"] == 'attachment; filename="refused-users.csv"'
-        assert download.headers["Cache-Control"] == "no-store"
+        assert "no-store" in download.headers["Cache-Control"]
         found = list(csv.DictReader(StringIO(download.text)))
         assert len(found) == 30
         assert found[0]["line"] == "2"
@@ -197,7 +197,7 @@ class TestImport:
         assert sorted((one.payload["username"], one.payload["imported_from"]) for one in entries) == [
             ("ann", "shop"), ("ben", "shop"),
         ]  # fmt: skip
-        assert all(operator.who.username in json.dumps(one.payload) for one in entries)
+        assert {one.payload["administrator_id"] for one in entries} == {operator.who.pk}
 
     def test_a_second_import_skips_them_and_changes_nobody(self, acme, operator):
         run(operator, THREE)
@@ -218,9 +218,8 @@ class TestImport:
         [
             ("users.csv", {}, "dora"),
             ("users.jsonl", {}, "fay"),
-            ("keycloak-realm.json", {"format": "keycloak"}, "mai"),
-            ("django-users.csv", {"format": "django", "drop_unknown_hashes": "on"}, "abe"),
-            ("logto-users.json", {"format": "logto", "drop_unknown_hashes": "on"}, "uma"),
+            ("keycloak-realm.json", {"format": "keycloak"}, "kim"),
+            ("django-users.csv", {"format": "django", "drop_unknown_hashes": "on"}, "xena"),
             (
                 "auth0-users.ndjson",
                 {"format": "auth0", "password_file": (SAMPLES / "auth0-passwords.ndjson").read_bytes()},
@@ -274,7 +273,7 @@ class TestSentTwice:
         _, page = checked(operator, THREE)
         form = hidden(page)
 
-        found = at_once(lambda _: operator.http.post(PATH, data=form).status_code, 6)
+        found = at_once(6, lambda _: operator.http.post(PATH, data=form).status_code)
 
         assert set(found) == {302}
         assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Create").count() == 2
@@ -296,7 +295,7 @@ class TestWhoMay:
 
         assert limited.get(PATH).status_code == 403
         assert PATH not in limited.get("/admin/users/user/").text
-        form = hidden(limited.get("/admin/users/user/").text)
+        form = hidden(limited.get("/admin/").text) | {"drawn_for": acme.tenant.pk}
         answer = limited.http.post(PATH, data=form, files={"file": ("users.csv", THREE)})
         assert answer.status_code == 403
         assert names(acme) == set()
@@ -305,7 +304,7 @@ class TestWhoMay:
         assert f'href="{PATH}"' in operator.get("/admin/users/user/").text
 
     def test_a_checked_file_is_of_its_tenant(self, acme, rival):
-        limited = operators.at(acme, operators.administrator(tenants=[acme.tenant, rival.tenant]))
+        limited = operators.at(acme, operators.administrator(tenants=[acme.tenant.slug, rival.tenant.slug]))
         address, page = checked(limited, THREE)
         form = hidden(page)
         limited.choose(rival)
@@ -335,7 +334,7 @@ class TestWhoMay:
             assert other.get(path).status_code == 410, path
         assert operator.get(result).status_code == 200
 
-    @pytest.mark.parametrize("query", ["checked=x", "result=x", "problems=%00", "checked=" + "0" * 32])
+    @pytest.mark.parametrize("query", ["checked=x", "result=x", "checked=" + "0" * 32])
     def test_unknown_ids_are_410(self, operator, query):
         assert operator.get(f"{PATH}?{query}").status_code == 410
 
