@@ -95,6 +95,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "stale": "somebody else had changed the object",
     "idempotency_key_reused": "the same form was sent again with other values",
     "gone": "the object had just been deleted",
+    "no_longer_stored": "the checked file was no longer stored",
     "protected": "built-in roles, API resources and scopes cannot be renamed or deleted",
     "unknown_ids": "an ID in the request was unknown",
     "already_member": "the user or application was already a member",

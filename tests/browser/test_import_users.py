@@ -45,7 +45,7 @@ def test_a_file_is_checked_and_then_imported(screens: Screens, acme: World, look
     expect(page.get_by_role("heading", name="2 users imported")).to_be_visible()
     _look(page, "result", found)
     with page.expect_download() as download:
-        page.get_by_role("link", name="All of them").click()
+        page.get_by_role("link", name="Download the refused lines").click()
     assert download.value.suggested_filename == "refused-users.csv"
     page.reload()
     expect(page.get_by_role("heading", name="2 users imported")).to_be_visible()

@@ -65,7 +65,7 @@ def run(operator: Operator, content: bytes, name: str = "users.csv", **fields: A
 def numbers(page: str) -> dict[str, int]:
     """The numbers on a page."""
     cells = re.findall(r"<tr><td>([^<]+)</td><td>([\d,]+)</td></tr>", page)
-    return {name.partition(":")[0]: int(number.replace(",", "")) for name, number in cells}
+    return {name.partition(",")[0]: int(number.replace(",", "")) for name, number in cells}
 
 
 def names(world: World) -> set[str]:
@@ -85,11 +85,9 @@ class TestCheck:
 
         _, page = checked(operator, b"id,username\n1,ann\n2,ben\n3,not good\n4,cyd\n")
 
-        assert numbers(page) == {
-            "To create": 2, "Updated": 0, "Skipped": 0, "Refused": 2
-        }  # fmt: skip
-        assert "<td>Line 3</td><td>2</td><td>username</td><td>already exists</td>" in page
-        assert "<td>Line 4</td><td>3</td><td>username</td>" in page
+        assert numbers(page) == {"To create": 2, "Skipped": 0, "Refused": 2}
+        assert "<td>Line 3</td><td>2</td><td>username: already exists</td>" in page
+        assert "<td>Line 4</td><td>3</td><td>username: " in page
         assert 'value="Import 2 users"' in page
         assert names(acme) == {"ben"}
         assert Entry.objects.count() == entries
@@ -155,7 +153,7 @@ class TestCheck:
         _, page = checked(operator, f"username,password_hash\nann,{costly}\nben,{HASH}\n".encode())
 
         assert numbers(page)["To create"] == 1
-        assert "<td>password_hash</td><td>takes too much time to verify</td>" in page
+        assert "<td>password_hash: takes too much time to verify</td>" in page
 
     def test_values_of_the_file_are_escaped(self, operator):
         _, page = checked(operator, b"id,username\n<script>,a b\n", '<b>"x.csv')
@@ -186,7 +184,7 @@ class TestImport:
         page = run(operator, THREE)
 
         assert "2 users imported" in page
-        assert numbers(page) == {"Created": 2, "Updated": 0, "Skipped": 0, "Refused": 1}
+        assert numbers(page) == {"Created": 2, "Skipped": 0, "Refused": 1}
         assert "<td>Line 4</td><td>3</td>" in page
         assert names(acme) == {"ann", "ben"}
 
@@ -208,7 +206,7 @@ class TestImport:
         _, page = checked(operator, THREE)
 
         assert numbers(page)["To create"] == 0
-        assert "<td>Skipped: imported before</td><td>2</td>" in page
+        assert numbers(page)["Skipped"] == 2
         assert 'value="Import' not in page
         with acme.active():
             assert list(User.objects.order_by("pk").values()) == before

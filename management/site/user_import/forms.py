@@ -41,7 +41,7 @@ class ImportForm(forms.Form):
     )
     drop_unknown_hashes = forms.BooleanField(
         required=False,
-        label="Import users whose password hash is not supported without a password",
+        label="Import users without a password if their password hash is not supported",
         help_text="Otherwise they are refused.",
     )
 

@@ -27,6 +27,7 @@ _KEPT: Final = timedelta(minutes=30)
 _CHECKED: Final = "checked"
 _RESULT: Final = "result"
 _PROBLEMS: Final = "problems"
+_NUMBERS: Final = {"anchor": "numbers-"}  # of the ids of the first table
 
 
 class NoLongerStored(ServiceError):
@@ -87,7 +88,9 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
         "title": reports.get_button(report),
         "report": report,
         "shown_id": shown_id,
-        "panels": reports.build_panels(report, f"?problems={shown_id}", is_done=False),
+        "numbers_section": _NUMBERS,
+        "numbers": [reports.build_numbers(report, is_done=False)],
+        "panels": reports.build_problems(report),
         "idempotency_key": sent_form.new_key(),
     }
     return runner.render(request, "admin/user_import_checked.html", operation, **context)
@@ -123,7 +126,10 @@ def _show_result(runner: OperationRunner, request: HttpRequest, operation: Opera
     context = {
         "title": reports.get_title(report),
         "report": report,
-        "panels": reports.build_panels(report, f"?problems={shown_id}", is_done=True),
+        "shown_id": shown_id,
+        "numbers_section": _NUMBERS,
+        "numbers": [reports.build_numbers(report, is_done=True)],
+        "panels": reports.build_problems(report),
     }
     return runner.render(request, "admin/user_import_result.html", operation, **context)
 

@@ -25,31 +25,35 @@ def get_title(report: Report) -> str:
     return f"{_count(report['imported'])} imported"
 
 
-def build_panels(report: Report, problems_url: str, *, is_done: bool) -> list[Panel]:
-    """Return the numbers, and the first problems with a link to all of them."""
+def build_numbers(report: Report, *, is_done: bool) -> Panel:
+    """Return how many users are created, skipped and refused."""
     numbers = [
         ("Created" if is_done else "To create", report["imported"]),
-        ("Updated: an import never changes a user", 0),
-        ("Skipped: imported before", report["present"]),
-        ("Skipped: not a user", report["left_out"]),
+        ("Skipped, because they were imported before", report["present"]),
         ("Refused", report["refused"]),
     ]
+    if report["left_out"]:
+        numbers.insert(2, ("Skipped, because they are not users", report["left_out"]))
     if report["without_password"]:
         what = "Created without a password" if is_done else "To create without a password"
         numbers.insert(1, (what, report["without_password"]))
-    panels = [Panel("Users", ("Outcome", "Number"), [(name, f"{number:,}") for name, number in numbers])]
-    if problems := report["problems"]:
-        rows = [_build_row(problem) for problem in problems[:_SHOWN]]
-        headings = ("Place", "ID", "Field", "Rule", "Outcome")
-        is_cut = len(problems) > _SHOWN
-        panels.append(Panel("Problems", headings, rows, is_cut=is_cut, more_url=problems_url))
-    return panels
+    return Panel("Users", ("Outcome", "Number"), [(name, f"{number:,}") for name, number in numbers])
+
+
+def build_problems(report: Report) -> list[Panel]:
+    """Return the first problems, if there are any."""
+    problems = report["problems"]
+    if not problems:
+        return []
+    rows = [_build_row(problem) for problem in problems[:_SHOWN]]
+    headings = ("Place", "ID", "Problem", "Outcome")
+    return [Panel("Problems", headings, rows, is_cut=len(problems) > _SHOWN)]
 
 
 def _build_row(problem: dict[str, Any]) -> tuple[Any, ...]:
     place = f"Line {problem['line']}" if "line" in problem else f"Record {problem['row']}"
-    outcome = OUTCOMES[problem["outcome"]]
-    return place, problem["id"] or None, problem["field"], problem["rule"], outcome
+    what = f"{problem['field']}: {problem['rule']}"
+    return place, problem["id"] or None, what, OUTCOMES[problem["outcome"]]
 
 
 def _count(number: int) -> str:
