@@ -59,11 +59,6 @@ def test_a_file_is_checked_and_then_imported(screens: Screens, acme: World, look
 
 def _look(page: Page, name: str, found: list[str]) -> None:
     page.wait_for_load_state()
-    if folder := os.environ.get("SHOTS"):
-        page.screenshot(
-            path=f"{folder}/{name.replace(', ', '-')}-{len(found)}-{page.viewport_size['width']}.png",
-            full_page=True,
-        )
     found.extend(
         f"{name}: {violation['id']} {[node['target'] for node in violation['nodes']][:3]}"
         for violation in Axe().run(page).response["violations"]

@@ -166,7 +166,8 @@ class TestCheck:
         rows = "".join(f"=cmd{n},a b\n" for n in range(30))
         address, page = checked(operator, f"id,username\n{rows}".encode())
 
-        download = operator.get(PATH + html.unescape(re.search(r'href="(\?problems=[^"]+)"', page)[1]))
+        (link,) = re.findall(r'href="(\?problems=[^"]+)"', page)
+        download = operator.get(PATH + html.unescape(link))
 
         assert "The first 20 are shown." in page
         assert page.count("<td>Line ") == 20

@@ -226,6 +226,9 @@ def test_bad_rows_are_refused_one_by_one_with_field_and_rule_and_never_a_hash(ac
         ({"id": "14", "username": "n", "created_at": "2999-01-01"}, "created_at"),
         ({"id": "x" * 300, "username": "o"}, "id"),
         ("{not json " + secret, "line"),
+        ({"id": "20", "username": "q", secret: "x"}, "line"),
+        ({"id": "21", "username": "r", "created_at": "0001-01-01T00:00:00+23:59"}, "created_at"),
+        ({"id": "22", "username": "s", "created_at": "1969-12-31T23:59:59Z"}, "created_at"),
         ("[1]", "line"),
         ({"id": "18", "username": 5}, "username"),
         ({"id": "19", "username": "p", "name": "a\u0000b"}, "name"),
@@ -253,6 +256,25 @@ def test_csv_that_is_broken_names_the_line(acme, tmp_path):
         (4, "must have 2 columns, like the heading"),
     ]
     assert ran.summary["imported"] == 2
+
+
+def test_a_file_without_a_heading_shows_no_hash_of_its_first_row(acme, tmp_path):
+    path = tmp_path / "people.csv"
+    secret = "$2b$12$" + "a" * 53
+    path.write_text(f"1,ann,{secret}\n2,ben,{secret}\n")
+
+    ran = run(acme, path, report=tmp_path / "report.jsonl")
+
+    assert ran.report[0]["field"] == "line"
+    assert secret[:20] not in (tmp_path / "report.jsonl").read_text() + ran.said
+
+
+def test_a_heading_that_is_not_utf8_is_refused(acme, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes("id,username,ünknown\n1,ann,x\n".encode("utf-16"))
+
+    with pytest.raises(CommandError, match="UTF-8"):
+        run(acme, path)
 
 
 @pytest.mark.parametrize("batch", ["1", "2", "500"])
