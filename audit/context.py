@@ -13,7 +13,8 @@ _MAX_USER_AGENT: Final = 512
 class Origin:
     """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
 
-    ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request.
+    ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_test`` says that
+    an administrator tries a sign-in.
     """
 
     tenant_id: str = "default"
@@ -24,6 +25,7 @@ class Origin:
     administrator_id: int | None = None
     application_id: str | None = None
     user_id: str | None = None
+    is_test: bool = False
 
 
 _EMPTY: Final = Origin()
@@ -58,6 +60,11 @@ def tenant(tenant_id: str) -> Iterator[None]:
 def set_served_tenant(tenant_id: str) -> None:
     """Set the tenant of the request, until the request ends."""
     _current.set(replace(_current.get(), served_tenant_id=tenant_id))
+
+
+def set_test() -> None:
+    """Mark the entries of the request as those of a sign-in that an administrator tries."""
+    _current.set(replace(_current.get(), is_test=True))
 
 
 def set_actor(

@@ -2,7 +2,7 @@
 
 A day that has ended is counted once and stored (``DayCount``), because entries do not change. The current day
 is counted each time. A log without stored days is counted from the newest day on, ``MAX_ENTRIES`` in a call.
-Of a day that has more, only the newest so many are counted.
+Of a day that has more, only the newest so many are counted. Sign-ins that administrators try are not counted.
 The stored numbers name no users, so they stay when the retention deletes the entries.
 """
 
@@ -108,7 +108,8 @@ def _count_days(tenant_id: str, days: Sequence[date]) -> dict[date, Day]:
 
 def _between(tenant_id: str, first: date, last: date) -> EntryQuerySet:
     begin, end = (datetime.combine(day, time.min, tzinfo=UTC) for day in (first, last + _DAY))
-    return Entry.objects.filter(tenant_id=tenant_id, created_at__gte=begin, created_at__lt=end)
+    entries = Entry.objects.filter(tenant_id=tenant_id, created_at__gte=begin, created_at__lt=end)
+    return entries.without_trials()
 
 
 def _group(entries: QuerySet[Entry]) -> QuerySet[Any, Any]:

@@ -56,6 +56,10 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         """Return the entries that are not about failures. Entries of changes have no result."""
         return self.filter(Q(payload__result__isnull=True) | ~Q(payload__result="failed"))
 
+    def without_trials(self) -> Self:
+        """Return the entries that are not about a sign-in that an administrator tried."""
+        return self.exclude(payload__has_key="is_test")
+
     def visible_to(self, reader: object) -> Self:
         """Return the entries that a caller of the API or an operator may see."""
         hidden = hidden_from(reader)

@@ -32,10 +32,15 @@ def build_panels(connector: Connector) -> list[Panel]:
     latest = entries.order_by("-created_at", "-id")[:_READ]
     of_connector = [entry for entry in latest if entry.payload.get("connector_id") == connector.connector_id]
     rows: list[tuple[Any, ...]] = [
-        (link(entry, format_time(entry.created_at)), _KINDS[entry.key], *_get_outcome(entry))
+        (link(entry, format_time(entry.created_at)), _describe_kind(entry), *_get_outcome(entry))
         for entry in of_connector[:_SHOWN]
     ]
     return [Panel("Latest sign-ins", ("When", "What", "Result", "Reason"), rows)]
+
+
+def _describe_kind(entry: Entry) -> str:
+    kind = _KINDS[entry.key]
+    return f"{kind} (tried by an administrator)" if entry.payload.get("is_test") else kind
 
 
 def _get_outcome(entry: Entry) -> tuple[str, str]:

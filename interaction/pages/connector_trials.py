@@ -79,6 +79,6 @@ register_operations(
         "sign-in would do. No user is created, linked or signed in.",
         _begin, is_possible=lambda connector: connector.type == Connector.Type.SOCIAL,
         has_own_transactions=True, sentence="Try {name}",
-        returns=Return(AnswerForm, _finish, "admin/trial.html"),
+        returns=Return(AnswerForm, _finish, "admin/connector_trial.html"),
     ),
 )  # fmt: skip

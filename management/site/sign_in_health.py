@@ -148,7 +148,8 @@ def _provider_failures(ways: list[Way]) -> list[State]:
     names = {way.connector_id: way.name for way in ways if way.connector_id and not way.problem}
     if not names:
         return []
-    sign_ins = Entry.objects.filter(tenant_id=tenancy.active_id(), key=Event.SIGN_IN_SOCIAL.value)
+    of_tenant = Entry.objects.filter(tenant_id=tenancy.active_id(), key=Event.SIGN_IN_SOCIAL.value)
+    sign_ins = of_tenant.without_trials()
     latest: dict[object, Entry] = {}
     for entry in sign_ins.order_by("-created_at", "-id")[:_READ]:
         latest.setdefault(entry.payload.get("connector_id"), entry)
@@ -184,7 +185,7 @@ def _describe(entries: list[Entry]) -> list[Attempt]:
     return [
         Attempt(
             link(entry, format_time(entry.created_at)),
-            _WAYS[entry.key],
+            _describe_way(entry),
             is_failed := entry.payload.get("result") == "failed",
             refusal_sentences.describe(entry) if is_failed else "",
             entry.ip,
@@ -192,6 +193,11 @@ def _describe(entries: list[Entry]) -> list[Attempt]:
         )
         for entry in entries
     ]
+
+
+def _describe_way(entry: Entry) -> str:
+    way = _WAYS[entry.key]
+    return f"{way} (tried by an administrator)" if entry.payload.get("is_test") else way
 
 
 register_card(User, build_card)

@@ -82,11 +82,14 @@ def get_statistics(days: int) -> Figures:
 
 
 def get_latest_failures(reader: object, limit: int = 10) -> list[Entry]:
-    """Return the latest failures that a reader may see, among the newest 2,000 entries."""
+    """Return the latest failures that a reader may see, among the newest 2,000 entries.
+
+    Those of sign-ins that administrators try are left out.
+    """
     newest = Entry.objects.filter(tenant_id=tenancy.active_id()).order_by("-created_at", "-id")
     oldest_time = newest.values_list("created_at", flat=True)[1_999:2_000].first()
     recent = newest.filter(created_at__gte=oldest_time) if oldest_time else newest
-    return list(recent.visible_to(reader).filter(payload__result="failed")[:limit])
+    return list(recent.visible_to(reader).without_trials().filter(payload__result="failed")[:limit])
 
 
 def _count(length: int) -> Figures:

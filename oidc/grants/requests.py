@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from audit import context
 from database.statements import Insert
 from identity.core.tenant_statements import Delete, Select, Update, text, uuid
 from identity.limits import rules
@@ -87,12 +88,19 @@ def _delete_excess(browser: str) -> None:
 
 
 def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
-    """Return a pending request of this browser by its id, or the newest without an id."""
+    """Return a pending request of this browser by its id, or the newest without an id.
+
+    If it is an administrator's trial, the audit entries of the HTTP request say so from now on.
+    """
     if not browser:
         return None
     if request_id is not None:
-        return _by_id.first(browser=browser, pk=request_id)
-    return _newest.first(browser=browser)
+        found = _by_id.first(browser=browser, pk=request_id)
+    else:
+        found = _newest.first(browser=browser)
+    if found and found.is_test:
+        context.set_test()
+    return found
 
 
 def find_application(browser: str, request_id: UUID) -> Application | None:

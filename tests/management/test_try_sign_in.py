@@ -1,14 +1,21 @@
 """Trying a sign-in on the page of an application: what it shows, what is left of it, and who may."""
 
+from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.utils import timezone
 
 from audit.models import Entry
 from identity.sessions.models import Session
+from identity.submissions.models import ShownOnce
+from management.site.statistics import get_statistics
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, Consent, RefreshFamily, RevokedToken
-from tests.support.cast import World, default_world
+from tests.support.cast import World, default_world, query_of
 from tests.support.trials import SITE, Trial, operator_of, page_of, text_of
 
 
@@ -268,3 +275,52 @@ def test_an_application_without_users_has_words_instead_of_a_button(acme, trial)
     page = trial.operator.get(f"{SITE}/{acme.application().application.pk}/change/")
     assert "do/try-sign-in/" in page.text
     assert "cannot try" not in page.text
+
+
+def test_a_trial_counts_in_no_number_of_the_dashboard(acme, trial):
+    client, user = acme.application(), acme.user()
+    place = trial.begin(client)
+    wrong = {"identifier": user.username, "password": "wrong", "interaction": query_of(place)["interaction"]}
+    assert trial.browser.post("/api/interaction/sign-in", json=wrong).status_code == 401
+    trial.read(trial.operator.get(trial.sign_in(place, user)))
+
+    with acme.active():
+        figures = get_statistics(7)
+    counters = (figures.sign_ins, figures.failures, figures.active_users, figures.tokens)
+    assert [sum(counter.values()) for counter in counters] == [0, 0, 0, 0]
+    assert not figures.applications
+    assert "invalid_credentials" not in trial.operator.get("/admin/").text
+    cache.clear()
+
+    client.tokens_for(user)
+    with acme.active():
+        figures = get_statistics(7)
+    counters = (figures.sign_ins, figures.failures, figures.active_users, figures.tokens)
+    assert [sum(counter.values()) for counter in counters] == [1, 0, 1, 1]
+
+
+def test_sign_in_health_says_which_attempts_were_tried_by_an_administrator(acme, trial):
+    client, user = acme.application(), acme.user()
+    trial.run(client, user)
+    client.tokens_for(user)
+
+    page = text_of(trial.operator.get(f"/admin/users/user/{user.pk}/change/"))
+
+    assert page.count("Password (tried by an administrator) Succeeded") == 1
+    assert page.count("Password Succeeded") == 1
+
+
+def test_an_unfinished_trial_is_deleted_after_it_expires(acme, trial):
+    client = acme.application()
+    stored = ShownOnce.objects.filter(page=f"trial of {acme.tenant.pk}/{client.application.pk}")
+    trial.begin(client)
+    with acme.active():
+        assert (stored.count(), AuthorizationRequest.objects.count()) == (1, 1)
+        expired = timezone.now() - timedelta(hours=1, minutes=1)
+        stored.update(expires_at=expired)
+        AuthorizationRequest.objects.update(expires_at=expired)
+
+    call_command("purge", "--json", stdout=StringIO())
+
+    with acme.active():
+        assert (stored.count(), AuthorizationRequest.objects.count()) == (0, 0)
