@@ -19,7 +19,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import mail, sign_in
+from management.administrators import mail, sign_in, single_sign_on
 from management.administrators.models import Administrator
 
 _MAX_ID: Final = 2**63 - 1  # of the id column
@@ -37,7 +37,8 @@ If it was not you, ignore this message. The password stays as it is.
 _NOTICE: Final = """Hello,
 
 the password of {name}, an administrator of {site}, was replaced with a link that was sent to this address.
-All sessions and tokens of this administrator have ended.
+All sessions and tokens of this administrator have ended. An account that was linked for single sign-on is
+no longer linked.
 
 If it was not you, tell another administrator at once.
 """
@@ -120,7 +121,8 @@ def find(pk: int, token: str) -> Administrator:
 def set_password(pk: int, *, state: str, password: str) -> None:
     """Set the password of an administrator who has followed a link, unless ``state`` is no longer the state.
 
-    All sessions and tokens of the administrator end.
+    All sessions and tokens of the administrator end. An account of the provider is unlinked, because a
+    person who knew the old password could have linked it.
 
     Raises:
         Invalid: the password breaks a rule.
@@ -140,6 +142,7 @@ def set_password(pk: int, *, state: str, password: str) -> None:
             username=current.username,
             by="recovery",
         )
+        single_sign_on.unlink(current)
     site = mail.get_site_name()
     mail.send_later(
         current.email,

@@ -12,7 +12,7 @@ from identity.core.errors import Invalid, ServiceError
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import proof
+from management.administrators import proof, single_sign_on
 from management.administrators.models import Administrator, Role
 
 
@@ -98,6 +98,8 @@ def change(
 ) -> None:
     """Change an administrator. A new password ends earlier tokens.
 
+    If another administrator sets it, an account of the provider is unlinked, as after a recovery.
+
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.
 
@@ -142,6 +144,8 @@ def change(
         )
         if managed is not None and moves:
             administrator.tenants.set(managed)
+        if "password" in columns and by is not None and by.pk != administrator.pk:
+            single_sign_on.unlink(administrator)
 
 
 def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:

@@ -162,12 +162,18 @@ def authenticate(pending: Mapping[str, Any] | None, query: Mapping[str, str]) ->
 def link(administrator: Administrator, person: Person) -> None:
     """Link the account of a person to an administrator, instead of an earlier one.
 
+    ``administrator`` is as at the beginning of the request: the session may have ended since.
+
     Raises:
         AlreadyLinked: another administrator has linked it.
+        NotPending: the administrator's credentials or rights have changed since.
 
     """
     with tenancy.using(tenancy.DEFAULT), transaction.atomic():
-        Administrator.objects.select_for_update().get(pk=administrator.pk)
+        current = Administrator.objects.select_for_update().filter(pk=administrator.pk).first()
+        known = administrator.get_session_auth_hash()
+        if current is None or not constant_time_compare(current.get_session_auth_hash(), known):
+            raise NotPending
         ProviderAccount.objects.filter(administrator=administrator).delete()
         try:
             with transaction.atomic():

@@ -3,7 +3,7 @@
 The session of the browser keeps what binds the provider's response to its request.
 """
 
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 from django import forms
@@ -96,10 +96,11 @@ def _sign_in(request: HttpRequest, pending: Any) -> HttpResponse:
 
 
 def _link(request: HttpRequest, pending: Any) -> HttpResponse:
+    administrator = cast("Administrator", request.user)  # as the session was checked, before the conversation
     person = single_sign_on.finish(pending, request.GET)
-    if pending["administrator"] != request.user.pk:
+    if pending["administrator"] != administrator.pk:
         raise single_sign_on.NotPending
-    single_sign_on.link(Administrator.objects.get(username=request.user.get_username()), person)
+    single_sign_on.link(administrator, person)
     messages.success(request, f"You can now sign in with {settings.ADMIN_OIDC.label}.")
     return HttpResponseRedirect(reverse("admin:single-sign-on"))
 
