@@ -12,6 +12,19 @@ from identity.operator_kit.timestamps import format_time
 
 Column = str | Callable[[Any], Any]
 _VERIFIED: Final = "_verified"
+_RECORD: Final = ("created_at", "updated_at", "id")
+
+
+def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[str, Any]]) -> Any:
+    """Return groups of fields as Django takes them. What every row has comes last."""
+    groups = tuple(groups)
+    record = tuple(name for name in _RECORD if any(name in names for _, names in groups))
+    shown = [(title, tuple(name for name in names if name not in _RECORD)) for title, names in groups]
+    return [
+        (title, {"fields": format_columns(pages, names)})
+        for title, names in [*shown, ("Record", record)]
+        if names
+    ]
 
 
 def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Column, ...]:

@@ -17,8 +17,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from identity.operator_kit import in_place
+
 _MAX_ROWS: Final = 10_000
-_ROW_PARAMETERS: Final = frozenset({"_changelist_filters"})  # the filters of the list that leads to the row
+# The filters of the list that leads to the row, and the card that is edited.
+_ROW_PARAMETERS: Final = frozenset({"_changelist_filters", in_place.PARAMETER})
 _YEARS: Final = range(1900, 9999)  # both databases can compare these in every time zone
 
 

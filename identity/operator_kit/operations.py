@@ -125,7 +125,8 @@ class Operation:
     words before and after a number, an operation without fields can be run for many rows of a list.
     The page of a row with operations that name a ``tab`` has tabs, which lead to their forms.
     ``section`` is that of the row's page which has the button; without one, the button is at the top, or in
-    the danger zone.
+    the danger zone. ``edits`` is the title of the card whose values the operation changes: the card has the
+    link *Edit* instead of a button, and shows the form in place.
     ``sentence`` is the label with ``{name}`` for the name of the row, for the form's title and button.
     ``impact`` counts what the operation would end, delete and detach; the page says it above the button.
     ``card`` returns what the page shows above the form, from the row and the form.
@@ -158,6 +159,7 @@ class Operation:
     card: Callable[[Any, forms.Form], Card | None] = _no_card
     tab: str = ""
     section: str = ""
+    edits: str = ""
     returns: Return | None = None
     serve: Callable[..., HttpResponse] | None = None
     impact: Callable[[Any], Impact] | None = None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from django.contrib.admin import AdminSite, ModelAdmin, ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import flatten_fieldsets, unquote
+from django.contrib.admin.utils import flatten_fieldsets, quote, unquote
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import Model, QuerySet
 from django.forms import Media
@@ -19,7 +19,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 
 from database import ids
-from identity.operator_kit import bulk, columns, extensions, lists, routes
+from identity.operator_kit import bulk, columns, extensions, in_place, lists, routes
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card, Panel
@@ -27,7 +27,6 @@ from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.runner import OperationRunner
 from identity.operator_kit.tabs import build_tabs
 
-_RECORD: Final = ("created_at", "updated_at", "id")
 _COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fields with a copy button
 
 
@@ -66,8 +65,9 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         self.catalogue = OperationCatalogue(model, self.operations)
         self.previewer = Previewer(model)
         self.runner = OperationRunner(
-            admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root
-        )
+            admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root,
+            self._show_card,
+        )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
         """Return the URLs of the list, the rows and their operations, and none of Django's own forms."""
@@ -196,17 +196,20 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         lists.check_row_query(request, self.row_parameters)
+        opened = (extra_context or {}).get("opened") or self.runner.open_card(request, row)
         operations = sorted(self._get_links(request, row), key=lambda link: link[0].name != "change")
-        previewed = next(
-            (operation for operation, _ in operations if operation.draft and operation.tab), None
-        )
+        previewed = next((one for one, _ in operations if one.draft and one.tab), None)
+        buttons = [link for link in operations if not (link[0].tab or link[0].edits)]
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         context = {
             "tabs": build_tabs((operation for operation, _ in operations), row),
-            "operations": [link for link in operations if not (link[0].is_destructive or link[0].tab)],
-            "dangers": [link for link in operations if link[0].is_destructive],
+            "operations": [link for link in buttons if not link[0].is_destructive],
+            "dangers": [link for link in buttons if link[0].is_destructive],
+            "editors": [operation for operation, _ in operations if operation.edits],
+            "opened": opened,
+            "row_link": routes.row_url(row),
             "copied": _COPIED,
-            "previews": self.previewer.get_links(previewed, row) if previewed else [],
+            "previews": (opened or {}).get("previews") or self.previewer.get_links(previewed, row),
             "panels": self.get_panels(request, row),
             "cards": self._build_cards(row, operations),
             "log_link": log_query and reverse("admin:audit_entry_changelist") + log_query,
@@ -215,8 +218,14 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "subtitle": None,
         }
         response: Any = super().change_view(request, object_id, form_url, context | (extra_context or {}))
-        response.frames = previewed is not None  # read by the middleware of the security headers
+        response.frames = bool(context["previews"])  # read by the middleware of the security headers
         return response
+
+    def _show_card(self, request: HttpRequest, row: Any, opened: dict[str, Any]) -> HttpResponse:
+        """Show the page of a row with the form of a card that was refused."""
+        response: Any = self.change_view(in_place.as_get(request), quote(str(row.pk)), "", {"opened": opened})
+        response.status_code = opened["status"]
+        return response  # type: ignore[no-any-return]
 
     def _build_cards(self, row: Any, operations: list[tuple[Operation, str]]) -> list[Card]:
         urls = {operation.name: url for operation, url in operations}
@@ -227,16 +236,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return [panel for build in extensions.registry[self.model].panels for panel in build(row)]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the groups of fields. What every row has comes last."""
-        fields: Any = self.fields or ()
-        groups = self.field_groups or (("Details", tuple(fields)),)
-        record = [name for name in _RECORD if any(name in names for _, names in groups)]
-        shown = [(title, tuple(name for name in names if name not in _RECORD)) for title, names in groups]
-        return [
-            (title, {"fields": columns.format_columns(self, names)})
-            for title, names in [*shown, ("Record", tuple(record))]
-            if names
-        ]
+        return columns.group_fields(self, self.field_groups or (("Details", tuple(self.fields or ())),))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return flatten_fieldsets(self.get_fieldsets(request, obj))

@@ -19,8 +19,10 @@ class Previewer:
 
     model: type[Model]
 
-    def get_links(self, operation: Operation, row: Any) -> list[tuple[str, str]]:
+    def get_links(self, operation: Operation | None, row: Any) -> list[tuple[str, str]]:
         """Return the label and the URL of each preview of an operation."""
+        if operation is None:
+            return []
         return [
             (preview.label, routes.preview_url(self.model, operation.name, row, preview.name))
             for preview in _get_previews(operation)

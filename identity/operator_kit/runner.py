@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.db.models import Model
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from rest_framework.exceptions import ValidationError
 
@@ -18,7 +18,7 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Stale
 from identity.http.responses import allow_form_targets
-from identity.operator_kit import form_errors, routes, secrets_page, sent_form, shown_once
+from identity.operator_kit import form_errors, in_place, routes, secrets_page, sent_form, shown_once
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import (
     Operation,
@@ -44,7 +44,10 @@ _SENT_BEFORE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class OperationRunner:
-    """Runs the operations of one model. If ``at_root``, their audit entries belong to the default tenant."""
+    """Runs the operations of one model. If ``at_root``, their audit entries belong to the default tenant.
+
+    ``show_card`` returns the page of a row with the open form of a card.
+    """
 
     site: AdminSite
     model: type[Model]
@@ -53,6 +56,7 @@ class OperationRunner:
     previewer: Previewer
     catalogue: OperationCatalogue
     at_root: bool
+    show_card: Callable[[HttpRequest, Any, dict[str, Any]], HttpResponse]
 
     def find_answer(self, request: HttpRequest) -> HttpResponse | None:
         """Return the answer to a form that was sent before, even if its row was deleted."""
@@ -91,7 +95,7 @@ class OperationRunner:
         form = operation.get_form_class(row)(request.POST, request.FILES)
         if not form.is_valid():
             return self._form_page(request, operation, row, form, status=400)
-        viewer, expected = shown_once.get_viewer(request), _expected_versions(request)
+        viewer, expected = shown_once.get_viewer(request), sent_form.get_expected_versions(request)
         submission = Submission(row, form.cleaned_data, expected, request.user, viewer, request)
         try:
             answer = self._run(request, operation, submission)
@@ -119,7 +123,8 @@ class OperationRunner:
         def work() -> Answer:
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
                 result = operation.run(submission)
-            return self._build_answer(request, submission.row, result)
+            answer = self._build_answer(request, submission.row, result)
+            return in_place.lead_back(request, operation, submission.row, answer)
 
         if operation.has_own_transactions:
             return work()
@@ -150,22 +155,53 @@ class OperationRunner:
             return self.render(request, back.template, operation, refusal.status, **context)
         return HttpResponseRedirect(secrets_page.store_content(request, request.path, content))
 
+    def open_card(self, request: HttpRequest, row: Any) -> dict[str, Any] | None:
+        """Return the form of the card that a request for the page of a row opens; none if it cannot be.
+
+        Raises:
+            Http404: no operation with this name edits a card.
+            PermissionDenied: the administrator may not run it.
+
+        """
+        if in_place.PARAMETER not in request.GET:
+            return None
+        operation = self.catalogue.get(request, request.GET[in_place.PARAMETER], with_row=True)
+        if not operation.edits:
+            raise Http404
+        if not operation.is_possible(row):
+            messages.warning(request, f"“{operation.label}” is no longer possible.")
+            return None
+        form = operation.get_form_class(row)(initial=operation.initial(row))
+        return self._form_context(request, operation, row, form) | {"operation": operation}
+
+    def _form_context(
+        self, request: HttpRequest, operation: Operation, row: Any, form: Form, status: int = 200
+    ) -> dict[str, Any]:
+        in_place.focus_first_error(form)
+        return {
+            "form": form,
+            "button": operation.get_button("" if row is None else self.name_of(row)),
+            "version": request.POST.get("version", getattr(row, "version", "")),
+            "idempotency_key": sent_form.new_key(),
+            "previews": self.previewer.get_links(operation, row),
+            "is_stale": status == Stale.status,
+            "status": status,
+        }
+
     def _form_page(
         self, request: HttpRequest, operation: Operation, row: Any, form: Form, **context: Any
     ) -> HttpResponse:
-        context["is_stale"] = context.get("status") == Stale.status
+        context |= self._form_context(request, operation, row, form, context.get("status", 200))
+        if in_place.was_sent(request, operation):
+            return self.show_card(request, row, context | {"operation": operation})
         context |= self._row_context(row)
         if row is not None:
-            name = context["row_name"]
-            context |= {"title": operation.get_title(name), "button": operation.get_button(name)}
+            context["title"] = operation.get_title(context["row_name"])
             context["impact"] = operation.impact(row) if operation.impact else None
             if operation.tab:
                 context["tabs"] = build_tabs(self.catalogue.get_available(request, row), row, operation.tab)
-        context["version"] = request.POST.get("version", getattr(row, "version", ""))
         context["card"] = operation.card(row, form)
-        context["previews"] = self.previewer.get_links(operation, row)
-        context["idempotency_key"] = sent_form.new_key()
-        page: Any = self.render(request, "admin/operation.html", operation, form=form, **context)
+        page: Any = self.render(request, "admin/operation.html", operation, **context)
         page.frames = operation.draft is not None  # read by the middleware of the security headers
         if operation.returns and settings.DEVELOPMENT:
             allow_form_targets(page, ("http:",))
@@ -209,12 +245,6 @@ class OperationRunner:
 def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
     if answer["message"]:
         messages.success(request, answer["message"])
-    response = HttpResponseRedirect(answer["url"])
+    response = HttpResponseRedirect(answer["url"], status=303 if in_place.MARK in request.POST else 302)
     response.cookies.update(answer.get("cookies", {}))
     return response
-
-
-def _expected_versions(request: HttpRequest) -> frozenset[int] | None:
-    version = request.POST.get("version", "")
-    is_number = version.isascii() and version.isdigit() and len(version) < 10  # noqa: PLR2004
-    return frozenset({int(version)}) if is_number else None

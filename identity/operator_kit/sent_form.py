@@ -1,4 +1,4 @@
-"""The hidden key of a form, by which a form that is sent twice is run once."""
+"""The hidden fields of a form: the key by which it is run once if sent twice, and the row's version."""
 
 import hashlib
 import secrets
@@ -30,6 +30,13 @@ def get_sent(request: HttpRequest) -> SentRequest:
         key=key if len(key) <= _MAX_KEY else "",
         content=orjson.dumps([request.method, request.path, fields, *_hash_files(request)]),
     )
+
+
+def get_expected_versions(request: HttpRequest) -> frozenset[int] | None:
+    """Return the version of the row that the form shows; none if the form has no usable version."""
+    version = request.POST.get("version", "")
+    is_number = version.isascii() and version.isdigit() and len(version) < 10  # noqa: PLR2004
+    return frozenset({int(version)}) if is_number else None
 
 
 def was_sent(request: HttpRequest) -> bool:

@@ -1,6 +1,6 @@
 """Template tags of the operators' site, loaded as ``console``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeData, SafeString
 
 from identity.operator_kit.labels import get_label
+from identity.operator_kit.operations import Operation
 from identity.operator_kit.timestamps import format_time
 
 register: Final = template.Library()
@@ -47,6 +48,12 @@ def compact(number: int) -> str:
 def named(choices: Sequence[Any], name: object) -> Any:
     """Return the choice with this name, or the first."""
     return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+@register.filter
+def editing(operations: Iterable[Operation], title: str) -> Operation | None:
+    """Return the operation that edits the card with this title, if there is one."""
+    return next((operation for operation in operations if operation.edits == title), None)
 
 
 @register.filter

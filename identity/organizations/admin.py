@@ -43,6 +43,7 @@ class OrganizationAdmin(Pages):
             "change", "Edit organization", "Applications and users see these settings.",
             partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
             initial=admin_actions.initial_values(forms.OrganizationForm), sentence="Edit {name}",
+            edits="Details",
         ),
         Operation(
             "add-members", "Add members", "If one user cannot be added, none is.",

@@ -124,7 +124,7 @@ class UserAdmin(Pages):
         Operation(
             "change", "Edit user", "Changes the name, email and phone.", _change, form=PersonForm,
             initial=lambda user: {name: getattr(user, name) for name in PersonForm.base_fields},
-            sentence="Edit {name}",
+            sentence="Edit {name}", edits="Account",
         ),
         profile_admin.EDIT,
         Operation(

@@ -61,5 +61,5 @@ def describe(user: User) -> str:
 
 EDIT: Final = Operation(
     "profile", "Edit profile", "Applications get these claims with the scopes profile and address.", _change,
-    form=ProfileForm, initial=_get_initial, sentence="Edit profile of {name}",
+    form=ProfileForm, initial=_get_initial, sentence="Edit profile of {name}", edits="Profile",
 )  # fmt: skip

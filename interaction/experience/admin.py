@@ -94,6 +94,7 @@ class SignInExperienceAdmin(Pages):
         Operation(
             "look", "Edit branding", "Logo, colours and links of every page that users see.",
             partial(_save, _look, "look"), form=look_form.LookForm, draft=_preview(_look), tab="Branding",
+            edits="Branding",
             initial=lambda row: (
                 pictures.add_addresses(row.branding) | {name: getattr(row, name) for name in _LINKS}
             ),
@@ -101,7 +102,7 @@ class SignInExperienceAdmin(Pages):
         Operation(
             "ways", "Edit sign-in methods", "Users who are signed in stay signed in.",
             partial(_save, _sign_in_methods, "ways"), form=forms.SignInMethodsForm, tab="Methods",
-            initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods),
+            initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods), edits="Methods",
         ),
         method_order.OPERATION,
         Operation(
@@ -109,18 +110,19 @@ class SignInExperienceAdmin(Pages):
             "What new users are asked for. Without an identifier registration is closed, and signing in with "
             "another provider creates no users.",
             partial(_save, _registration, "registration"), form=forms.RegistrationForm,
-            initial=forms.registration_initial, tab="Sign-up", draft=_preview(_registration),
+            initial=forms.registration_initial, tab="Sign-up", draft=_preview(_registration), edits="Sign-up",
         ),
         Operation(
             "passwords", "Edit password policy", "Existing passwords stay as they are.",
             partial(_save, _passwords, "passwords"), form=forms.PasswordsForm,
             initial=lambda row: row.password_policy, tab="Passwords", draft=_preview(_passwords),
+            edits="Passwords",
         ),
         Operation(
             "accounts", "Edit account settings",
             "Account page, sign-in with other providers, allowed addresses.",
             partial(_save, _accounts, "accounts"), form=forms.AccountsForm,
-            initial=forms.accounts_initial, tab="Account",
+            initial=forms.accounts_initial, tab="Account", edits="Account",
         ),
         Operation(
             "message", "Edit message", "The text of an email or text message in one language.",

@@ -66,6 +66,7 @@ def _build_operation(serializer: Any, change: Callable[..., None], text: str, se
         _NAME, "Edit branding", text, partial(_save, serializer, change), form=look_form.OwnLookForm,
         initial=lambda row: pictures.add_addresses(row.branding), section=section, is_possible=_has_pages,
         draft=Draft(SignInExperience, partial(_build_draft, serializer)), sentence="Edit branding of {name}",
+        edits="Branding",
     )  # fmt: skip
 
 

@@ -53,9 +53,14 @@ class ApplicationAdmin(SectionedPages):
     search_fields = ("name", "description", "client_id")
     log_filter = "q"
     field_groups = (
-        ("Application", ("name", "kind", "description", "client_id", "is_third_party")),
-        ("Redirects", ("redirects", "redirects_after")),
-        ("Protocol", ("grants", "pkce", "id_token_algorithm", "userinfo_algorithm")),
+        (
+            "Application",
+            (
+                *("name", "kind", "client_id", "description", "redirects", "redirects_after"),
+                *("is_third_party", "pkce", "id_token_algorithm", "userinfo_algorithm"),
+            ),
+        ),
+        ("Grant types", ("grants",)),
         ("What users see", client_metadata_admin.COLUMNS),
         ("Lifetimes", ("idle_lifetime", "absolute_lifetime", "sign_in_age")),
         ("Record", ("created_at", "updated_at", "id")),

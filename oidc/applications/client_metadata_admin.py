@@ -62,5 +62,5 @@ COLUMNS: Final = tuple(_column(name, str(field.label)) for name, field in Descri
 OPERATION: Final = Operation(
     "describe", "Describe application",
     "Users see the links on the consent page and among their connected applications.",
-    _save, form=DescriptionForm, initial=_initial, section=SETTINGS,
+    _save, form=DescriptionForm, initial=_initial, section=SETTINGS, edits="What users see",
 )  # fmt: skip

@@ -42,5 +42,5 @@ def _initial(application: Application) -> dict[str, Any]:
 OPERATION: Final = Operation(
     "grant-types", "Choose grant types",
     "An application can use only these. Without refresh_token, its refresh tokens are refused.",
-    _save, form_for=_build_form, initial=_initial, section=SETTINGS,
+    _save, form_for=_build_form, initial=_initial, section=SETTINGS, edits="Grant types",
 )  # fmt: skip

@@ -46,4 +46,5 @@ OPERATION: Final = Operation(
     "lifetimes", "Edit lifetimes", "A change counts from the next use of a refresh token.",
     _save, form=LifetimesForm, initial=_initial,
     is_possible=lambda application: application.type != Application.Type.MACHINE, section=SETTINGS,
+    edits="Lifetimes",
 )  # fmt: skip

@@ -113,7 +113,7 @@ def _initial(application: Application) -> dict[str, Any]:
 CHANGE: Final = Operation(
     "change", "Edit application",
     "Redirect URIs are compared character by character.", _change, form=SettingsForm,
-    initial=_initial, sentence="Edit {name}",
+    initial=_initial, sentence="Edit {name}", edits="Application",
 )  # fmt: skip
 DELETE: Final = Operation(
     "delete", "Delete application",

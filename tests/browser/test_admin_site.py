@@ -58,6 +58,10 @@ def _steps(page: Page, acme: World) -> Iterator[str]:
         if row.count():
             row.click()
             yield f"{kind}, a row"
+        card = page.locator(".card-head a[href*='?edit=']").first
+        if card.count():
+            card.click()
+            yield f"{kind}, a card"
         operation = page.locator(".object-tools a[href*='/do/']").first
         if operation.count():
             operation.click()

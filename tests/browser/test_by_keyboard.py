@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from identity.limits.models import Counter
 from interaction.connectors.models import Connector
+from interaction.experience.models import SignInExperience
 from oidc.applications.models import Application
 from tests.management.test_sign_in_health import lock
 from tests.support.cast import PASSWORD, World
@@ -57,6 +58,11 @@ class Keyboard:
 
     def type(self, name: str, text: str) -> None:
         self.reach(name)
+        self.page.keyboard.type(text)
+
+    def replace(self, name: str, text: str) -> None:
+        self.reach(name)
+        self.page.keyboard.press("Control+a")
         self.page.keyboard.type(text)
 
     def choose(self, name: str) -> None:
@@ -139,6 +145,23 @@ def test_a_locked_user_is_found_understood_and_unlocked(keyboard: Keyboard, acme
     keyboard.see("Can sign in")
     with acme.active():
         assert not Counter.objects.filter(kind="pair", locked_until__isnull=False).exists()
+
+
+def test_a_card_is_edited_in_place(keyboard: Keyboard, acme: World):
+    keyboard.find("sign-in experience")
+    keyboard.press("Sign-in experience")
+    keyboard.press("Edit Passwords")
+    keyboard.replace("Minimum length", "3")
+    keyboard.press("Save changes")
+    assert keyboard.page.evaluate(FOCUSED) == "Minimum length"
+    keyboard.see("greater than or equal to 6")
+    keyboard.replace("Minimum length", "14")
+    keyboard.press("Save changes")
+
+    keyboard.see("The sign-in experience is changed.")
+    with acme.active():
+        assert SignInExperience.objects.get().password_policy["min_length"] == 14
+    keyboard.reach("Edit Passwords")
 
 
 def test_a_connector_is_created_and_enabled(

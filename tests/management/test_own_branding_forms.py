@@ -51,7 +51,7 @@ def test_the_card_says_that_nothing_is_set_and_leads_to_the_form(operator, place
     shown = operator.get(f"{page}/change/").text
 
     assert "As elsewhere" in shown
-    assert f"{page}/do/branding/" in shown
+    assert f"{page}/change/?edit=branding#card-branding" in shown
     assert "preview-frame" not in shown
 
 
