@@ -21,6 +21,7 @@ _BOOKKEEPING: Final = frozenset(
 # Columns that are not editable follow from a caller's values, except these, by their names in the API.
 _NAMES: Final = {"client_id": "client_id", "sealed_config": "config"}
 _UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
+_BRANDING: Final = "branding"
 _MAX_ITEMS: Final = 100  # of a list
 
 
@@ -50,6 +51,17 @@ def change_facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
         "values": critical,
         "before": critical_values({name: before[name] for name in critical if name in before}),
     }
+
+
+def name_members(names: list[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names of changed fields, with the changed members of a branding instead of its name."""
+    if _BRANDING not in names or _BRANDING not in after:
+        return names
+    old, new = before[_BRANDING], after[_BRANDING]
+    # A member that is not set is empty or absent.
+    changed = [name for name in old.keys() | new.keys() if (old.get(name) or "") != (new.get(name) or "")]
+    members = [f"{_BRANDING}.{name}" for name in changed] or [_BRANDING]
+    return sorted([*(name for name in names if name != _BRANDING), *members])
 
 
 def _brief(value: Any) -> Any:

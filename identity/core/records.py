@@ -144,7 +144,8 @@ def change(  # noqa: PLR0913 - the change, and its audit entry
             lock(row, expected)
     changed_facts = audit_facts.change_facts(old_values, fields) | facts
     names = sorted(fields) if changed_fields is None else changed_fields
-    log.record(event, id=row.pk, fields=names, **changed_facts)
+    named = audit_facts.name_members(names, old_values, fields)
+    log.record(event, id=row.pk, fields=named, **changed_facts)
     return True
 
 

@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from audit.models import Entry
 from interaction.experience.models import OwnedPicture, StoredPicture
 from tests.management.test_pictures import SVG, data_url, png
 from tests.support import cast, management
@@ -264,6 +265,31 @@ class TestTheApi:
         for url in (f"{acme.address}{path}", f"{beta.address}{path}"):
             answer = management.superuser(beta).post("/organizations", name="B", branding={"logo_url": url})
             refusal_of(answer, 400)
+
+
+class TestTheAuditLog:
+    @pytest.mark.parametrize("kind", ["tenant", "application", "organization"])
+    def test_names_the_members_that_changed(self, acme, admin, shop, kind):
+        of_organization = organization(admin, logo_url=LOGO.format("north"))
+        path, event = {
+            "tenant": ("/sign-in-experience", "SignInExperience.Update"),
+            "application": (f"/applications/{shop.application.pk}", "Application.Update"),
+            "organization": (f"/organizations/{of_organization}", "Organization.Update"),
+        }[kind]
+
+        before = result_of(admin.get(path))["branding"]
+        changed = before | {"primary_color": "#0000ff", "favicon": data_url(png())}
+        result_of(admin.patch(path, branding=changed))
+        assert self.last(acme, event) == ["branding.favicon", "branding.primary_color"]
+
+        unset = {"favicon": "", "logo_url": "", "dark_logo_url": ""}
+        result_of(admin.patch(path, branding=unset))
+        assert self.last(acme, event) == ["branding.favicon", "branding.logo_url"]
+
+    def last(self, acme, event):
+        return (
+            Entry.objects.filter(tenant_id=acme.tenant.pk, key=event).latest("created_at").payload["fields"]
+        )
 
 
 def fields(path):
