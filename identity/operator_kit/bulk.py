@@ -47,6 +47,7 @@ def respond(
     context: dict[str, Any] = {
         "title": f"{title}?",
         "button": title,
+        "description": (len(rows) > 1 and operation.bulk_description) or operation.description,
         "number": len(rows) if has_to_type else None,
         "error": f"Type {len(rows)} to confirm." if is_confirmed else "",
         "ids": [row.pk for row in rows],

@@ -123,6 +123,7 @@ class Operation:
     replaces ``form`` if the form depends on the row. ``permission`` is needed in addition to that of changing
     such rows. ``hidden`` operations are reached only by ``ShowForm``. With a ``bulk_label``, which has the
     words before and after a number, an operation without fields can be run for many rows of a list.
+    ``bulk_description`` replaces ``description`` for several rows.
     The page of a row with operations that name a ``tab`` has tabs, which lead to their forms.
     ``section`` is that of the row's page which has the button; without one, the button is at the top, or in
     the danger zone. ``edits`` is the title of the card whose values the operation changes: the card has the
@@ -153,6 +154,7 @@ class Operation:
     hidden: bool = False
     permission: str = ""
     bulk_label: tuple[str, ...] = ()
+    bulk_description: str = ""
     sentence: str = ""
     has_own_transactions: bool = False
     reads: bool = False

@@ -75,6 +75,7 @@ class SessionAdmin(Pages):
             "The browser is signed out, and access tokens of this session stop working.",
             _end, is_possible=lambda session: session.ended_at is None, is_destructive=True,
             bulk_label=("End", "sessions"),
+            bulk_description="The browsers are signed out, and access tokens of these sessions stop working.",
         ),
     )  # fmt: skip
 
@@ -157,11 +158,14 @@ register_operations(
         "sign the user out everywhere.",
         _end_all, is_destructive=True, bulk_label=("End sessions of", "users"),
         sentence="End sessions of {name}",
+        bulk_description="Signs the users out of every browser. Applications with offline access keep it. To "
+        "end that too, sign the users out everywhere.",
     ),
     Operation(
         "sign-out", "Sign out everywhere",
         "Ends every session and refresh token at once. The user can sign in again.",
         _sign_out, is_destructive=True, bulk_label=("Sign", "users out everywhere"),
         impact=impacts.measure_end,
+        bulk_description="Ends every session and refresh token of the users at once. They can sign in again.",
     ),
 )  # fmt: skip

@@ -130,6 +130,7 @@ class UserAdmin(Pages):
         Operation(
             "unsuspend", "Reactivate user", "The user can sign in again.",
             _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=("Reactivate", "users"),
+            bulk_description="The users can sign in again.",
             sentence="Reactivate {name}",
         ),
         Operation(
@@ -156,12 +157,15 @@ class UserAdmin(Pages):
             "Ends every session and refresh token at once. The user cannot sign in until reactivated.",
             _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True,
             bulk_label=("Suspend", "users"), sentence="Suspend {name}", impact=impacts.measure_end,
+            bulk_description="Ends every session and refresh token of the users at once. They cannot sign in "
+            "until reactivated.",
         ),
         Operation(
             "delete", "Delete user",
             "Permanently deletes this user and their data. Audit entries are kept.",
             _remove, is_destructive=True, bulk_label=("Delete", "users"), sentence="Delete {name}",
             impact=impacts.measure,
+            bulk_description="Permanently deletes these users and their data. Audit entries are kept.",
         ),
         Operation(
             "create", "Create user",

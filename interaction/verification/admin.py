@@ -49,10 +49,12 @@ class OutgoingMessageAdmin(Pages):
         Operation(
             "retry", "Send message now", "The message is sent now, with all its tries again.", _retry,
             bulk_label=("Send", "messages now"),
+            bulk_description="The messages are sent now, with all their tries again.",
         ),
         Operation(
             "drop", "Erase message", "The message is not sent. The user can request another.", _drop,
             is_destructive=True, bulk_label=("Erase", "messages"),
+            bulk_description="The messages are not sent. The users can request others.",
         ),
     )  # fmt: skip
 

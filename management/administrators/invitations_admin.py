@@ -94,7 +94,7 @@ class InvitationAdmin(Pages):
         Operation(
             "delete", "Revoke invitation", "The link stops working at once.", _revoke,
             is_destructive=True, sentence="Revoke the invitation of {name}",
-            bulk_label=("Revoke", "invitations"),
+            bulk_label=("Revoke", "invitations"), bulk_description="The links stop working at once.",
         ),
         Operation(
             "create", "Invite administrator",

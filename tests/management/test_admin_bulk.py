@@ -3,11 +3,12 @@
 import re
 
 import pytest
+from django.contrib.admin import site
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.test import Client
 
 from audit.models import Entry
-from identity.operator_kit import bulk
+from identity.operator_kit import bulk, extensions
 from identity.sessions import services as sessions
 from identity.users.models import User
 from tests.support import operators
@@ -38,6 +39,32 @@ def test_asks_first_and_says_how_many_and_whom(acme, operator):
     assert "Suspend 3 users" in answer.text
     assert "Person 2" in answer.text
     assert suspended(acme) == set()
+
+
+def test_speaks_of_one_user_or_of_several(acme, operator):
+    one, other = acme.user(), acme.user()
+
+    assert "Permanently deletes this user and their data." in tick(operator, USERS, "delete", [one]).text
+    several = tick(operator, USERS, "delete", [one, other]).text
+    assert "Permanently deletes these users and their data." in several
+    assert "this user" not in several
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        pytest.param(operation, id=f"{model.__name__} {operation.name}")
+        for model, pages in site._registry.items()
+        for operation in (*getattr(pages, "operations", ()), *extensions.registry[model].operations)
+        if operation.bulk_label
+    ],
+)
+def test_no_operation_speaks_of_one_row_if_there_are_several(operation):
+    said = operation.bulk_description or operation.description
+
+    assert not re.search(
+        r"\b(this|the|its) (user|session|browser|message|link|invitation)\b", said, re.IGNORECASE
+    )
 
 
 def test_each_is_done_and_written_down_for_itself(acme, operator):
