@@ -22,12 +22,19 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
+from management.administrators import mail
 from management.administrators.models import Administrator, ProviderAccount
 
 PENDING_SECONDS: Final = 600
 _MAX_SUBJECT: Final = 255  # OpenID Connect Core, section 2
 _MAX_CODE: Final = 4096
 _SCOPE: Final = "openid"
+_NOTICE: Final = """Hello,
+
+an account at {issuer} was linked to {name}, an administrator of {site}. It can now be used to sign in.
+
+If it was not you, tell another administrator at once.
+"""
 
 
 class NotPending(ServiceError):
@@ -160,7 +167,7 @@ def authenticate(pending: Mapping[str, Any] | None, query: Mapping[str, str]) ->
 
 
 def link(administrator: Administrator, person: Person) -> None:
-    """Link the account of a person to an administrator, instead of an earlier one.
+    """Link the account of a person to an administrator, instead of an earlier one, and send a notice.
 
     ``administrator`` is as at the beginning of the request: the session may have ended since.
 
@@ -190,6 +197,10 @@ def link(administrator: Administrator, person: Person) -> None:
             issuer=person.issuer,
             subject=person.subject,
         )
+    if current.has_proven_email:
+        site = mail.get_site_name()
+        body = _NOTICE.format(issuer=person.issuer, name=current.username, site=site)
+        mail.send_later(current.email, f"An account was linked to yours at {site}", body)
 
 
 def unlink(administrator: Administrator) -> None:

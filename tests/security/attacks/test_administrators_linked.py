@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from django.core import mail as django_mail
 from django.test import Client
 
 from audit.models import Entry
-from management.administrators import recovery, single_sign_on
+from management.administrators import mail, recovery, single_sign_on
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
 from tests.management.administrators.test_single_sign_on import (
@@ -93,3 +94,21 @@ def test_an_own_new_password_and_other_changes_keep_the_account(provider: Any, w
     again, _ = sign_in(provider, sub)
 
     assert is_in(again)
+
+
+@pytest.mark.parametrize("is_proven", [True, False])
+def test_attack_AW10_the_owner_hears_of_a_link(
+    provider: Any, who: Administrator, settings: Any, is_proven: bool
+) -> None:
+    settings.EMAIL_HOST, settings.DEFAULT_FROM_EMAIL = "mail.example.com", "gatehouse@example.com"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    django_mail.outbox = []
+    email = f"{new_secret()[:8].lower()}@example.com"
+    Administrator.objects.filter(pk=who.pk).update(email=email, proven_email=email if is_proven else None)
+
+    link(provider, who, new_secret())
+
+    mail.EXECUTOR.submit(lambda: None).result()
+    notices = [(message.to, who.username in message.body) for message in django_mail.outbox]
+    assert notices == ([([email], True)] if is_proven else [])
+    assert all(provider.issuer in message.body for message in django_mail.outbox)
