@@ -107,7 +107,7 @@ class OrganizationRoleAdmin(Pages):
             "change", "Edit organization role",
             "Organization tokens contain this name, so applications may depend on it.",
             partial(crud.change, OrganizationRoleSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm),
+            initial=admin_actions.initial_values(forms.NameForm), edits="Details",
         ),
         Operation(
             "permissions", "Choose permissions",
@@ -163,7 +163,7 @@ class OrganizationPermissionAdmin(Pages):
             "change", "Edit organization permission",
             "Organization tokens contain the name as a scope, so applications may depend on it.",
             partial(crud.change, OrganizationPermissionSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm),
+            initial=admin_actions.initial_values(forms.NameForm), edits="Details",
         ),
         Operation(
             "delete", "Delete organization permission", "Removes the permission from all roles.",

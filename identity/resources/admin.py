@@ -121,8 +121,11 @@ class ResourceAdmin(Pages):
     list_filter = ("is_default",)
     search_fields = ("name", "indicator")
     field_groups = (
-        ("API resource", ("name", "indicator", "is_default", "is_protected")),
-        ("Access tokens", ("access_token_ttl", "claims", "custom_claims")),
+        (
+            "API resource",
+            ("name", "indicator", "is_default", "access_token_ttl", "algorithm", "is_protected"),
+        ),
+        ("Claims", ("claims", "custom_claims")),
         ("Record", ("created_at", "updated_at", "id")),
     )
 
@@ -131,12 +134,12 @@ class ResourceAdmin(Pages):
             "change", "Edit API resource", "Issued tokens keep their lifetime.", _change,
             form=SettingsForm,
             initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
-            sentence="Edit {name}",
+            sentence="Edit {name}", edits="API resource",
         ),
         Operation(
             "claims", "Edit claims", "Access tokens from now on have the changed claims.", _change_claims,
             form=ClaimsForm,
-            initial=lambda row: {"claims": row.claims, "custom_claims": row.custom_claims},
+            initial=lambda row: {"claims": row.claims, "custom_claims": row.custom_claims}, edits="Claims",
         ),
         Operation(
             "add-scope", "Add scope", "Users and applications have the scope once one of their roles has it.",
@@ -153,6 +156,11 @@ class ResourceAdmin(Pages):
             _create, form=NewResourceForm, needs_row=False,
         ),
     )  # fmt: skip
+
+    @admin.display(description="Algorithm of access tokens")
+    def algorithm(self, row: Resource) -> str:
+        """The algorithm, or what holds without one."""
+        return row.access_token_signing_alg or "The tenant's default"
 
     def get_panels(self, request: Any, row: Resource) -> list[Panel]:
         """Return the panel of the scopes, and those of other apps."""

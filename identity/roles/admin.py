@@ -78,7 +78,7 @@ class RoleAdmin(Pages):
         Operation(
             "change", "Edit role", "Tokens contain this name, so applications may depend on it.", _change,
             form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
-            sentence="Edit {name}",
+            sentence="Edit {name}", edits="Details",
         ),
         Operation(
             "scopes", "Choose scopes",

@@ -82,22 +82,27 @@ class OidcSettingsAdmin(Pages):
     section = "Settings"
     place = 3
     title = "OpenID Connect"
-    fields = ("default_algorithm", "groups", "sessions", "refresh_tokens", "asks_to_stay")
+    field_groups = (
+        ("Signing", ("default_algorithm",)),
+        ("Claims", ("groups",)),
+        ("Lifetimes", ("sessions", "refresh_tokens", "asks_to_stay")),
+    )
     operations = (
         Operation(
             "signing", "Edit signing",
             "New tokens are signed with the key of this algorithm, which is created if there is none. "
             "Applications that accept only the other algorithm refuse them.",
-            _save, form=SigningForm, initial=_initial("default_signing_alg"),
+            _save, form=SigningForm, initial=_initial("default_signing_alg"), edits="Signing",
         ),
         Operation(
             "claims", "Edit claims", "New tokens have the changed claims.",
-            _save, form=ClaimsForm, initial=_initial("groups_claim"),
+            _save, form=ClaimsForm, initial=_initial("groups_claim"), edits="Claims",
         ),
         Operation(
             "lifetimes", "Edit lifetimes",
             "A change counts from the next use of a session or refresh token.",
             _save, form=LifetimesForm, initial=_initial(*_LIFETIMES, "keep_signed_in"),
+            edits="Lifetimes",
         ),
     )  # fmt: skip
 

@@ -2,14 +2,18 @@
 
 import html
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from audit.models import Entry
-from identity.organizations.models import Organization
+from identity.organizations.models import Organization, OrganizationPermission, OrganizationRole
+from identity.resources.models import Resource
+from identity.roles.models import Role
 from interaction.experience import services
+from oidc.settings import services as oidc_settings
 from tests.support import operators
 from tests.support.cast import World
 from tests.support.operators import Operator, administrator
@@ -37,20 +41,32 @@ class Card:
 
 def card_of(world: World, kind: str, operation: str) -> Card:
     with world.active():
-        if kind == "experience/signinexperience":
-            row: Any = services.current()
-        elif kind == "organizations/organization":
-            row = Organization.objects.create(name="Chapter")
-        elif kind == "users/user":
-            row = world.user(name="Ada")
-        else:
-            row = world.application(name="Shop", redirect_uris=["https://shop.example/cb"]).application
+        row = ROWS[kind](world)
     return Card(f"/admin/{kind}/{row.pk}/", operation)
 
 
 EXPERIENCE, USER = "experience/signinexperience", "users/user"
 ORGANIZATION, APPLICATION = "organizations/organization", "applications/application"
-METADATA = {"redirect_uris": "https://shop.example/cb"}
+SETTINGS, ROLE, RESOURCE = "oidc_settings/oidcsettings", "roles/role", "resources/resource"
+TEMPLATE, PERMISSION = "organizations/organizationrole", "organizations/organizationpermission"
+METADATA: dict[str, Any] = {"redirect_uris": ["https://shop.example/cb"]}
+ROWS: dict[str, Callable[[World], Any]] = {
+    EXPERIENCE: lambda _: services.current(),
+    USER: lambda world: world.user(name="Ada"),
+    APPLICATION: lambda world: world.application(name="Shop", **METADATA).application,
+    ORGANIZATION: lambda _: Organization.objects.create(name="Chapter"),
+    SETTINGS: lambda _: oidc_settings.current(),
+    ROLE: lambda _: Role.objects.create(name="Clerk"),
+    RESOURCE: lambda _: Resource.objects.create(name="Orders", indicator="https://orders.example"),
+    TEMPLATE: lambda _: OrganizationRole.objects.create(name="Editor"),
+    PERMISSION: lambda _: OrganizationPermission.objects.create(name="edit:page"),
+}
+LIFETIMES = {
+    f"{kind}_{limit}_seconds": "7200"
+    for kind in ("session", "refresh_token")
+    for limit in ("idle", "absolute")
+}
+SALES = {"name": "Sales", "access_token_ttl": "61", "access_token_signing_alg": "RS256"}
 # What is typed, what the card then shows, and the audit entry.
 CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "branding": (EXPERIENCE, "look", {"primary_color": "#00aa00"}, "#00aa00", "SignInExperience"),
@@ -66,8 +82,27 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "lifetimes": (APPLICATION, "lifetimes", {"default_max_age": "61"}, "61 seconds", "Application"),
     "own branding": (APPLICATION, "branding", {"layout": "plain"}, "Plain: no card", "Application"),
     "organization": (ORGANIZATION, "change", {"name": "Guild"}, "Guild", "Organization"),
+    "signing": (SETTINGS, "signing", {"default_signing_alg": "EdDSA"}, "EdDSA", "OidcSettings"),
+    "claims": (SETTINGS, "claims", {"groups_claim": "organizations"}, "rganizations", "OidcSettings"),
+    "its lifetimes": (SETTINGS, "lifetimes", LIFETIMES, "7200 seconds at most", "OidcSettings"),
+    "role": (ROLE, "change", {"name": "Cashier"}, "Cashier", "Role"),
+    "resource": (RESOURCE, "change", SALES, "RS256", "Resource"),
+    "its claims": (RESOURCE, "claims", {"claims": "roles"}, "roles", "Resource"),
+    "organization role": (TEMPLATE, "change", {"name": "Author"}, "Author", "OrganizationRole"),
+    "permission": (PERMISSION, "change", {"name": "edit:x"}, "edit:x", "OrganizationPermission"),
     "its branding": (ORGANIZATION, "branding", {"layout": "split"}, "Split", "Organization"),
 }
+
+
+def test_each_operation_that_edits_a_card_is_tried():
+    declared = {
+        (f"{kind.opts.app_label}/{kind.opts.model_name}", operation.name)
+        for kind in operators.pages()
+        for operation in kind.catalogue.all()
+        if operation.edits
+    }
+
+    assert declared == {case[:2] for case in CASES.values()}
 
 
 def form_of(page: Any) -> dict[str, str]:
