@@ -89,6 +89,23 @@ def test_every_page_obeys_the_policy_and_is_no_wider_than_the_screen(
     assert screens.complaints == []
 
 
+def test_no_list_is_scrolled_sideways_on_a_laptop(screens: Screens, acme: World):
+    furnish(acme)
+    user = acme.user("x" * 30, name="Ada Lovelace", email=f"{'a' * 40}@example.com", phone="+441632960123")
+    acme.browser().sign_in(user)
+    page = screens.open(viewport={"width": 1280, "height": 800})
+    _sign_in(page, acme)
+
+    wide = []
+    for kind in pages():
+        page.goto(f"{acme.address.partition('/t/')[0]}{address_of(kind)}")
+        results = page.locator(".results")
+        if results.count() and results.evaluate("list => list.scrollWidth > list.clientWidth"):
+            wide.append(str(kind))
+
+    assert wide == []
+
+
 @pytest.mark.skipif(not THOROUGH, reason="a part of the thorough run (GATEHOUSE_THOROUGH=1)")
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_nothing(screens: Screens, acme: World, look: str):
@@ -175,6 +192,23 @@ def test_a_time_zone_is_chosen_without_a_script(screens: Screens, acme: World):
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Users").click()
 
     expect(page.locator("#result_list time").first).to_have_text(re.compile(r" IST$"))
+
+
+def test_the_preview_follows_the_form_on_a_phone(screens: Screens, acme: World):
+    page = screens.open(viewport={"width": 390, "height": 844})
+    _sign_in(page, acme)
+    page.goto(f"{acme.address.partition('/t/')[0]}/admin/experience/signinexperience/")
+    frame = page.frame_locator(".preview iframe:not(.loading)")
+    expect(frame.get_by_role("button", name="Sign in", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Branding", exact=True).click()
+
+    page.get_by_label("Colour", exact=True).fill("#e91e63")
+
+    button = frame.get_by_role("button", name="Sign in", exact=True)
+    expect(button).to_have_css("background-color", "rgb(233, 30, 99)")
+    button.scroll_into_view_if_needed()
+    expect(button).to_be_in_viewport()
+    assert screens.complaints == []
 
 
 def test_the_preview_follows_the_form_and_the_picker_its_colour(screens: Screens, acme: World):

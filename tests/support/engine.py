@@ -32,6 +32,7 @@ ONCE = {
         "browser/test_connector_trial.py",
         "browser/test_first_start.py",
         "browser/test_form_post.py",
+        "browser/test_looks_of_trials_and_terms.py",
         "browser/test_operators_day.py",
         "browser/test_sign_in_trial.py",
         "browser/test_strength_meter.py",
