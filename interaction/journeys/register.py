@@ -6,6 +6,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
+from audit.log import Attempt
 from identity.core.errors import Invalid, ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
@@ -13,6 +14,7 @@ from identity.sessions.models import Session
 from identity.users import passwords, typed
 from identity.users import services as users
 from identity.users.identifiers import Kind
+from identity.users.models import User
 from identity.users.profile import Profile, merge
 from interaction.connectors import captcha
 from interaction.experience import policy
@@ -78,22 +80,11 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     with log.attempt(_event(experience, addresses), typed.identifier(username or email or phone)) as entry:
         entry.application_id = pending.application.pk if pending else None
         _check_complete(experience, addresses, password, skipped)
-        if documents := experience.documents_to_agree_to:
-            if not agreed_to_terms:
-                raise Invalid("agreed_to_terms", "must be true: the user has to agree", code="required")
-            entry.facts["agreed_to_terms"] = documents
+        _record_agreement(experience, entry, agreed_to_terms=agreed_to_terms)
         if password:
             policy.check(password, experience.password_policy, own=addresses.values())
         proofs = _find_proofs(experience, addresses, browser)
-        user = users.new_user(
-            username=username,
-            # Use the proven spelling, because another spelling may be another mailbox.
-            email=proofs[Kind.EMAIL].address if Kind.EMAIL in proofs else email,
-            phone=proofs[Kind.PHONE].address if Kind.PHONE in proofs else phone,
-            name=name,
-            password=password,
-            verified=set(proofs),
-        )
+        user = _new_user(addresses, proofs, name=name, password=password)
         user.profile = _select_profile(experience, profile or {})
         with transaction.atomic():
             for kind, proof in proofs.items():
@@ -103,6 +94,35 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
             return sign_in.start_session(
                 user, tenant=experience.tenant, amr=amr, entry=entry, pending=pending, current=current
             )
+
+
+def _record_agreement(experience: SignInExperience, entry: Attempt, *, agreed_to_terms: bool) -> None:
+    """Name the documents to which the user has to agree in the audit entry.
+
+    Raises:
+        Invalid: the user has not agreed to them.
+
+    """
+    if documents := experience.documents_to_agree_to:
+        if not agreed_to_terms:
+            raise Invalid("agreed_to_terms", "must be true: the user has to agree", code="required")
+        entry.facts["agreed_to_terms"] = documents
+
+
+def _new_user(
+    addresses: dict[Kind, str], proofs: dict[Kind, VerificationCode], *, name: str, password: str
+) -> User:
+    """Return the unsaved user, whose proven addresses are verified."""
+    # Use the proven spelling, because another spelling may be another mailbox.
+    spelled = addresses | {kind: proof.address for kind, proof in proofs.items()}
+    return users.new_user(
+        username=spelled[Kind.USERNAME],
+        email=spelled[Kind.EMAIL],
+        phone=spelled[Kind.PHONE],
+        name=name,
+        password=password,
+        verified=set(proofs),
+    )
 
 
 def _select_profile(experience: SignInExperience, entered: Profile) -> Profile:
