@@ -4,6 +4,7 @@ The parameter ``edit`` of the page names the operation. The form is sent to the 
 mark by which the operation leads back to the card. The mark names no URL, so it cannot lead anywhere else.
 """
 
+from collections.abc import Iterable
 from copy import copy
 from typing import Any, Final
 
@@ -16,6 +17,18 @@ from identity.submissions.idempotency import Answer
 
 PARAMETER: Final = "edit"
 MARK: Final = "in_place"
+
+
+def get_buttons(links: Iterable[tuple[Operation, str]], row: Any) -> list[tuple[Operation, str]]:
+    """Return the buttons of the page of a row, as operations and URLs.
+
+    Tabs and cards have links of their own. The button of the operation ``change`` opens its card.
+    """
+    return [
+        (one, f"{routes.row_url(row)}?{PARAMETER}={one.name}#card-{one.name}" if one.edits else url)
+        for one, url in links
+        if not one.tab and (not one.edits or one.name == "change")
+    ]
 
 
 def was_sent(request: HttpRequest, operation: Operation) -> bool:

@@ -199,7 +199,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         opened = (extra_context or {}).get("opened") or self.runner.open_card(request, row)
         operations = sorted(self._get_links(request, row), key=lambda link: link[0].name != "change")
         previewed = next((one for one, _ in operations if one.draft and one.tab), None)
-        buttons = [link for link in operations if not (link[0].tab or link[0].edits)]
+        buttons = in_place.get_buttons(operations, row)
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
         context = {
             "tabs": build_tabs((operation for operation, _ in operations), row),

@@ -110,7 +110,7 @@ class TestLists:
 
         assert 'Delete Ada "<b>" {name}?' in texts(form, "h1")
         assert 'value="Delete Ada &quot;&lt;b&gt;&quot; {name}"' in form
-        assert row.index("?edit=change") < row.index("Danger zone") < row.index("do/delete/")
+        assert row.index("Edit user") < row.index("Danger zone") < row.index("do/delete/")
         assert row.index("Danger zone") < row.index("do/suspend/")
 
     def test_what_was_created_is_shown_and_a_new_tenant_can_be_chosen(self, acme, operator):

@@ -1,0 +1,87 @@
+"""Cards of the operators' site that are edited in place: what is typed into each, and what it then shows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from identity.organizations.models import Organization, OrganizationPermission, OrganizationRole
+from identity.resources.models import Resource
+from identity.roles.models import Role
+from interaction.experience import services
+from oidc.settings import services as oidc_settings
+from tests.support.cast import World
+
+
+@dataclass
+class Card:
+    """A card: the page of its row, and the operation that edits it."""
+
+    page: str
+    operation: str
+
+    @property
+    def url(self) -> str:
+        return f"{self.page}change/?edit={self.operation}"
+
+    @property
+    def target(self) -> str:
+        return f"{self.page}do/{self.operation}/"
+
+    @property
+    def anchor(self) -> str:
+        return f"{self.page}change/#card-{self.operation}"
+
+
+def card_of(world: World, kind: str, operation: str) -> Card:
+    with world.active():
+        row = ROWS[kind](world)
+    return Card(f"/admin/{kind}/{row.pk}/", operation)
+
+
+EXPERIENCE, USER = "experience/signinexperience", "users/user"
+ORGANIZATION, APPLICATION = "organizations/organization", "applications/application"
+SETTINGS, ROLE, RESOURCE = "oidc_settings/oidcsettings", "roles/role", "resources/resource"
+TEMPLATE, PERMISSION = "organizations/organizationrole", "organizations/organizationpermission"
+METADATA: dict[str, Any] = {"redirect_uris": ["https://shop.example/cb"]}
+ROWS: dict[str, Callable[[World], Any]] = {
+    EXPERIENCE: lambda _: services.current(),
+    USER: lambda world: world.user(name="Ada"),
+    APPLICATION: lambda world: world.application(name="Shop", **METADATA).application,
+    ORGANIZATION: lambda _: Organization.objects.create(name="Chapter"),
+    SETTINGS: lambda _: oidc_settings.current(),
+    ROLE: lambda _: Role.objects.create(name="Clerk"),
+    RESOURCE: lambda _: Resource.objects.create(name="Orders", indicator="https://orders.example"),
+    TEMPLATE: lambda _: OrganizationRole.objects.create(name="Editor"),
+    PERMISSION: lambda _: OrganizationPermission.objects.create(name="edit:page"),
+}
+LIFETIMES = {
+    f"{kind}_{limit}_seconds": "7200"
+    for kind in ("session", "refresh_token")
+    for limit in ("idle", "absolute")
+}
+SALES = {"name": "Sales", "access_token_ttl": "61", "access_token_signing_alg": "RS256"}
+# What is typed, what the card then shows, and the audit entry.
+CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
+    "branding": (EXPERIENCE, "look", {"primary_color": "#00aa00"}, "#00aa00", "SignInExperience"),
+    "methods": (EXPERIENCE, "ways", {"email_password": "on"}, "Email", "SignInExperience"),
+    "sign-up": (EXPERIENCE, "registration", {}, "Closed", "SignInExperience"),
+    "passwords": (EXPERIENCE, "passwords", {"min_length": "14"}, "<dd>14</dd>", "SignInExperience"),
+    "account": (EXPERIENCE, "accounts", {"sms_countries": "DE AT"}, "DE AT", "SignInExperience"),
+    "user": (USER, "change", {"name": "Countess"}, "Countess", "User"),
+    "profile": (USER, "profile", {"nickname": "The first"}, "Nickname: The first", "User"),
+    "application": (APPLICATION, "change", {"name": "Store"} | METADATA, "Store", "Application"),
+    "grants": (APPLICATION, "grant-types", {"grant_types": "authorization_code"}, "code</dd>", "Application"),
+    "description": (APPLICATION, "describe", {"client_uri": "https://a.example"}, "a.example", "Application"),
+    "lifetimes": (APPLICATION, "lifetimes", {"default_max_age": "61"}, "61 seconds", "Application"),
+    "own branding": (APPLICATION, "branding", {"layout": "plain"}, "Plain: no card", "Application"),
+    "organization": (ORGANIZATION, "change", {"name": "Guild"}, "Guild", "Organization"),
+    "signing": (SETTINGS, "signing", {"default_signing_alg": "EdDSA"}, "EdDSA", "OidcSettings"),
+    "claims": (SETTINGS, "claims", {"groups_claim": "organizations"}, "rganizations", "OidcSettings"),
+    "its lifetimes": (SETTINGS, "lifetimes", LIFETIMES, "7200 seconds at most", "OidcSettings"),
+    "role": (ROLE, "change", {"name": "Cashier"}, "Cashier", "Role"),
+    "resource": (RESOURCE, "change", SALES, "RS256", "Resource"),
+    "its claims": (RESOURCE, "claims", {"claims": "roles"}, "roles", "Resource"),
+    "organization role": (TEMPLATE, "change", {"name": "Author"}, "Author", "OrganizationRole"),
+    "permission": (PERMISSION, "change", {"name": "edit:x"}, "edit:x", "OrganizationPermission"),
+    "its branding": (ORGANIZATION, "branding", {"layout": "split"}, "Split", "Organization"),
+}
