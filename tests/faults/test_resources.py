@@ -4,6 +4,7 @@ import resource
 import socket
 import time
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import httpx
 
@@ -11,6 +12,14 @@ from tests.support.installation import no_second_branch, nothing_is_lost
 from tests.support.witness import CUT, UNAVAILABLE
 
 _FILES = 96
+
+
+def wait_until_full(worker: int) -> None:
+    """Wait until a process has about as many open files as it may have."""
+    deadline = time.monotonic() + 30
+    while (opened := len(list(Path(f"/proc/{worker}/fd").iterdir()))) < _FILES - 2:
+        assert time.monotonic() < deadline, f"only {opened} files are open"
+        time.sleep(0.01)
 
 
 def test_fault_R13_a_node_runs_out_of_files(installation, measured):
@@ -24,6 +33,7 @@ def test_fault_R13_a_node_runs_out_of_files(installation, measured):
             for _ in range(2 * _FILES):
                 with suppress(OSError):
                     held.enter_context(socket.create_connection(("127.0.0.1", int(node.environment["PORT"]))))
+            wait_until_full(worker)
             time.sleep(5)
         free = time.monotonic()
         seen.goes_on(60)
