@@ -162,6 +162,13 @@ def ago(minutes: int) -> str:
 
 
 LAST: Final = MANY // 20
+OF_SOMEBODY: Final = {"user_id": "of somebody"}  # who has twenty entries
+NOTHING: Final = [
+    {"search": "no such person"},
+    {"who": "person01234"},  # a user without entries
+    {"who": "nobody"},
+    {"who": "01a1fc8a-cc5f-7278-9dc4-aeb7d6906a41"},
+]
 QUERIES: Final = [
     ("/users", {}),
     ("/users", {"page": LAST}),
@@ -178,7 +185,7 @@ QUERIES: Final = [
     ("/logs", {"key": "Rare.Thing"}),
     ("/logs", {"application_id": "application 7"}),
     ("/logs", {"application_id": "application 7", "key": "Some.Thing2"}),
-    ("/logs", {"user_id": "of somebody"}),
+    ("/logs", OF_SOMEBODY),
     ("/logs", {"who": "person01234"}),
     ("/logs", {"who": "nobody"}),
     ("/logs", {"who": "01a1fc8a-cc5f-7278-9dc4-aeb7d6906a41"}),
@@ -221,8 +228,11 @@ on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="it
 @on_postgresql
 @pytest.mark.parametrize(("path", "query"), QUERIES, ids=str)
 def test_no_list_reads_or_sorts_a_whole_table(crowded, path, query):
+    if query == OF_SOMEBODY:
+        rare = Entry.objects.filter(tenant_id=crowded.tenant.pk, key="Rare.Thing")
+        query = {"user_id": rare.latest("created_at").user_id}
     reader = Reader(crowded)
-    reader.page(path, **query)
+    assert reader.page(path, **query)["data"] or query in NOTHING
     with CaptureQueriesContext(connection) as captured:
         reader.page(path, **query)
 
