@@ -14,6 +14,7 @@ from identity.core import tenancy
 from identity.limits.rules import Lock
 from identity.organizations.models import Membership, Organization
 from identity.roles.models import RoleScope, UserRole
+from identity.sessions.models import Session
 from identity.tenants.models import Tenant
 from identity.users import sign_in_locks
 from identity.users.models import User
@@ -85,6 +86,17 @@ def test_repeated_it_adds_what_is_missing_and_nothing_else(acme):
     more = seed(acme.tenant.slug, "--users", "25", "--organizations", "4", "--logs", "45")
 
     assert (more["users"], more["organizations"], more["logs"]) == (5, 1, 5)
+
+
+def test_users_who_signed_in_lately_have_one_live_session_each(acme):
+    for _ in range(2):
+        seed(acme.tenant.slug, "--users", "20", "--organizations", "0", "--logs", "400")
+
+    with acme.active():
+        users = list(Session.objects.live().values_list("user__username", flat=True))
+        assert len(users) == len(set(users)) > 0
+        assert not Session.objects.live().filter(user__is_suspended=True).exists()
+        assert not Session.objects.filter(user_agent__contains="seed_demo").exists()
 
 
 def test_a_tenant_of_others_is_left_alone_unless_told_otherwise(acme):

@@ -70,6 +70,17 @@ def count_tokens(tenant: ActiveTenant, seed: int) -> int:
     return _entries(tenant, seed).filter(key__in=_TOKENS).count()
 
 
+def get_sign_ins(stage: Stage, *, since: datetime) -> QuerySet[Entry]:
+    """Return the made-up sign-ins that succeeded since then, the oldest first."""
+    sign_ins = _entries(stage.tenant, stage.seed).filter(key__in=_SIGN_INS, created_at__gte=since)
+    return sign_ins.filter(payload__result="success").order_by("created_at", "id")
+
+
+def get_browser(stage: Stage, sign_in: Entry) -> str:
+    """Return the user agent of a made-up sign-in, without the mark of the seed."""
+    return sign_in.user_agent.removesuffix(_mark(stage.seed)).rstrip()
+
+
 def write(stage: Stage, numbers: range) -> None:
     """Write sign-ins with these numbers, and the tokens that followed."""
     rows = _sign_ins(stage, numbers)

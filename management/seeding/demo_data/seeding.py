@@ -21,7 +21,14 @@ from identity.tenants import services as tenants
 from identity.tenants.models import Tenant
 from identity.users import passwords
 from identity.users.models import User
-from management.seeding.demo_data import catalogue, history, made_up, password_file, people
+from management.seeding.demo_data import (
+    catalogue,
+    history,
+    live_sessions,
+    made_up,
+    password_file,
+    people,
+)
 from management.seeding.demo_data.people import SOURCE
 
 _ALL: Final = 10_000_000
@@ -139,6 +146,7 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
     history.write(stage, new_logs)
     if machine := catalogue.get_machine():
         history.write_machine_tokens(stage, machine)
+    live_sessions.create(stage)
     made.locked = people.lock(tenant, users)
     daily.forget(tenant.id)  # the entries are of days that may have been counted
     return _describe(made, tenant, amounts.seed, users)
