@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, get_script_prefix, set_script_prefix
 from django.utils.encoding import escape_uri_path
@@ -88,6 +89,17 @@ wrong_method: Final = _ErrorResponse(
 _too_large: Final = _ErrorResponse(
     413, "invalid_request", _("That is too much"), _("the body is larger than %(size)s"), _("Send less."),
 )  # fmt: skip
+# The operators' site is in English only. It refuses large forms of browsers without a session.
+_too_large_for_site: Final = (
+    "What you sent is too large",
+    "A form and its files can have %s together.",
+    "Go back and choose a smaller file. Import larger files of users with manage.py import_users.",
+)
+_signed_out: Final = (
+    "You are signed out",
+    "The form was not sent. Without a session, it can have %s.",
+    "Sign in, and send the form again.",
+)
 _failure: Final = _ErrorResponse(
     500, "server_error", _("Something went wrong on our side"),
     _("It's not your fault, and nothing is lost."),
@@ -125,6 +137,12 @@ def too_large(request: HttpRequest, limit: int) -> HttpResponse:
     size = f"{limit // 1024} KiB"
     if request.path_info.startswith("/api/"):
         return plain_refusal(_too_large.status, f"the body is larger than {size}")
+    if request.path_info.startswith("/admin/"):
+        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
+        title, message, next_step = _too_large_for_site if has_session else _signed_out
+        return error_page(
+            request, _too_large.status, title=title, message=message % size, next_step=next_step
+        )
     return _too_large(request, size=size)
 
 

@@ -13,6 +13,7 @@ from django.db.models.fields.json import KT
 from audit import log
 from audit.events import Event
 from identity.core.errors import Invalid
+from identity.tenants import services as tenants
 from identity.users import imported_hashes, ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
@@ -88,15 +89,12 @@ def add(new_users: list[User]) -> list[tuple[User, Invalid]]:
     Return the refused users, each with the reason: another user has one of the identifiers.
     """
     for attempt in range(_ATTEMPTS):
-        accepted, refused = split_conflicts(new_users)
         try:
-            _insert(accepted)
+            return _insert(new_users)
         except IntegrityError:
             # Another user got an identifier meanwhile. The next attempt finds the conflict.
             if attempt == _ATTEMPTS - 1:
                 raise
-        else:
-            return refused
     return []
 
 
@@ -127,13 +125,17 @@ def _get_taken_keys(kind: Kind, new_users: list[User]) -> set[str | None]:
 
 
 @transaction.atomic
-def _insert(new_users: list[User]) -> None:
-    ownership.release_to_many(new_users)
-    User.objects.bulk_create(new_users)
+def _insert(new_users: list[User]) -> list[tuple[User, Invalid]]:
+    """Insert the users whose identifiers are free, and return the others."""
+    tenants.lock()  # imports of the same users in different orders would wait for each other: a deadlock
+    accepted, refused = split_conflicts(new_users)
+    ownership.release_to_many(accepted)
+    User.objects.bulk_create(accepted)
     log.record_all(
         Event.USER_CREATE,
         (
             {"id": user.pk, "username": user.username, "imported_from": user.custom_data[MARK]["from"]}
-            for user in new_users
+            for user in accepted
         ),
     )
+    return refused

@@ -1,6 +1,7 @@
 """Gatehouse's own format: CSV or JSON lines with the fields of the management API, and a few more."""
 
 import re
+from collections.abc import Collection
 from typing import Any, Final
 
 from identity.core.errors import Invalid
@@ -12,6 +13,8 @@ COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
     *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
+ALLOWED: Final = f"the columns are {', '.join(COLUMNS)}"
+LINE: Final = "line"  # the field of a problem with a column whose name is not repeated
 _NAME: Final = re.compile(r"[A-Za-z_ -]{1,40}")
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
@@ -23,13 +26,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         Invalid: a column is unknown, or a value cannot be read.
 
     """
-    if unknown := sorted(raw.keys() - set(COLUMNS)):
-        name = str(unknown[0])
-        # In a file without a heading, the first row is read as the heading: a name can be a password hash.
-        field, rule = (
-            (name, "is not a column") if _NAME.fullmatch(name) else ("line", "has an unknown column")
-        )
-        raise Invalid(field, f"{rule}; the columns are {', '.join(COLUMNS)}")
+    check_columns(raw)
     fields = {name: value for name, value in raw.items() if name != "id" and value is not None}
     for name in _FLAGS:
         if name in fields:
@@ -45,3 +42,17 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         fields["created_at"] = created_at
     first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
     return ForeignUser(str(raw.get("id") or first), fields)
+
+
+def check_columns(names: Collection[str]) -> None:
+    """Check that all columns are known.
+
+    Raises:
+        Invalid: a column is unknown.
+
+    """
+    if unknown := sorted(set(names) - set(COLUMNS)):
+        name = str(unknown[0])
+        # In a file without a heading, the first row is read as the heading: a name can be a password hash.
+        field, rule = (name, "is not a column") if _NAME.fullmatch(name) else (LINE, "has an unknown column")
+        raise Invalid(field, f"{rule}; {ALLOWED}")

@@ -98,7 +98,10 @@ class TestCheck:
             (b"", "users.csv", {}, "file", "empty"),
             (b"\n\n", "users.jsonl", {}, "file", "has no users"),
             (b"id,username\n", "users.csv", {}, "file", "has no users"),
-            (b"\xff\xfei\x00d\x00", "users.csv", {}, "file", "UTF-8"),
+            (b"\xff\xfei\x00d\x00", "users.csv", {}, "file", "the file is not UTF-8"),
+            (b"id;username\n1;ann\n", "users.csv", {}, "file", "needs a first line with the names"),
+            (f"1,{HASH},ann\n2,{HASH},ben\n".encode(), "users.csv", {}, "file", "separated by commas"),
+            (b"id,username,Mail\n1,ann,a@example.com\n", "users.csv", {}, "file", "unknown column “Mail”"),
             (b'id,"' + b"x" * 140_000 + b'"', "users.csv", {}, "file", "not CSV"),
             (b"{}", "users.xml", {}, "format", "must be chosen"),
             (b"{", "users.json", {"format": "keycloak"}, "file", "not JSON"),
@@ -128,12 +131,22 @@ class TestCheck:
         assert "required" in error(answer.text, "file")
 
     def test_a_body_that_is_too_large_is_413(self, operator):
-        assert check(operator, b"x" * 1_100_000).status_code == 413
+        answer = check(operator, b"x" * 1_100_000)
+
+        assert answer.status_code == 413
+        assert "can have 1024 KiB together" in answer.text
+        assert "manage.py import_users" in answer.text
+
+    def test_a_large_body_without_a_session_says_that_the_operator_is_signed_out(self, operator):
+        operator.http.cookies.clear()
+        answer = operator.http.post(PATH, files={"file": ("users.csv", b"x" * 100_000)})
+
+        assert answer.status_code == 413
+        assert "You are signed out" in answer.text
 
     @pytest.mark.parametrize(
         ("rows", "name"),
         [
-            (f"1,{HASH},ann\n2,{HASH},ben\n", "users.csv"),
             (f"id,username,password_hash\n1,not good,{HASH}\n2,ben,{HASH}x\n3,{HASH}\n", "users.csv"),
             (json.dumps({"id": "1", "username": "a b", "password_hash": HASH, HASH: 1}), "users.jsonl"),
             ("{" + HASH, "users.jsonl"),
@@ -146,6 +159,20 @@ class TestCheck:
         assert "line" in problems
         assert HASH[:20] not in page + problems
         assert not ShownOnce.objects.filter(sealed_content__contains=HASH[:20]).exists()
+
+    def test_a_file_without_a_heading_is_refused_without_its_values(self, operator):
+        answer = check(operator, f"1,{HASH},ann\n2,{HASH},ben\n".encode())
+
+        assert answer.status_code == 400
+        assert HASH[:20] not in answer.text
+
+    def test_users_that_the_file_repeats_are_said_to_be_repeated(self, operator):
+        _, page = checked(operator, b"id,username\n1,ann\n1,ann\n")
+
+        assert (
+            "<td>Skipped, because their ID was imported before or is repeated in the file</td><td>1</td>"
+            in page
+        )
 
     def test_hashes_may_cost_what_they_may_through_the_api(self, acme, operator):
         costly = HASH.replace("$12$", "$13$")

@@ -334,10 +334,10 @@ def test_a_batch_that_fails_leaves_neither_users_nor_entries(acme, tmp_path, mon
 def test_somebody_who_registers_at_the_same_moment_keeps_their_name(acme, tmp_path, monkeypatch):
     insert = importing._insert
 
-    def meanwhile(people: list[User]) -> None:
+    def meanwhile(_: list[User]) -> None:
         monkeypatch.setattr(importing, "_insert", insert)
         acme.user("dora")
-        insert(people)
+        raise IntegrityError
 
     monkeypatch.setattr(importing, "_insert", meanwhile)
     ran = run(acme, "users.csv", "--format", "csv")

@@ -6,8 +6,10 @@ So the browser does not send it again, and what is imported is what was checked.
 
 from datetime import timedelta
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
@@ -70,7 +72,8 @@ def _check(runner: OperationRunner, request: HttpRequest, operation: Operation) 
         return _show_form(runner, request, operation, form, 400)
     upload = form.get_upload()
     try:
-        report = uploads.prepare(upload, dry_run=True).store()
+        with uploads.reserve():
+            report = uploads.prepare(upload, dry_run=True).store()
     except ServiceError as refusal:
         return _show_form(runner, request, operation, form, form_errors.add_refusal(form, refusal))
     content = {"upload": upload.dump(), "report": report}
@@ -98,8 +101,26 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
     """Import the users of a checked file, once, and redirect to the page of the result."""
-    viewer, shown_id = get_viewer(request), ids.parse(request.POST[_CHECKED])
-    content = _find(request, _CHECKED, shown_id)
+    try:
+        with uploads.reserve():
+            answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
+    except uploads.Busy as refusal:
+        messages.warning(request, f"{refusal.message} Nothing was imported.")
+        return HttpResponseRedirect(f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}")
+    except (NoLongerStored, idempotency.KeyReused):
+        return _show_expired(runner, request, operation)
+    return HttpResponseRedirect(answer["url"])
+
+
+def _run_once(request: HttpRequest, shown_id: UUID | None) -> Answer:
+    """Import the users of a checked file, unless the same form was sent before.
+
+    Raises:
+        NoLongerStored: there is no such file.
+        KeyReused: another form had the same key.
+
+    """
+    viewer, content = get_viewer(request), _find(request, _CHECKED, shown_id)
     # The users are validated before the transaction, so that others wait for the insertion alone.
     prepared = uploads.prepare(uploads.load(content["upload"])) if content else None
 
@@ -111,11 +132,7 @@ def _import(runner: OperationRunner, request: HttpRequest, operation: Operation)
         result_id = shown_once.create(viewer, _get_page(request, _RESULT), prepared.store(), lifetime=_KEPT)
         return {"url": f"{request.path}?{_RESULT}={result_id}", "message": ""}
 
-    try:
-        answer = idempotency.run_once(sent_form.get_sent(request), work)
-    except (NoLongerStored, idempotency.KeyReused):
-        return _show_expired(runner, request, operation)
-    return HttpResponseRedirect(answer["url"])
+    return idempotency.run_once(sent_form.get_sent(request), work)
 
 
 def _show_result(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:

@@ -29,7 +29,7 @@ def build_numbers(report: Report, *, is_done: bool) -> Panel:
     """Return how many users are created, skipped and refused."""
     numbers = [
         ("Created" if is_done else "To create", report["imported"]),
-        ("Skipped, because they were imported before", report["present"]),
+        ("Skipped, because their ID was imported before or is repeated in the file", report["present"]),
         ("Refused", report["refused"]),
     ]
     if report["left_out"]:

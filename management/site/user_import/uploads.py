@@ -1,13 +1,16 @@
 """An uploaded file of users, and its import by the rules of ``import_users``."""
 
 import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
+from threading import BoundedSemaphore
 from typing import Any, Final
 
-from identity.core.errors import Invalid
+from identity.core.errors import Invalid, ServiceError
 from identity.users.imported_hashes import REQUEST_BOUNDS
-from management.imports import formats
+from management.imports import formats, own
 from management.imports.formats import Format
 from management.imports.importer import Importer, Options, Prepared, find_known_ids
 from management.imports.records import MemoryFile, Record, Unreadable
@@ -16,6 +19,32 @@ LARGEST: Final = 1_000_000  # bytes, below the limit on the body of a form
 MOST_USERS: Final = 2_000  # one transaction, and some seconds of a request
 
 Report = dict[str, Any]
+# A check and an import take seconds of a thread, and other requests need threads, too.
+_places: Final = BoundedSemaphore(2)
+
+
+class Busy(ServiceError):
+    """This process checks or imports other files."""
+
+    status = 503
+    reason = "overloaded"
+    message = "Other files are being checked or imported. Try again in a few seconds."
+
+
+@contextmanager
+def reserve() -> Iterator[None]:
+    """Reserve one of the places for a check or an import.
+
+    Raises:
+        Busy: there is none.
+
+    """
+    if not _places.acquire(blocking=False):
+        raise Busy
+    try:
+        yield
+    finally:
+        _places.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +113,26 @@ def _read(upload: Upload) -> tuple[Format, list[Record]]:
     try:
         records = list(islice(format_.read(MemoryFile(upload.name, upload.content)), MOST_USERS + 1))
     except Unreadable as refusal:
-        raise Invalid("file", refusal.message) from None
+        # The form capitalizes the first word, which must not be the name.
+        raise Invalid("file", refusal.message.replace(upload.name, "the file", 1)) from None
     if not records:
         raise Invalid("file", "has no users.")
+    if upload.format == "csv":
+        _check_heading(records)
     if len(records) > MOST_USERS:
         raise Invalid("file", "has more than 2,000 users. Use manage.py import_users for larger files.")
     return format_, records
+
+
+def _check_heading(records: list[Record]) -> None:
+    """Refuse an unknown column once, and not in each line."""
+    try:
+        own.check_columns(next((record.value for record in records if record.refusal is None), ()))
+    except Invalid as refusal:
+        rule = f"has an unknown column “{refusal.field}”"
+        if refusal.field == own.LINE:
+            rule = "needs a first line with the names of its columns, separated by commas"
+        raise Invalid("file", f"{rule}; {own.ALLOWED}.") from None
 
 
 def _get_format(upload: Upload) -> Format:
