@@ -50,6 +50,12 @@ class BrandingForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Add an error to a field; one of an uploaded picture to the field of its file."""
+        if field in pictures.PICTURES and self.cleaned_data.get(_UPLOAD + field):
+            field = _UPLOAD + field
+        super().add_error(field, error)
+
 
 class LookForm(BrandingForm):
     """The look of the pages, and the links on them."""

@@ -46,6 +46,20 @@ def test_the_form_saves_what_was_typed_and_uploaded(acme, admin, operator, place
     assert f'value="{branding["logo_url"]}"' in operator.get(form).text
 
 
+def test_an_upload_that_is_refused_has_its_error_and_the_focus(operator, place):
+    """They were at the field of the URL, which the operator had left empty."""
+    _, page = place
+    card = operator.get(f"{page}/change/?edit=branding")
+    file = {"upload_logo_url": ("x.png", b"no picture", "image/png")}
+
+    refused = operator.http.post(f"{page}/do/branding/", data=hidden_of(card), files=file)
+
+    assert refused.status_code == 400
+    assert re.findall(r'class="errorlist" id="(\w+)"', refused.text) == ["id_upload_logo_url_error"]
+    (focused,) = re.findall(r"<input [^>]*autofocus[^>]*>", refused.text)
+    assert 'name="upload_logo_url"' in focused
+
+
 def test_the_card_says_that_nothing_is_set_and_leads_to_the_form(operator, place):
     _, page = place
     shown = operator.get(f"{page}/change/").text
