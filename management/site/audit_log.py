@@ -21,7 +21,7 @@ from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
 from management.site import entry_search, entry_subjects, refusal_sentences
-from management.site.log_filters import KeyFilter, ResultFilter, WhenFilter
+from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, WhenFilter
 
 
 def _name_actors(entries: Iterable[Entry], reader: Any) -> list[Entry]:
@@ -44,7 +44,7 @@ class AuditLog(Pages):
     title = "Audit log"
     list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
-    list_filter = (ResultFilter, WhenFilter, KeyFilter)
+    list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
     search_fields = ("identifier_key",)  # shows the field; see get_search_results
     search_help_text = "Username, name, email, phone, IP address, application, reference or ID"
     sortable_by = ()

@@ -26,12 +26,14 @@ GROUPS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
 _TO: Final = ".."
 _UTC: Final = "Z"  # after days of UTC, which the dashboard counts. Others are days of the reader's time zone.
 _DAY: Final = timedelta(days=1)
+_NO_TRIALS: Final = "no"
 
 
 def log_url(first: date, last: date, filters: Mapping[str, str]) -> str:
-    """Return the URL of the entries of some UTC days, with other filters."""
+    """Return the URL of the entries of some UTC days. With other filters, trials are left out, too."""
     when = (f"{first}" if first == last else f"{first}{_TO}{last}") + _UTC
-    return f"{reverse('admin:audit_entry_changelist')}?{urlencode({**filters, 'when': when})}"
+    others = {**filters, TrialFilter.parameter_name: _NO_TRIALS} if filters else {}
+    return f"{reverse('admin:audit_entry_changelist')}?{urlencode({**others, 'when': when})}"
 
 
 class ResultFilter(admin.SimpleListFilter):
@@ -67,6 +69,19 @@ class KeyFilter(admin.SimpleListFilter):
         if value in GROUPS:
             return queryset.filter(key__in=GROUPS[value][1])
         return queryset.filter(key=value) if value else queryset
+
+
+class TrialFilter(admin.SimpleListFilter):
+    """A filter that leaves out the sign-ins that administrators tried, as the dashboard does."""
+
+    title = "trials"
+    parameter_name = "trials"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(_NO_TRIALS, "Without trials")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return cast("EntryQuerySet", queryset).without_trials() if self.value() == _NO_TRIALS else queryset
 
 
 class WhenFilter(admin.SimpleListFilter):

@@ -1,5 +1,7 @@
 """Trying a sign-in on the page of an application: what it shows, what is left of it, and who may."""
 
+import html
+import re
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -297,6 +299,11 @@ def test_a_trial_counts_in_no_number_of_the_dashboard(acme, trial):
         figures = get_statistics(7)
     counters = (figures.sign_ins, figures.failures, figures.active_users, figures.tokens)
     assert [sum(counter.values()) for counter in counters] == [1, 0, 1, 1]
+    site = trial.operator.get("/admin/").text
+    for key in ("sign-ins", "tokens"):
+        link = re.search(rf'href="([^"]*key={key}&amp;result=success[^"]*)"', site)
+        assert link
+        assert trial.operator.get(html.unescape(link[1])).text.count('class="field-key') == 1, key
 
 
 def test_sign_in_health_says_which_attempts_were_tried_by_an_administrator(acme, trial):

@@ -85,8 +85,9 @@ def is_named(column: str, named: set[str]) -> bool:
 
 
 def names_in(payload: dict[str, Any]) -> set[str]:
-    """The fields that an entry names."""
-    given = set(payload.get("fields", ())) | set(payload)
+    """The fields that an entry names, with those whose members it names."""
+    fields = set(payload.get("fields", ())) | set(payload)
+    given = fields | {name.partition(".")[0] for name in fields}
     # An application's OpenID Connect columns, and a user's other names, are sent inside or besides.
     return given | ({"redirect_uris", "grant_types", "post_logout_redirect_uris", "require_pkce"}
                     if "oidc_client_metadata" in given else set())  # fmt: skip
