@@ -107,6 +107,8 @@ def test_a_tenant_of_others_is_left_alone_unless_told_otherwise(acme):
         assert User.objects.count() == 1
 
     assert seed(acme.tenant.slug, *AMOUNTS, "--in-use")["users"] == 20
+    acme.user("somebody-else")
+    assert seed(acme.tenant.slug, *AMOUNTS)["users"] == 0, "it has made-up users already"
 
 
 def test_production_is_left_alone_unless_told_otherwise(acme):

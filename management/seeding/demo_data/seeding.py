@@ -96,7 +96,7 @@ def prepare(amounts: Amounts, *, slug: str, choices: Choices = Choices()) -> Res
 
     Raises:
         NotInProduction: this is production, and the caller did not confirm.
-        TenantInUse: the tenant has other users, and the caller did not allow it.
+        TenantInUse: the tenant has users, none of them made up, and the caller did not allow it.
         Invalid: the slug breaks a rule.
 
     """
@@ -109,7 +109,7 @@ def prepare(amounts: Amounts, *, slug: str, choices: Choices = Choices()) -> Res
             return Result("", "", amounts.users, amounts.organizations, logs)
         tenant = (known or tenants.provision(slug=slug, name="Northwind")).to_active()
     with tenancy.using(tenant):
-        if not choices.in_use and User.objects.exclude(pk__in=people.of_demo().values("pk")).exists():
+        if not choices.in_use and User.objects.exists() and not people.of_demo().exists():
             raise TenantInUse(slug)
         return _fill(tenant, _increase(tenant, amounts) if choices.again else amounts, choices)
 
