@@ -18,11 +18,12 @@ CRITICAL: Final = frozenset(
 _BOOKKEEPING: Final = frozenset(
     {"id", "tenant", "created_at", "updated_at", "version", "search_text", "epoch", "last_login"}
 )
-# Columns that are not editable follow from a caller's values, except these, by their names in the API.
+# Columns that are not editable are derived from others and left out, except these. The values are their names
+# in the API.
 _NAMES: Final = {"client_id": "client_id", "sealed_config": "config"}
 _UNSET: Final[tuple[Any, ...]] = (None, "", [], {}, False)
 _BRANDING: Final = "branding"
-_MAX_ITEMS: Final = 100  # of a list
+_MAX_ITEMS: Final = 100  # in a stored list
 
 
 def critical_values(fields: Mapping[str, Any]) -> dict[str, Any]:

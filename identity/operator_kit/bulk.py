@@ -14,16 +14,19 @@ from identity.operator_kit import sent_form
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.runner import OperationRunner
 
-MAX_ROWS: Final = 500  # each row takes a transaction of its own, and all of them one request
+MAX_ROWS: Final = 500  # one request runs them all, each row in its own transaction
 _MAX_NAMES: Final = 20
 _SENT_BEFORE: Final = "You have sent this form before. It was done once."
-_TYPED_FROM: Final = 10  # so many rows are not deleted by a slip of the hand
+_TYPED_FROM: Final = 10  # from this number of rows on, the operator types a confirmation
 
 
 def respond(
     runner: OperationRunner, operation: Operation, _: Any, request: HttpRequest, selected: QuerySet[Any]
 ) -> HttpResponse | None:
-    """Show a page that asks for confirmation, or run the operation; none leads back to the list."""
+    """Return a page that asks for confirmation, or run the operation.
+
+    Return None after the operation ran or was refused: Django then redirects to the list.
+    """
     is_confirmed = "confirmed" in request.POST
     if is_confirmed and sent_form.was_sent(request):
         messages.info(request, _SENT_BEFORE)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step, by its place in the list. ``is_done`` gets the administrator and reads the active tenant.
+    """A step of the checklist, which is sorted by ``place``. ``is_done`` is called with the administrator.
 
     Only administrators with the permission see the step.
     """

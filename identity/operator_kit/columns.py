@@ -16,7 +16,7 @@ _RECORD: Final = ("created_at", "updated_at", "id")
 
 
 def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[str, Any]]) -> Any:
-    """Return groups of fields as Django takes them. What every row has comes last."""
+    """Return groups of fields in Django's format. The last group, *Record*, has the fields of every row."""
     groups = tuple(groups)
     record = tuple(name for name in _RECORD if any(name in names for _, names in groups))
     shown = [(title, tuple(name for name in names if name not in _RECORD)) for title, names in groups]
@@ -28,7 +28,7 @@ def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[str, Any]]) ->
 
 
 def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Column, ...]:
-    """Return the columns of a list or page, with a function for each that is not shown as it is stored."""
+    """Return the columns of a list or page. A function replaces each column that needs formatting."""
     fields = {field.name: field for field in pages.model._meta.fields}
     return tuple(_format_field(fields[name]) if name in fields else _format(pages, name) for name in names)
 

@@ -1,7 +1,8 @@
-"""Editing a card in place: the form of an operation in place of the values, on the page of the row.
+"""Editing a card on the page of its row: the form of an operation replaces the card's values.
 
-The parameter ``edit`` of the page names the operation. The form is sent to the URL of the operation, with a
-mark by which the operation leads back to the card. The mark names no URL, so it cannot lead anywhere else.
+The page's parameter ``edit`` names the operation. The form is sent to the URL of the operation. Its hidden
+field ``in_place`` makes the operation redirect to the card. The field contains no URL, so it cannot redirect
+elsewhere.
 """
 
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ MARK: Final = "in_place"
 def get_buttons(links: Iterable[tuple[Operation, str]], row: Any) -> list[tuple[Operation, str]]:
     """Return the buttons of the page of a row, as operations and URLs.
 
-    Tabs and cards have links of their own. The button of the operation ``change`` opens its card.
+    Operations of tabs and cards have no button, except ``change``. Its button opens the form of its card.
     """
     return [
         (one, f"{routes.row_url(row)}?{PARAMETER}={one.name}#card-{one.name}" if one.edits else url)
@@ -37,14 +38,14 @@ def was_sent(request: HttpRequest, operation: Operation) -> bool:
 
 
 def lead_back(request: HttpRequest, operation: Operation, row: Any, answer: Answer) -> Answer:
-    """Return the answer of an operation; if its form was sent from a card, the answer leads to the card."""
+    """Return the answer. If the form was sent from a card, replace the answer's URL by that of the card."""
     if not was_sent(request, operation):
         return answer
     return {**answer, "url": f"{routes.row_url(row)}#card-{operation.name}"}
 
 
 def as_get(request: HttpRequest) -> HttpRequest:
-    """Return a request of the same administrator for the page of the row."""
+    """Return a copy of a request, as a GET without a query, with which the page of the row is rendered."""
     shown = copy(request)
     vars(shown).update(vars(request))  # ``copy`` leaves out what cannot be pickled
     shown.method, shown.GET = "GET", QueryDict()

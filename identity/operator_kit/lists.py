@@ -1,4 +1,4 @@
-"""Lists: how far they count, and which query strings they accept.
+"""Lists: the highest number of rows that they count, and the query strings that they accept.
 
 Django allows filters by any column. An administrator who may see a list could then find out what it does not
 show: whether the hash of a password starts with certain letters. So only declared filters are accepted.
@@ -26,7 +26,7 @@ _YEARS: Final = range(1900, 9999)  # both databases can compare these in every t
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # generic for type checkers alone
-    """Pages of the first 10,000 rows. A longer list takes no longer to count."""
+    """A paginator that counts and shows only the first 10,000 rows, so that long lists stay fast."""
 
     @cached_property
     def count(self) -> int:

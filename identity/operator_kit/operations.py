@@ -32,10 +32,11 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ShowSecrets:
-    """The result of an operation that created secrets, by their labels. They are shown once.
+    """The result of an operation that created secrets. The next page shows them once.
 
-    They belong to ``row``, whose operation ``renew`` creates others. ``variables`` has them by the names of
-    environment variables. ``title`` is that of the page, and ``kind`` what the page calls each of them.
+    ``secrets`` has them by label, ``variables`` by the names of environment variables. They belong to
+    ``row``, and its operation named ``renew`` creates new ones. ``title`` is the title of the page. ``kind``
+    is the page's word for one of them, such as "link".
     """
 
     message: str
@@ -49,7 +50,7 @@ class ShowSecrets:
 
 @dataclass(frozen=True, slots=True)
 class ShowRow:
-    """The result of an operation that leads to the page of another row."""
+    """The result of an operation that redirects to the page of another row."""
 
     message: str
     row: Any
@@ -57,7 +58,7 @@ class ShowRow:
 
 @dataclass(frozen=True, slots=True)
 class ShowForm:
-    """The result of an operation that leads to the form of an operation on the same row."""
+    """The result of an operation that redirects to the form of another operation on the same row."""
 
     operation: str
     message: str = ""
@@ -72,19 +73,19 @@ class ShowPanels:
 
 @dataclass(frozen=True, slots=True)
 class ShowSite:
-    """The result of an operation that leads to another site, or to pages of users, which need ``cookies``."""
+    """The result of an operation that redirects to another site or, with ``cookies``, to pages of users."""
 
     url: str
     cookies: SimpleCookie = field(default_factory=SimpleCookie)
 
 
-# A text is a message for the page of the row, or for the list if the row was deleted.
+# A string redirects to the page of the row, or to the list if the row was deleted, and is the message there.
 Result = str | ShowSecrets | ShowRow | ShowForm | ShowPanels | ShowSite
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """How to build an unsaved object from a form. The previews of its class can be rendered from it."""
+    """How to build an unsaved object of class ``type`` from a form, for the previews of that class."""
 
     type: type
     build: Callable[[Submission], Any]
@@ -92,10 +93,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """How an operation goes on when the other site leads back to it, with a query.
+    """How an operation continues when the other site redirects the browser back to the operation's URL.
 
-    ``form`` validates the query. ``run`` returns what a page with ``template`` shows as ``shown``, to this
-    session and for two minutes, so that reloading the page repeats nothing.
+    ``form`` validates the query string. ``run`` returns the content of the next page, which ``template``
+    renders under the name ``shown``. The content is stored for this session for two minutes, so reloading the
+    page does not call ``run`` again.
     """
 
     form: type[forms.Form]
@@ -119,25 +121,35 @@ def _no_card(row: Any, form: forms.Form) -> Card | None:
 class Operation:
     """Something that operators do to a row, or to the tenant if ``needs_row`` is false.
 
-    ``description`` says on the form's page what will happen. ``run`` calls the service. ``form_for``
-    replaces ``form`` if the form depends on the row. ``permission`` is needed in addition to that of changing
-    such rows. ``hidden`` operations are reached only by ``ShowForm``. With a ``bulk_label``, which has the
-    words before and after a number, an operation without fields can be run for many rows of a list.
-    ``bulk_description`` replaces ``description`` for several rows.
-    The page of a row with operations that name a ``tab`` has tabs, which lead to their forms.
-    ``section`` is that of the row's page which has the button; without one, the button is at the top, or in
-    the danger zone. ``edits`` is the title of the card whose values the operation changes: the card has the
-    link *Edit* instead of a button, and shows the form in place.
-    ``sentence`` is the label with ``{name}`` for the name of the row, for the form's title and button.
-    ``impact`` counts what the operation would end, delete and detach; the page says it above the button.
-    ``card`` returns what the page shows above the form, from the row and the form.
+    What it does:
 
-    A form that is sent twice runs its operation once, in one transaction. An operation with
-    ``has_own_transactions`` calls other servers or changes very many rows, so it must not run in one, and is
-    run each time. One that only ``reads`` has a form that is sent with GET, and shows panels.
-    One with ``returns`` leads to another site, in a new tab, and goes on when that site leads back.
-    ``serve`` replaces the form with pages of its own: it is called with the runner, the request and the
-    operation.
+    - ``run`` calls the service. A form that is sent twice calls it once, in one transaction.
+    - ``has_own_transactions``: ``run`` calls other servers or changes very many rows, so it is called outside
+      of a transaction, and each time the form is sent.
+    - ``reads``: ``run`` changes nothing and returns ``ShowPanels``. The form is sent with GET.
+    - ``returns``: ``run`` redirects to another site, in a new tab. The operation continues when that site
+      redirects back.
+    - ``serve`` replaces the form with other pages. It gets the runner, the request and the operation.
+
+    Who can run it, and where:
+
+    - ``permission`` is required in addition to the permission to change such rows.
+    - ``hidden``: no button is shown. Only the result ``ShowForm`` of another operation shows the form.
+    - ``section`` names the section of the row's page that has the button. Without it, the button is at the
+      top or, if the operation ``is_destructive``, in the danger zone.
+    - ``tab`` is the label of a tab on the row's page, which shows the form instead of a button.
+    - ``edits`` is the title of the card whose values the operation changes. The card has the link *Edit*
+      instead of a button, and the form replaces its values.
+    - ``bulk_label`` lets operators run an operation without fields for many rows of a list. It has the words
+      before and after the number of rows.
+
+    What its page shows:
+
+    - ``form_for`` replaces ``form`` if the form depends on the row.
+    - ``description`` says what will happen; ``bulk_description`` says it for several rows.
+    - ``sentence`` is the text of the title and the button, with ``{name}`` for the name of the row.
+    - ``impact`` counts what the operation would end, delete and detach.
+    - ``card`` builds the card above the form, from the row and the form.
     """
 
     name: str

@@ -33,10 +33,10 @@ _COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fie
 class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The pages of a model.
 
-    ``section`` is the sidebar's, ``place`` the one in it (none leaves the list out). ``title`` replaces the
-    plural of the model. ``fields`` are those of a row's page, or ``field_groups`` with their titles. If
-    ``at_root``, the audit entries of ``operations`` belong to the default tenant. ``log_filter`` is the audit
-    log's parameter for the id of such a row. ``empty`` is what a list without rows says.
+    ``section`` is a section of the sidebar, and ``place`` the list's position in it, or None for no link.
+    ``title`` replaces the model's plural. A row's page has ``fields`` or, with titles, ``field_groups``.
+    ``empty`` is the text of an empty list. If ``at_root``, the audit entries of ``operations`` belong to the
+    default tenant. ``log_filter`` is the audit log's parameter that filters by the id of a row.
     """
 
     section: ClassVar[str]
@@ -47,7 +47,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     operations: ClassVar[tuple[Operation, ...]] = ()
     at_root: ClassVar[bool] = False
     log_filter: ClassVar[str] = ""
-    row_parameters: ClassVar[frozenset[str]] = frozenset()  # of the query of a row's page
+    row_parameters: ClassVar[frozenset[str]] = frozenset()  # that the URL of a row's page may have
 
     list_per_page = 50
     list_max_show_all = 50
@@ -91,7 +91,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return self.runner.respond(request, found, self._get_row(request, object_id))
 
     def preview(self, request: HttpRequest, object_id: str, operation: str, page: str) -> HttpResponse:
-        """Show what the form of an operation would make, without saving it."""
+        """Show a preview of the form's values, without saving them."""
         found = self._check_operation(request, operation, object_id)
         return self.previewer.respond(request, found, self._get_row(request, object_id), page)
 
@@ -161,7 +161,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return super().response_action(request, queryset)
 
     def parse_id(self, text: str) -> Any:
-        """Return the id that a text stands for, or none if it is not an id."""
+        """Return the id in a text, or None if the text is not an id."""
         return ids.parse(text)
 
     def get_row_name(self, row: Any) -> str:

@@ -21,7 +21,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a page, or its ``section``, shows first: a template, and the content that it shows as ``card``."""
+    """The first part of a page or of its ``section``. ``template`` renders ``content`` as ``card``."""
 
     template: str
     content: Any
@@ -32,8 +32,8 @@ class Card:
 class Panel:
     """A short table with a title: rows of other models that belong to a row.
 
-    ``is_cut`` says that there are more rows, which ``more_url`` lists. ``section`` is that of the page, if
-    the page has sections.
+    ``is_cut`` says that there are more rows, which ``more_url`` lists. ``section`` names the section that
+    shows the table, if the page has sections.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Previews of what a form would make, which are shown in a frame without scripts and forms."""
+"""Previews of a form's unsaved values, shown in a frame in which scripts and forms do not work."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -59,7 +59,7 @@ class OperationRunner:
     show_card: Callable[[HttpRequest, Any, dict[str, Any]], HttpResponse]
 
     def find_answer(self, request: HttpRequest) -> HttpResponse | None:
-        """Return the answer to a form that was sent before, even if its row was deleted."""
+        """Return the response to a form that was sent before, even if its row was deleted, or None."""
         if request.method != "POST":
             return None
         try:
@@ -118,7 +118,7 @@ class OperationRunner:
         )
 
     def _run(self, request: HttpRequest, operation: Operation, submission: Submission) -> Answer:
-        """Run an operation, unless the same form was sent before, and return where its answer leads."""
+        """Return the URL and the message that follow an operation. Run it unless the form was sent before."""
 
         def work() -> Answer:
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
@@ -144,7 +144,7 @@ class OperationRunner:
         return self._form_page(request, operation, row, form, panels=panels)
 
     def _return(self, request: HttpRequest, operation: Operation, back: Return, row: Any) -> HttpResponse:
-        """Go on with an operation after another site has led back, and redirect to the page of the result."""
+        """Continue an operation to which another site has redirected, and redirect to the result."""
         form, viewer = back.form(request.GET), shown_once.get_viewer(request)
         if not form.is_valid():
             return self._form_page(request, operation, row, operation.get_form_class(row)(), status=400)
@@ -156,7 +156,7 @@ class OperationRunner:
         return HttpResponseRedirect(secrets_page.store_content(request, request.path, content))
 
     def open_card(self, request: HttpRequest, row: Any) -> dict[str, Any] | None:
-        """Return the form of the card that a request for the page of a row opens; none if it cannot be.
+        """Return the template context of the card that the URL of a row's page opens, or None.
 
         Raises:
             Http404: no operation with this name edits a card.
@@ -233,7 +233,7 @@ class OperationRunner:
             return {"url": secrets_page.store(request, result), "message": ""}
         if isinstance(result, ShowForm):
             return {"url": routes.operation_url(self.model, result.operation, row), "message": result.message}
-        if isinstance(result, ShowPanels):  # a page of 0.1.3 has sent the form, which now uses GET
+        if isinstance(result, ShowPanels):  # a page of release 0.1.3 sends this form with POST
             return {"url": request.path, "message": ""}
         if isinstance(result, ShowRow):
             return {"url": routes.row_url(result.row), "message": result.message}

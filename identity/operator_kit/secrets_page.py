@@ -1,4 +1,4 @@
-"""The page of new secrets: that of the operation which would create others, with a query string."""
+"""The page that shows new secrets. Its path is that of the operation that replaces them."""
 
 from typing import Any
 from uuid import UUID
@@ -26,18 +26,18 @@ def store(request: HttpRequest, result: ShowSecrets) -> str:
 
 
 def store_content(request: HttpRequest, path: str, content: dict[str, Any]) -> str:
-    """Store what the page at a path shows, and return its URL."""
+    """Store content for the page at a path, and return the URL that shows it."""
     return _build_url(path, shown_once.store(request, get_name(path), content))
 
 
 def find_older(request: HttpRequest) -> str | None:
-    """Return the URL of the page for secrets that a node of 0.1.3 has created."""
+    """Return the URL that shows the secrets of a node of release 0.1.3, or None if there are none."""
     shown_id = shown_once.find_older(request, get_name(request.path))
     return None if shown_id is None else _build_url(request.path, shown_id)
 
 
 def get_name(path: str) -> str:
-    """Return the name that the page at a path has in the active tenant."""
+    """Return the name under which content for the page at a path is stored in the active tenant."""
     return f"{tenancy.active_id()} {path}"
 
 

@@ -36,8 +36,9 @@ class Section:
 class SectionedPages(Pages):
     """Pages whose cards, panels and operations each name one of ``sections``.
 
-    The groups of fields belong to ``fields_section``, and so does what names no section, except operations:
-    their buttons are at the top, or in the danger zone, which comes last.
+    The section ``fields_section`` shows the groups of fields, and the cards and panels that name no section.
+    The button of an operation that names no section is at the top of the page, or in the danger zone at its
+    end.
     """
 
     sections: ClassVar[tuple[str, ...]]

@@ -22,7 +22,7 @@ def new_key() -> str:
 
 
 def get_sent(request: HttpRequest) -> SentRequest:
-    """Return a form as it was sent. Without a usable key, it may be run any number of times."""
+    """Return a form as it was sent. A form without a valid key gets an empty one, and can run repeatedly."""
     key = request.POST.get(FIELD, "")
     fields = sorted((name, values) for name, values in request.POST.lists() if name not in _OTHER_FIELDS)
     return SentRequest(
@@ -33,7 +33,7 @@ def get_sent(request: HttpRequest) -> SentRequest:
 
 
 def get_expected_versions(request: HttpRequest) -> frozenset[int] | None:
-    """Return the version of the row that the form shows; none if the form has no usable version."""
+    """Return the version of the row that the form shows, or None if the form has no valid version."""
     version = request.POST.get("version", "")
     is_number = version.isascii() and version.isdigit() and len(version) < 10  # noqa: PLR2004
     return frozenset({int(version)}) if is_number else None
@@ -48,9 +48,10 @@ def was_sent(request: HttpRequest) -> bool:
 
 
 def claim(request: HttpRequest) -> bool:
-    """Tell whether a form is sent for the first time. Its work can then have transactions of its own.
+    """Mark a form as sent, and return whether this is the first time that it is sent.
 
-    A form that is sent again while the first is at work is not the first either.
+    Call it before work that cannot run in one transaction. A second request with the form gets false even
+    while the work of the first still runs.
     """
     is_first = False
 

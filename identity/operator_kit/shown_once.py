@@ -14,10 +14,10 @@ from identity.encryption import keyring
 from identity.submissions import shown_once
 from identity.submissions.shown_once import Viewer
 
-PARAMETER: Final = "shown"  # of the page's URL: the id of the content, which is no secret
+PARAMETER: Final = "shown"  # the parameter of the page's URL with the content's id, which is no secret
 # Nodes of 0.1.3 store the content in the session and find it there, without an id and a time.
 _SESSION_KEY: Final = "shown_once"
-_PAGES_WITH_ROWS: Final = "shown_once_pages"  # their content is in the session for such nodes alone
+_PAGES_WITH_ROWS: Final = "shown_once_pages"  # their content is in the database too
 _SESSION_PURPOSE: Final = "what operators are shown once"
 _MAX_PAGES: Final = 5
 
@@ -35,14 +35,14 @@ def is_asked_for(request: HttpRequest) -> bool:
 
 
 def find(request: HttpRequest, page: str) -> Any:
-    """Return the content that a request asks for; none if it has expired or is not for this session."""
+    """Return the content that a request names, or None if it has expired or is for another session."""
     shown_id = ids.parse(request.GET[PARAMETER])
     _pop_from_session(request, page)
     return None if shown_id is None else shown_once.find(get_viewer(request), page, shown_id)
 
 
 def find_older(request: HttpRequest, page: str) -> UUID | None:
-    """Return the id of content that a node of 0.1.3 has stored for a page."""
+    """Move content that a node of 0.1.3 stored in the session to the database. Return its id, or None."""
     has_row = page in _get_pages_with_rows(request)
     content = _pop_from_session(request, page)
     if content is None or has_row:

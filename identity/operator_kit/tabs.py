@@ -18,9 +18,10 @@ class Tab:
 
 
 def build_tabs(operations: Iterable[Operation], row: Any, current: str = "") -> list[Tab]:
-    """Return the tabs of a row that the administrator may open; none if no operation names a tab.
+    """Return the overview and a tab for each operation that names one; an empty list if no operation does.
 
-    ``current`` is the tab of the page, an empty string for the overview.
+    ``operations`` are those that the administrator may run. ``current`` is the label of the open tab, and
+    empty for the overview.
     """
     tabs = [
         Tab(one.tab, routes.operation_url(type(row), one.name, row), one.tab == current)

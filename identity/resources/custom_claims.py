@@ -35,7 +35,7 @@ _PATH: Final = re.compile(
 )
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_:/.-]{1,128}")
-# Claims of the profile, which only their own value may be called.
+# The name of a profile claim is allowed only if the claim has that value of the profile.
 _PROFILE: Final = {
     *("given_name", "family_name", "middle_name", "nickname", "profile", "website", "birthdate", "zoneinfo"),
     *("locale", "address"),
@@ -49,10 +49,10 @@ _RESERVED: Final = {
     *("name", "preferred_username", "picture", "email", "email_verified", "gender", "phone_number"),
     *("phone_number_verified", "updated_at", "azp", "nonce", "auth_time", "at_hash", "c_hash", "s_hash"),
     *("acr", "amr", "sub_jwk", "_claim_names", "_claim_sources"),
-    # What Gatehouse itself says.
+    # Gatehouse's own claims.
     *("username", "roles", "groups", "roles_truncated", "groups_truncated", "organizations", "family_id"),
     *("token_type", "userinfo_claims", "consent_id", "epoch_hash", "user_epoch"),
-    # Names that JavaScript gives a meaning.
+    # Names with a special meaning in JavaScript.
     *("__proto__", "constructor", "prototype"),
 }
 

@@ -33,7 +33,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
     def live(self) -> Self:
         """Return the sessions that are valid by the clock of the database.
 
-        The smaller lifetimes hold, of the installation and of the tenant. A change counts at once.
+        Of the installation's and the tenant's lifetimes, the shorter applies. A change takes effect at once.
         """
         return self.alias(signed_in_at=_SIGNED_IN_AT).filter(
             _are_within_lifetimes(),
@@ -44,7 +44,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         )
 
     def expired(self) -> Self:
-        """Return the sessions that have not ended, but have exceeded the lifetimes of now."""
+        """Return the sessions that have not ended, but have exceeded the current lifetimes."""
         return self.alias(signed_in_at=_SIGNED_IN_AT).filter(~_are_within_lifetimes(), ended_at=None)
 
 

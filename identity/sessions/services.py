@@ -54,7 +54,7 @@ _SIGN_IN_COLUMNS: Final = (
 )
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
-_TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a session with a short lifetime stays live in use
+_TOUCHES_PER_LIFETIME: Final = 10  # at least, so that a used session stays live
 
 
 class NoSuchSession(ServiceError):

@@ -39,7 +39,7 @@ def create(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta = _SH
 
 
 def replace(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta) -> UUID:
-    """Store content for a page in the place of all that the page could show this session."""
+    """Store content for a page, and delete the page's earlier content for this session."""
     ShownOnce.objects.filter(
         administrator=viewer.administrator, session_hash=_hash(viewer), page=page
     ).delete()
@@ -47,7 +47,7 @@ def replace(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta) -> 
 
 
 def find(viewer: Viewer, page: str, shown_id: UUID) -> Any:
-    """Return the content that a page shows; none if it has expired, or is for another session or page."""
+    """Return the content that a page shows, or None if it has expired or is for another session or page."""
     row = _rows(viewer, shown_id).filter(page=page, expires_at__gt=timezone.now()).first()
     if row is None:
         return None
@@ -58,7 +58,7 @@ def find(viewer: Viewer, page: str, shown_id: UUID) -> Any:
 
 
 def take(viewer: Viewer, page: str, shown_id: UUID) -> Any:
-    """Delete content and return it, as ``find`` does. Of concurrent calls, one returns it."""
+    """Delete content, and return what ``find`` returns. Of concurrent calls, only one gets the content."""
     content = find(viewer, page, shown_id)
     deleted, _ = _rows(viewer, shown_id).filter(page=page).delete()
     return content if deleted else None
@@ -70,7 +70,7 @@ def discard(viewer: Viewer, shown_id: UUID) -> None:
 
 
 def bound_to(row: ShownOnce) -> str:
-    """Return what decryption needs besides the purpose."""
+    """Return what the ciphertext is bound to, so that it cannot be decrypted in another row."""
     return f"{row.pk} {row.administrator} {row.session_hash} {row.page}"
 
 

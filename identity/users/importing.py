@@ -72,7 +72,7 @@ def new_imported_user(
 
 
 def get_imported_ids(source: str, among: Collection[str] | None = None) -> set[str]:
-    """Return the ids that imported users have in the source system: all of them, or those ``among`` some.
+    """Return the ids that imported users have in the source system. ``among`` limits the search to some ids.
 
     Each id takes about 100 bytes of memory.
     """
