@@ -1,8 +1,9 @@
 """The numbers of sign-ins, registrations and tokens of each UTC day, without reading the whole log each time.
 
 A day that has ended is counted once and stored (``DayCount``), because entries do not change. The current day
-is counted each time. A log without stored days is counted from the newest day on, ``MAX_ENTRIES`` in a call.
-Of a day that has more, only the newest so many are counted. Sign-ins that administrators try are not counted.
+is counted each time. A call counts at most ``MAX_ENTRIES`` entries, newest days first; later calls count the
+rest. In a day with more entries, only the newest ``MAX_ENTRIES`` count. Trials of a sign-in by administrators
+do not count.
 The stored numbers name no users, so they stay when the retention deletes the entries.
 """
 
@@ -57,7 +58,7 @@ class Day:
 
 
 def get_days(tenant_id: str, first: date, last: date) -> list[Day]:
-    """Return the days from ``last`` back to ``first``, newest first, or fewer if not all are counted yet."""
+    """Return the days from ``first`` to ``last``, newest first. The oldest are missing until counted."""
     stored = {
         row.day: Day(row.day, [Number(*number) for number in row.numbers], row.active_users, row.is_cut)
         for row in DayCount.objects.filter(tenant_id=tenant_id, day__gte=first, day__lte=last)
@@ -86,9 +87,9 @@ def delete_old() -> None:
 
 
 def _count_days(tenant_id: str, days: Sequence[date]) -> dict[date, Day]:
-    """Count days, newest first, that have at most ``MAX_ENTRIES`` entries in all.
+    """Count the newest of ``days`` that have at most ``MAX_ENTRIES`` entries in total.
 
-    If the newest day alone has more, only the newest of its entries are counted.
+    If the newest day alone has more, count only its newest entries. ``days`` are newest first.
     """
     if not days:
         return {}
@@ -128,7 +129,7 @@ def _to_number(row: dict[str, Any]) -> Number:
 
 
 def _reduce(numbers: Iterable[Number]) -> list[Number]:
-    """Return the numbers of a day, where all but the applications with the most entries are one."""
+    """Return the numbers of a day. Add up those of all applications except the ones with the most entries."""
     numbers = list(numbers)
     sums: Counter[str] = Counter()
     for number in numbers:

@@ -44,7 +44,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
         )
 
     def of_subject(self, subject: Subject) -> Self:
-        """Return what users and applications did, attempts with identifiers, and changes to the former."""
+        """Return what users and applications did, changes to them, and attempts with the identifiers."""
         return self.filter(
             Q(user_id__in=subject.user_ids)
             | Q(application_id__in=subject.application_ids)

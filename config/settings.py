@@ -377,7 +377,7 @@ REFRESH_TOKEN_ABSOLUTE_SECONDS = env.integer("REFRESH_TOKEN_ABSOLUTE_SECONDS", 1
 REFRESH_TOKEN_GRACE_SECONDS = 10
 
 # ── django-oauth-toolkit ──────────────────────────────────────────────────────────────
-# All of its models are replaced by ours, from the first migration on.
+# Gatehouse's models replace all of its models, from the first migration on.
 OAUTH2_PROVIDER_APPLICATION_MODEL = "applications.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "grants.AuthorizationCode"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "grants.RefreshFamily"  # noqa: S105 - a model

@@ -129,7 +129,7 @@ def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, an
     """Return the stored format of a Firebase hash from its parts.
 
     Raises:
-        Invalid: the parts do not belong together, or verifying it costs too much.
+        Invalid: the signer key is not that of the hash, or verifying it costs too much.
 
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):

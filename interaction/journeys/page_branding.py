@@ -15,7 +15,7 @@ _organization: Final = Select(lambda: Organization.objects.filter(pk=uuid("pk"))
 def get_branding(experience: SignInExperience, pending: Pending | None) -> dict[str, str]:
     """Return the branding of a page, with the full addresses of its pictures.
 
-    Before the sign-in nobody is known, so an organization's branding is for everybody who names its id.
+    An organization's branding is public: before the sign-in, anyone who sends the organization's id sees it.
     """
     shown = default_branding() | experience.branding
     # Only the tenant's own applications: a page must not look as if a third party asked for the password.

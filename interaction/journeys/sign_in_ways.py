@@ -19,7 +19,7 @@ _NOT_ALLOWED: Final = "The sign-in experience does not allow it."
 
 
 def get_ways(user: User) -> list[Way]:
-    """Return the ways of a user. A way of which the user has nothing is left out."""
+    """Return the ways of a user, without those for which the user has no identifier or linked account."""
     experience = experiences.current()
     return [*_passwords(user, experience), *_codes(user, experience), *_linked_accounts(user)]
 
@@ -41,7 +41,7 @@ def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
     sent = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
     for kind in (Kind.EMAIL, Kind.PHONE):
         name = f"Code by {'email' if kind is Kind.EMAIL else 'text message'}"
-        # Only a way that a tenant uses is worth a line: most send no text messages.
+        # A way that the tenant does not use is left out: most tenants send no text messages.
         if not getattr(user, kind) or not experience.can_use_code(kind):
             continue
         if kind not in sent:

@@ -20,12 +20,12 @@ _MESSAGES: Final = {
     refusal.reason: refusal.message
     for refusal in (errors.NotReauthenticated, errors.Declined, errors.NoAccount, errors.AccountExists)
 }
-_READ: Final = 200  # entries of all connectors, among which are those of this one
+_READ: Final = 200  # the newest entries of all connectors, in which this connector's are searched
 _SHOWN: Final = 10
 
 
 def build_panels(connector: Connector) -> list[Panel]:
-    """Return the panel of a social connector; none for connectors of other types."""
+    """Return the panel of a social connector, or an empty list for a connector of another type."""
     if connector.type != Connector.Type.SOCIAL:
         return []
     entries = Entry.objects.filter(tenant_id=tenancy.active_id(), key__in=_KINDS)
@@ -44,7 +44,7 @@ def _describe_kind(entry: Entry) -> str:
 
 
 def _get_outcome(entry: Entry) -> tuple[str, str]:
-    """Return the result of a sign-in, and why it failed, with what to change."""
+    """Return the result of a sign-in and, if it failed, the reason and what to change."""
     if entry.payload.get("result") != "failed":
         return "Succeeded", "-"
     error, reason = str(entry.payload.get("error")), str(entry.payload.get("reason") or "")

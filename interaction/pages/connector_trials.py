@@ -60,8 +60,8 @@ def get_url(
 ) -> str:
     """Return the URL to which a callback passes on the answer to a trial.
 
-    It is on the page of the callback's connector. The callback that older connectors share has none, so the
-    state names the connector then.
+    The URL is below the page of the callback's connector. Older connectors share a callback that belongs to
+    none of them. For these, the state names the connector.
     """
     sent = {name: parameters[name] for name in _PARAMETERS if parameters[name]}
     sent |= {} if callback else {"shared": "1"}

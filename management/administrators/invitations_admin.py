@@ -26,7 +26,7 @@ SAYS: Final = (
 
 
 def invite(submission: Submission) -> ShowRow | ShowSecrets:
-    """Invite a person, and lead to the invitation or to the page that shows its link."""
+    """Invite a person, and redirect to the invitation or, without mail, to the page that shows its link."""
     fields = validate(InvitationSerializer, get_rights(submission))
     return _show(invitations.invite(**fields, **get_proof(submission), by=submission.by))
 

@@ -1,7 +1,8 @@
 """Recovery of a forgotten password: a link, by mail to a proven address, to choose a new one.
 
-The link is a signature of Django's and is stored nowhere. It ends when the administrator signs in, or gets
-another password, email, second step or other rights. A second step is still needed to sign in.
+The link contains a token that Django signs and nothing stores. The link becomes invalid when the
+administrator signs in, or when the password, the email, the second step or the rights change. Signing in
+still requires the second step.
 """
 
 from typing import Final
@@ -65,13 +66,13 @@ _TOKENS: Final = _Tokens()
 
 
 def get_state(administrator: Administrator) -> str:
-    """Return what ends a link when it changes: credentials, rights, email, and the last sign-in."""
+    """Return a text that depends on credentials, rights, email and last sign-in. A change ends all links."""
     parts = (administrator.pk, administrator.get_session_auth_hash(), administrator.email)
     return " ".join(map(str, (*parts, administrator.last_login)))
 
 
 def send_links(email: str) -> None:
-    """Send a link to each administrator who has proven this address. Others are not distinguishable.
+    """Send a link to each administrator who has proven this address. The caller does not learn if one has.
 
     Raises:
         Invalid: it is not a valid address.
@@ -90,7 +91,7 @@ def send_links(email: str) -> None:
             proven = Administrator.objects.filter(email__iexact=address, proven_email=F("email"))
             found = list(proven.order_by("pk")[:_MOST])
             entry.set_identifier_known(bool(found))
-    # Built and sent after the response, so that its time says nothing.
+    # Sent after the response, so that the response time does not reveal whether an administrator was found.
     mail.run_later(lambda: _send_each(found))
 
 

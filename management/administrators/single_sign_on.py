@@ -1,7 +1,7 @@
 """Sign-in of administrators through the OpenID provider of the installation.
 
-The provider's account is known by issuer and subject, and belongs to an administrator who linked it while
-signed in. An email alone never leads to an administrator.
+Issuer and subject identify the provider's account. An administrator links it while signed in. An email from
+the provider never identifies an administrator.
 """
 
 import secrets
@@ -45,7 +45,7 @@ class NotPending(ServiceError):
 
 
 class ProviderRefused(ServiceError):
-    """The provider responded with an error: mostly, the person cancelled."""
+    """The provider responded with an error, usually because the person cancelled."""
 
     reason = "provider_refused"
     message = "the provider did not sign you in: try again, or use your password"
@@ -69,7 +69,7 @@ class AlreadyLinked(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """A linked account that signed in, and whether the own second step has to follow."""
+    """A linked account that signed in, and whether Gatehouse's second step has to follow."""
 
     account: ProviderAccount
     has_two_factors: bool
@@ -167,9 +167,10 @@ def authenticate(pending: Mapping[str, Any] | None, query: Mapping[str, str]) ->
 
 
 def link(administrator: Administrator, person: Person) -> None:
-    """Link the account of a person to an administrator, instead of an earlier one, and send a notice.
+    """Link the account of a person to an administrator, replace an earlier account, and send a notice.
 
-    ``administrator`` is as at the beginning of the request: the session may have ended since.
+    ``administrator`` must have been read when the request began. If a change has ended the session since, the
+    account is not linked.
 
     Raises:
         AlreadyLinked: another administrator has linked it.
@@ -220,7 +221,7 @@ def is_linked(pk: str, administrator: Administrator) -> bool:
 
 
 def _has_two_factors(claims: Mapping[str, Any]) -> bool:
-    """Tell whether the provider's sign-in replaces the own second step, by ``acr`` or ``amr`` (RFC 8176)."""
+    """Tell by ``acr`` or ``amr`` (RFC 8176) whether the provider's sign-in replaces the second step here."""
     provider = settings.ADMIN_OIDC
     if provider.two_step != "provider":
         return False

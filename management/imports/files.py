@@ -17,7 +17,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def first_character(path: ImportFile) -> str:
-    """Return the first character of a file that is not white space, which tells JSON from CSV."""
+    """Return the first character of a file that is not white space. It distinguishes JSON from CSV."""
     with path.open("rb") as file:
         return file.read(1024).removeprefix(_BYTE_ORDER_MARK).lstrip()[:1].decode(errors="replace")
 

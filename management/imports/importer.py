@@ -69,7 +69,7 @@ class Importer:
         report: Callable[[dict[str, Any]], None],
         known: set[str] | None = None,
     ) -> None:
-        """``known`` are the ids of users who were imported before, at least of those who can follow."""
+        """``known`` are ids of users who were imported before: all of them, or those among the records."""
         self.summary = Summary()
         self._format, self._options, self._report = format_, options, report
         self._known = importing.get_imported_ids(options.source) if known is None else known
@@ -172,7 +172,7 @@ class Importer:
 
 
 def find_known_ids(format_: Format, records: Iterable[Record], source: str) -> set[str]:
-    """Return which of the records' ids users have who were imported before."""
+    """Return the ids of those records whose users were imported before."""
     ids: set[str] = set()
     for record in records:
         with suppress(LeftOut, Invalid):

@@ -14,7 +14,7 @@ COLUMNS: Final = (
     *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
 ALLOWED: Final = f"the columns are {', '.join(COLUMNS)}"
-LINE: Final = "line"  # the field of a problem with a column whose name is not repeated
+LINE: Final = "line"  # replaces the name of a column that an error must not quote
 _NAME: Final = re.compile(r"[A-Za-z_ -]{1,40}")
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
 
@@ -36,7 +36,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
             fields[name] = values.json_object(name, fields[name])
     for name in TOP_LEVEL:
         if not fields.get(name, True):
-            # An empty column of CSV, which must not differ from the column ``profile``.
+            # An empty cell must not overwrite the member of the column ``profile``.
             del fields[name]
     if created_at := values.timestamp(fields.pop("created_at", None)):
         fields["created_at"] = created_at

@@ -25,7 +25,7 @@ from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, Wh
 
 
 def _name_actors(entries: Iterable[Entry], reader: Any) -> list[Entry]:
-    """Return entries, each with who acted as ``who``."""
+    """Return entries with a new attribute ``who``: the user, administrator or application that acted."""
     entries = list(entries)
     actors = entry_subjects.find_actors(entries, reader)
     for entry in entries:
@@ -45,7 +45,7 @@ class AuditLog(Pages):
     list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
-    search_fields = ("identifier_key",)  # shows the field; see get_search_results
+    search_fields = ("identifier_key",)  # has Django show the search; see get_search_results
     search_help_text = "Username, name, email, phone, IP address, application, reference or ID"
     sortable_by = ()
     change_list_template = "admin/entries.html"

@@ -11,9 +11,9 @@ from management.site.log_filters import log_url
 WIDTH: Final = 560
 LEFT: Final = 40
 TOP: Final = 8
-HEIGHT: Final = 130  # of the bars
+HEIGHT: Final = 130  # of the area with the bars
 _MOST_LINES: Final = 4
-_GAP: Final = 0.25  # of a bar's place
+_GAP: Final = 0.25  # the part of a bar's slot that stays empty
 _MAX_BAR: Final = 36
 _MOST_LABELS: Final = 7
 _STEPS: Final = (1, 2, 5)
@@ -23,7 +23,7 @@ Span = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A day or a week: its numbers by series, and where its label is."""
+    """A day or a week: its labels, the x coordinate of its middle, and its number in each series."""
 
     label: str
     middle: float
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A gridline, and the number at the axis."""
+    """A gridline: its y coordinate, and its number at the axis."""
 
     y: float
     number: int
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A series: its bars as an SVG path, and its line of the legend."""
+    """A series: the SVG path of its bars, and its name, total and link in the legend."""
 
     index: int
     name: str
@@ -54,7 +54,7 @@ class Series:
 class Chart:
     """A chart of several series over time. ``headline`` is its most important number.
 
-    ``href`` leads to its entries. A script replaces the days in it by those of a bar.
+    ``href`` is the URL of the log's entries. A script replaces its days by those of the bar that is clicked.
     """
 
     name: str

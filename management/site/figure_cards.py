@@ -48,7 +48,7 @@ class FigureCard:
 
 
 def build_cards(figures: Figures) -> list[FigureCard]:
-    """Return the figures at the top, of the range and of now."""
+    """Return the cards at the top of the dashboard: current numbers, and totals of the range."""
     days = (figures.last - figures.first).days + 1
     sessions = figures.live_sessions
     live = (
@@ -74,7 +74,7 @@ def _build(figures: Figures, label: str, counter: str, good: str = "") -> Figure
 
 
 def _compare(before: Mapping[str, int] | None, counter: str, now: int, days: int, good: str) -> Change:
-    """Return the change against the period before, good or bad if more or fewer is good."""
+    """Return the change since the period before. It is good if its direction is ``good``: more or fewer."""
     if before is None:
         return Change(f"in {days} days")
     earlier = before.get(counter, 0)

@@ -1,4 +1,4 @@
-"""The tenant that a form was rendered for, which every form sends along.
+"""The tenant that a form was rendered for. A hidden field of every form names it.
 
 The chosen tenant is stored in the session, and another tab may have changed it since the page was opened. A
 form is refused if its tenant is not the chosen one, so input for one tenant never changes another.

@@ -24,13 +24,13 @@ GROUPS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "tokens": ("All tokens", daily.TOKENS),
 }
 _TO: Final = ".."
-_UTC: Final = "Z"  # after days of UTC, which the dashboard counts. Others are days of the reader's time zone.
+_UTC: Final = "Z"  # ends a range of UTC days, as on the dashboard; other days are of the reader's zone
 _DAY: Final = timedelta(days=1)
 _NO_TRIALS: Final = "no"
 
 
 def log_url(first: date, last: date, filters: Mapping[str, str]) -> str:
-    """Return the URL of the entries of some UTC days. With other filters, trials are left out, too."""
+    """Return the URL of the log for some UTC days. If there are other filters, it leaves out trials too."""
     when = (f"{first}" if first == last else f"{first}{_TO}{last}") + _UTC
     others = {**filters, TrialFilter.parameter_name: _NO_TRIALS} if filters else {}
     return f"{reverse('admin:audit_entry_changelist')}?{urlencode({**others, 'when': when})}"
@@ -59,7 +59,7 @@ class KeyFilter(admin.SimpleListFilter):
     parameter_name = "key"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return all groups and events: finding those in the log would read all of it."""
+        """Return all groups and events, because finding those that occur would read the whole log."""
         hidden = hidden_from(request.user)
         events = [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
         return [(name, label) for name, (label, _) in GROUPS.items()] + events

@@ -40,7 +40,7 @@ _WAYS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One thing that matters for signing in, and the button that fixes it."""
+    """Something that works or prevents a sign-in, and the button that fixes it, if there is one."""
 
     text: str
     detail: str = ""
@@ -50,7 +50,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A line of the table of attempts."""
+    """A row of the table of sign-in attempts."""
 
     time: Link
     way: str
@@ -175,7 +175,7 @@ def _get_problem(way: Way, urls: Mapping[str, str]) -> State:
 
 
 def _button(text: str, url: str | None) -> Link | None:
-    """Return a button, or none if the administrator may not run the operation."""
+    """Return a button, or None if the administrator may not run the operation."""
     return Link(text, url) if url else None
 
 

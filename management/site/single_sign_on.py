@@ -96,7 +96,7 @@ def _sign_in(request: HttpRequest, pending: Any) -> HttpResponse:
 
 
 def _link(request: HttpRequest, pending: Any) -> HttpResponse:
-    administrator = cast("Administrator", request.user)  # as the session was checked, before the conversation
+    administrator = cast("Administrator", request.user)  # loaded by the session check, before the call
     person = single_sign_on.finish(pending, request.GET)
     if pending["administrator"] != administrator.pk:
         raise single_sign_on.NotPending

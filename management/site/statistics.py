@@ -42,10 +42,9 @@ _OF_APPLICATIONS: Final = frozenset({"sign_ins", "failures", "tokens"})
 class Figures:
     """Counts by day: sign-ins and failures by method, new users, active users, tokens by grant.
 
-    ``first`` is the first day of the range, and ``since`` the first that is counted. ``is_cut`` says that a
-    day has more entries than are counted. ``applications`` counts
-    by application and name of a counter. ``before`` has the totals of the period before by the names of the
-    counters, or nothing if the log does not reach so far back.
+    ``first`` is the first day of the range, and ``since`` the first day that is already counted. ``is_cut``
+    says that a day has more entries than were counted. ``applications`` counts by application and counter.
+    ``before`` has each counter's total in the period before, or is None if the log is younger than that.
     """
 
     first: date
@@ -76,7 +75,7 @@ def get_statistics(days: int) -> Figures:
     figures = _from_json(cache.get(key))
     if figures is None:
         figures = _count(days)
-        if figures.since == figures.first:  # otherwise the next request counts more days
+        if figures.since == figures.first:  # otherwise the next request can count more days
             cache.set(key, _to_json(figures), _CACHE_SECONDS)
     return figures
 
@@ -135,7 +134,7 @@ def _sum(days: Iterable[Day]) -> Counter[str]:
 
 
 def _describe(number: Number) -> tuple[str, str] | None:
-    """Return the counter and the series of a number, or none for failures that no chart shows."""
+    """Return the counter and the series of a number, or None for failures that no chart shows."""
     key = number.key
     if key in SIGN_INS:
         return ("failures" if number.is_failed else "sign_ins"), SIGN_INS[key]
@@ -166,7 +165,7 @@ def _to_json(figures: Figures) -> str:
 
 
 def _from_json(text: object) -> Figures | None:
-    """Return the statistics of a JSON text, or none if it is invalid."""
+    """Return the statistics of a JSON text, or None if it is invalid."""
     try:
         stored: Any = json.loads(str(text))
         counts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What an application says of itself, on the operators' site."""
+"""The client metadata of an application, on the operators' site: its links, logo and contacts."""
 
 from collections.abc import Callable
 from typing import Any, Final

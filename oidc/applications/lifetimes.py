@@ -51,7 +51,7 @@ def new_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
 def change(application: Application, fields: Mapping[str, Any]) -> dict[str, int | None]:
     """Return the effective lifetimes that follow from changes of an application.
 
-    Tokens that have expired under the present lifetimes stay expired.
+    Tokens that have expired under the old lifetimes stay expired.
     """
     effective = get_effective(fields)
     if effective:
@@ -62,7 +62,7 @@ def change(application: Application, fields: Mapping[str, Any]) -> dict[str, int
 def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
     """Return the effective lifetimes of an application with these fields.
 
-    The tenant is locked. Otherwise a change of its settings at the same time could miss this application.
+    This locks the tenant. Otherwise a concurrent change of its settings could miss this application.
     """
     names = [name for name in _EFFECTIVE if name in fields]
     if not names:
@@ -73,9 +73,9 @@ def get_effective(fields: Mapping[str, Any]) -> dict[str, int | None]:
 
 
 def _keep_expired(application_id: UUID | None) -> None:
-    """Expire the refresh families that have exceeded their present lifetimes, before longer ones are written.
+    """Expire the families of an application, or of the tenant if None, that have exceeded their lifetimes.
 
-    Without an application, those of the tenant.
+    Call it before new lifetimes are written: longer ones would revive these families.
     """
     import_string(settings.EXPIRE_REFRESH_FAMILIES)(application_id)
 
@@ -99,7 +99,7 @@ def apply_settings(row: OidcSettings, changed: frozenset[str]) -> None:
 
 
 def are_kept() -> Q:
-    """Return the condition that refresh families are within their application's lifetimes of now."""
+    """Return the condition that refresh families are within their application's current lifetimes."""
     idle = limited("application__effective_refresh_idle_seconds", settings.REFRESH_TOKEN_IDLE_SECONDS)
     absolute = limited(
         "application__effective_refresh_absolute_seconds", settings.REFRESH_TOKEN_ABSOLUTE_SECONDS

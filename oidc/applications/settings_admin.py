@@ -79,7 +79,7 @@ def _api_fields(submission: Submission) -> dict[str, Any]:
     fields = dict(submission.fields)
     metadata: dict[str, Any] = {name: fields.pop(name).split() for name in _URIS}
     application_type = fields.get("type") or submission.row.type
-    # An unticked box must not turn PKCE off for types that always use it.
+    # A box that is not checked must not turn PKCE off for types that always use it.
     metadata["require_pkce"] = fields.pop("require_pkce") or application_type in PUBLIC_TYPES
     metadata |= {name: fields.pop(name) for name in _ALGORITHMS}
     return fields | {"oidc_client_metadata": metadata}
@@ -87,7 +87,7 @@ def _api_fields(submission: Submission) -> dict[str, Any]:
 
 def _create(submission: Submission) -> ShowSecrets | ShowRow:
     application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
-    if not application.must_present_secret:  # it has one for the API's sake, which nothing asks for
+    if not application.must_present_secret:  # it never has to present its secret
         return ShowRow(f"{application.name} is created.", application)
     return secrets_admin.show(application, secret, f"{application.name} is created.")
 

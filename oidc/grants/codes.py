@@ -151,7 +151,7 @@ def find_last_application(session: Session) -> Application | None:
 
 
 def end_of_test(code: AuthorizationCode, *, reason: str) -> None:
-    """Delete the code of a trial if it was not redeemed, and otherwise revoke what it was redeemed for."""
+    """Delete the code of a trial or, if it was redeemed, revoke the tokens that were issued for it."""
     deleted, _ = AuthorizationCode.objects.filter(pk=code.pk, consumed_at=None).delete()
     if not deleted:
         revoke_issued(code, reason=reason)

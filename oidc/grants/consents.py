@@ -160,9 +160,9 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
 
 @transaction.atomic
 def revoke_of_test(code: AuthorizationCode, *, given_since: datetime) -> bool:
-    """Revoke the consent of a trial's code if it was given in the trial, and tell whether it was revoked.
+    """Revoke the consent of a trial's code if it was given in the trial, and return whether it was revoked.
 
-    It was, if it is not older than the trial, and no other code or refresh token was issued under it.
+    A consent was given in the trial if it is not older, and if no other code or refresh token depends on it.
     """
     if code.consent_id is None:
         return False

@@ -9,9 +9,10 @@ from oidc.grants.models import RefreshFamily
 
 
 def expire(application_id: UUID | None) -> None:
-    """Write into the rows of families that they have expired under their application's lifetimes of now.
+    """Store that families have expired which have exceeded their application's current lifetimes.
 
-    Without an application, into those of the tenant. A longer lifetime would otherwise revive them.
+    These are the families of the application or, if that is None, of the tenant. Otherwise a longer lifetime
+    would revive them.
     """
     families = RefreshFamily.objects.filter(~lifetimes.are_kept(), ended_at=None, expires_at__gt=Now())
     if application_id is not None:

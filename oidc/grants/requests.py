@@ -90,7 +90,7 @@ def _delete_excess(browser: str) -> None:
 def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest | None:
     """Return a pending request of this browser by its id, or the newest without an id.
 
-    If it is an administrator's trial, the audit entries of the HTTP request say so from now on.
+    If it is an administrator's trial, later audit entries of this HTTP request are marked as a trial's.
     """
     if not browser:
         return None

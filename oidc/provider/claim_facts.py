@@ -42,8 +42,9 @@ class ClaimFacts:
     def get_role_claims(self, names: Collection[str]) -> dict[str, Any]:
         """Return the claims ``roles`` and ``groups`` if they are among the names.
 
-        A list of more than 200 entries is left out, and so is one with which both have more than 6 KiB. A
-        claim says so. A part of the list would look complete.
+        A list with more than 200 entries is left out, and so is a list that brings both to more than 6 KiB.
+        The claim ``roles_truncated`` or ``groups_truncated`` says so, because a shortened list would look
+        complete.
         """
         claims: dict[str, Any] = {}
         if self.user is None:

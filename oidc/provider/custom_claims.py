@@ -39,7 +39,7 @@ _SCOPES: Final = {
 def build(
     declared: Iterable[Declaration], place: str, facts: ClaimFacts, scopes: Collection[str] | None
 ) -> dict[str, Any]:
-    """Return the custom claims of a place that have a value. Those that are too large are ``facts.omitted``.
+    """Return the custom claims of a place. Add the names of those that are too large to ``facts.omitted``.
 
     ``scopes`` are those that the user granted a third-party application, or None for a first-party one.
     """

@@ -124,7 +124,7 @@ def redeem_attempt(*, state: str, browser: str, callback: UUID | None) -> Social
 
 
 def receive_form(*, state: str, callback: UUID, user: str) -> None:
-    """Keep the name that a provider posts with its answer, until the sign-in that a redirect finishes.
+    """Store the name that a provider posts with its answer. The redirect that follows finishes the sign-in.
 
     The request comes from the provider's site, so it has no cookies and proves only that it knows the state.
     """
@@ -132,7 +132,7 @@ def receive_form(*, state: str, callback: UUID, user: str) -> None:
     if attempt is None or attempt.connector is None:
         return
     if name := read_name(attempt.connector, user):
-        with suppress(keyring.UnknownKey):  # the redirect says that the sign-in has expired
+        with suppress(keyring.UnknownKey):  # the request that follows reports that the sign-in has expired
             attempts.keep_name(attempt, name)
 
 

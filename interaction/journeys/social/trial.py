@@ -1,8 +1,8 @@
 """Trying a social connector: an administrator signs in at the provider, and no user, link or session is made.
 
 The state of a trial begins with ``try.``, so the shared callback tells it from the state of a user's sign-in
-without a query. A trial is stored where sign-ins of users are never looked for, and can be finished once, by
-the session of the administrator that began it, at the connector that it is about, within ten minutes.
+without a query. A trial is stored with ``shown_once``, apart from the attempts of users. It can be finished
+once, within ten minutes, at its connector, and only by the administrator's session that began it.
 """
 
 import secrets
@@ -95,7 +95,8 @@ def begin(connector: Connector, viewer: Viewer) -> str:
 def seal_name(*, state: str, callback: UUID, user: str) -> str:
     """Return the name that a provider posts with its answer, encrypted; empty if there is none.
 
-    The request comes without cookies, so it belongs to no session. The redirect carries the name to one.
+    The provider's request has no cookies, so the session is unknown. The request that follows has them, and
+    its URL has the encrypted name.
     """
     parts = parse_state(state)
     if parts is None or parts.connector != callback:
@@ -117,7 +118,7 @@ def finish(  # noqa: PLR0913 - what an answer has
     """End a trial, and return a report of what the provider said, or why the sign-in failed.
 
     ``is_shared`` says that the answer came to the callback that connectors of release 0.1.0 share.
-    ``sealed_name`` is that of ``seal_name``.
+    ``sealed_name`` is what ``seal_name`` returned.
 
     Raises:
         TrialExpired: the answer belongs to no trial of this session and connector, or came to the callback
@@ -131,7 +132,7 @@ def finish(  # noqa: PLR0913 - what an answer has
     try:
         with log.attempt(Event.CONNECTOR_TEST, **_describe(connector)):
             _exchange(offer, answer, stored, received)
-            _add_name(received, _open_name(sealed_name, state))
+            _add_name(received, _decrypt_name(sealed_name, state))
     except ServiceError as error:
         return trial_report.build_failure(offer.name, error, answer, received)
     return trial_report.build(offer.name, received)
@@ -149,7 +150,7 @@ def _take(connector: Connector, viewer: Viewer, state: str) -> Secrets | None:
 
 
 def _exchange(offer: Offer, answer: Answer, stored: Secrets, received: Received) -> None:
-    """Do what the sign-in of a user does, and keep all that the provider says."""
+    """Exchange the code as in a user's sign-in, and store in ``received`` all that the provider returns."""
     if offer.provider is None:
         raise NotOffered
     with provider.provider_call():
@@ -162,7 +163,7 @@ def _exchange(offer: Offer, answer: Answer, stored: Secrets, received: Received)
             received.userinfo = trial_report.fetch_userinfo(endpoints, tokens)
 
 
-def _open_name(sealed: str, state: str) -> str:
+def _decrypt_name(sealed: str, state: str) -> str:
     try:
         return keyring.decrypt(sealed, purpose=_NAMES, bound_to=state).decode() if sealed else ""
     except keyring.UnknownKey:
@@ -180,5 +181,5 @@ def _describe(connector: Connector) -> dict[str, str]:
 
 
 def _get_page(connector: Connector) -> str:
-    """Return the place of a trial. It differs from the name of each page that shows content."""
+    """Return the name under which a trial is stored. No page has this name, so no page shows a trial."""
     return f"trial of {connector.tenant_id}/{connector.pk}"

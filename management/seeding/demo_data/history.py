@@ -1,4 +1,4 @@
-"""The made-up past of a tenant: sign-ins of users, and tokens of applications."""
+"""Made-up audit entries of a tenant: sign-ins of users, and tokens of applications."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _MACHINE_DAYS: Final = timedelta(days=95)
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Whose past it is."""
+    """The tenant, users and applications that the entries are about, the seed, and the current time."""
 
     tenant: ActiveTenant
     seed: int
@@ -39,7 +39,7 @@ class Stage:
     def entry(
         self, event: Event | str, created_at: datetime, payload: dict[str, Any], **columns: Any
     ) -> Entry:
-        """Return an unsaved entry of this past. Its user agent ends with the mark of the seed."""
+        """Return an unsaved entry. Its user agent ends with a mark that contains the seed."""
         agent = f"{columns.pop('browser', '')} {_mark(self.seed)}".strip()
         return Entry(
             tenant_id=self.tenant.id,
@@ -90,7 +90,7 @@ def write(stage: Stage, numbers: range) -> None:
 
 
 def write_machine_tokens(stage: Stage, machine: Application) -> None:
-    """Write the tokens that a machine requested in the last 95 days, since the last one that is there."""
+    """Write entries of a machine's tokens: since its newest entry or, without one, for the last 95 days."""
     newest = _entries(stage.tenant, stage.seed).filter(application_id=str(machine.pk))
     time = newest.aggregate(Max("created_at"))["created_at__max"] or stage.now - _MACHINE_DAYS
     payload = {"grant_type": "client_credentials", "result": "success", "scope": "read:orders write:orders"}
@@ -141,7 +141,7 @@ def _tokens(stage: Stage, time: datetime, refreshes: int, whose: dict[str, Any])
 
 
 def _count_sign_ins(stage: Stage) -> None:
-    """Write what the log has of each made-up user: the number of sign-ins, and the time of the last."""
+    """Store with each made-up user the number and the time of the latest of the sign-ins in the log."""
     ids = [str(user.pk) for user in stage.people.values()]
     for start in range(0, len(ids), _BATCH):
         rows = (
@@ -162,5 +162,5 @@ def _count_sign_ins(stage: Stage) -> None:
 def new_stage(
     tenant: ActiveTenant, seed: int, people: Mapping[int, User], applications: list[Application]
 ) -> Stage:
-    """Return the past of a tenant, as seen now."""
+    """Return a stage whose time is now."""
     return Stage(tenant, seed, people, applications, timezone.now())

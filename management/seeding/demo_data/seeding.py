@@ -148,7 +148,7 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
         history.write_machine_tokens(stage, machine)
     live_sessions.create(stage)
     made.locked = people.lock(tenant, users)
-    daily.forget(tenant.id)  # the entries are of days that may have been counted
+    daily.forget(tenant.id)  # the new entries can be of days that were already counted
     return _describe(made, tenant, amounts.seed, users)
 
 

@@ -32,7 +32,7 @@ class Address:
 
 
 def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
-    """Return the card: what nearly every library asks for, and the single endpoints."""
+    """Return the card: first the values that nearly every library needs, then the single endpoints."""
     issuer = tenancy.active().issuer
     is_machine = application.type == Application.Type.MACHINE
     found = discovery.get_addresses()

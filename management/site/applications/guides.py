@@ -51,7 +51,7 @@ def get_all() -> tuple[Guide, ...]:
 
 
 def parse(name: str, text: str) -> Guide | None:
-    """Return the guide that a page contains; none if the page has another shape."""
+    """Return the guide that a page contains, or None if the page lacks a required section."""
     sections: dict[str, str] = dict(_SECTION.findall(text))
     files = tuple(
         File(named[1], code[0])

@@ -16,7 +16,7 @@ from oidc.applications.models import Application
 from oidc.applications.page_sections import QUICK_START
 
 _SECRET: Final = "the-client-secret"  # noqa: S105 - a placeholder
-# The how-tos leave out what differs: ``export ISSUER=…`` and ``const ISSUER = "…"``.
+# The how-tos have an ellipsis for each value that differs: ``export ISSUER=…`` and ``const ISSUER = "…"``.
 _SETTING: Final = re.compile(r"\b((ISSUER|CLIENT_ID|CLIENT_SECRET)=)…")
 _CONSTANT: Final = re.compile(r"""\b(ISSUER|CLIENT_ID)(\s*[:=]\s*["'])…(?=["'])""")
 

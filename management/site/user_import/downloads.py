@@ -22,7 +22,7 @@ def sample() -> HttpResponse:
 
 
 def problems(found: list[dict[str, Any]]) -> HttpResponse:
-    """Return problems as ``import_users --report`` has them: places and rules, but no values."""
+    """Return problems in the format of ``import_users --report``: places and rules, but no values."""
     rows = (tuple(escape_formulas(str(problem.get(name, ""))) for name in _COLUMNS) for problem in found)
     return _answer("refused-users.csv", (_COLUMNS, *rows))
 

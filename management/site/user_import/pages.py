@@ -29,7 +29,7 @@ _KEPT: Final = timedelta(minutes=30)
 _CHECKED: Final = "checked"
 _RESULT: Final = "result"
 _PROBLEMS: Final = "problems"
-_NUMBERS: Final = {"anchor": "numbers-"}  # of the ids of the first table
+_NUMBERS: Final = {"anchor": "numbers-"}  # the prefix of element ids in the first table
 
 
 class NoLongerStored(ServiceError):

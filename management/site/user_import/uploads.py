@@ -19,7 +19,7 @@ LARGEST: Final = 1_000_000  # bytes, below the limit on the body of a form
 MOST_USERS: Final = 2_000  # one transaction, and some seconds of a request
 
 Report = dict[str, Any]
-# A check and an import take seconds of a thread, and other requests need threads, too.
+# Checks and imports occupy a thread for seconds. A limit leaves threads for other requests.
 _places: Final = BoundedSemaphore(2)
 
 
@@ -59,7 +59,7 @@ class Upload:
     password_file: bytes = b""
 
     def dump(self) -> dict[str, Any]:
-        """Return the upload as JSON has it."""
+        """Return the upload as JSON values."""
         encoded = {
             name: base64.b64encode(getattr(self, name)).decode() for name in ("content", "password_file")
         }

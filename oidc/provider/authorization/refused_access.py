@@ -9,7 +9,7 @@ from identity.limits.rules import Limit
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 
-# A user can repeat a request as often as the user likes, and the audit log never forgets.
+# A user can repeat a request without limit, and audit entries are kept.
 _RECORDED: Final = Limit("refused applications", 10, 3600)
 
 

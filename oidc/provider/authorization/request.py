@@ -93,7 +93,7 @@ def validate_stored(pending: AuthorizationRequest) -> Authorization:
 def to_stored(query: str) -> str:
     """Return the known parameters of a valid query, with few characters percent-encoded to keep rows small.
 
-    Instead of an ID token it has the token's subject, so that a copy of the database contains no tokens.
+    An ID token is replaced by its subject, so that a copy of the database contains no tokens.
     """
     pairs = parameters.decode(query).select(PARAMETERS)
     stored = [

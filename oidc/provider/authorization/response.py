@@ -39,7 +39,8 @@ class Refused(Exception):
 def build(redirect_uri: str, mode: str, state: str | None, parameters: dict[str, str]) -> ClientResponse:
     """Return a response with these parameters, the ``state`` that was sent, and the issuer.
 
-    A mode that does not exist, or that the redirect URI cannot have, is an error of which the query tells.
+    If the mode is unknown or the redirect URI does not allow it, the response is sent in the query. The
+    parameters are then those of the error.
     """
     if mode not in MODES or not is_possible(mode, redirect_uri):
         mode = MODES[0]

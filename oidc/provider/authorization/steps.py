@@ -107,7 +107,7 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
 
     Consent comes first. Otherwise an application without consent could find out who is signed in and since
     when, by sending hints, values of ``sub`` and values of ``max_age``. For a user who may not use the
-    application, it has the refusal instead.
+    application, ``NO_ACCESS`` takes the place of consent.
     """
     may_use = access.may_use(session.user, authorization.application)
     if _must_consent(session, authorization, None):

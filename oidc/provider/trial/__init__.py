@@ -1,1 +1,1 @@
-"""Trying the sign-in to an application: the operators' site takes the part of the client."""
+"""Trying the sign-in to an application: the operators' site acts as the client."""

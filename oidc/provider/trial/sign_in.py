@@ -1,7 +1,8 @@
 """Beginning and finishing a trial of the sign-in to an application.
 
-A trial is content of ``shown_once``: encrypted, of one administrator, session, tenant and application, for
-ten minutes, and deleted when the browser comes back. Its request is a pending request with ``is_test``.
+A trial is stored with ``shown_once``, encrypted, for ten minutes. Only the administrator's session that began
+it can read it, for the same tenant and application. It is deleted when the browser returns. The authorization
+request of a trial is a pending request with ``is_test``.
 """
 
 import secrets
@@ -177,7 +178,7 @@ def _take(application: Application, viewer: Viewer, state: str) -> TrialSecrets 
 
 
 def _get_page(application: Application) -> str:
-    """Return the place of a trial. It differs from the name of each page that shows content."""
+    """Return the name under which a trial is stored. No page has this name, so no page shows a trial."""
     return f"trial of {application.tenant_id}/{application.pk}"
 
 
