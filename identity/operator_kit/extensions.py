@@ -24,8 +24,8 @@ from identity.operator_kit.panels import Card, Panel
 BuildPanels = Callable[[Any], list[Panel]]
 
 
-# From a row, and the URLs of the operations that the administrator may run on it, by their names. None: no
-# card for this row.
+# Takes a row, and the URLs of the operations that the administrator may run on it, by name. Returns None if
+# the row has no card.
 BuildCard = Callable[[Any, Mapping[str, str]], Card | None]
 
 

@@ -1,4 +1,4 @@
-"""What needs attention in a tenant, for the dashboard. Apps register signs in their ``admin`` modules."""
+"""Problems of a tenant, for the dashboard. Apps register functions that find them, in ``admin`` modules."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Problem:
     is_serious: bool = False
 
 
-# Reads the active tenant. It must not use the network, and must read few rows.
+# Returns the problems of one kind in the active tenant. It must not use the network, and must read few rows.
 Sign = Callable[[], Iterable[Problem]]
 _signs: Final[list[tuple[str, Sign]]] = []
 
 
 def register(permission: str, sign: Sign) -> None:
-    """Register a sign, which only administrators with the permission see."""
+    """Register a function that finds problems, which only administrators with the permission see."""
     _signs.append((permission, sign))
 
 

@@ -20,7 +20,7 @@ from django.utils.functional import cached_property
 from identity.operator_kit import in_place
 
 _MAX_ROWS: Final = 10_000
-# The filters of the list that leads to the row, and the card that is edited.
+# Django's parameter with the filters of the list that links to the row, and the one that opens a card.
 _ROW_PARAMETERS: Final = frozenset({"_changelist_filters", in_place.PARAMETER})
 _YEARS: Final = range(1900, 9999)  # both databases can compare these in every time zone
 

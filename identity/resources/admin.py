@@ -159,7 +159,7 @@ class ResourceAdmin(Pages):
 
     @admin.display(description="Algorithm of access tokens")
     def algorithm(self, row: Resource) -> str:
-        """The algorithm, or what holds without one."""
+        """The algorithm or, without one, the text for the default."""
         return row.access_token_signing_alg or "The tenant's default"
 
     def get_panels(self, request: Any, row: Resource) -> list[Panel]:

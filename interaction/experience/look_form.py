@@ -25,7 +25,7 @@ def _picture_field(label: str) -> forms.FileField:
 
 
 def _colour_field(label: str, unset: str) -> forms.CharField:
-    """Return a field for a colour. ``unset`` is the one that the pages use without it."""
+    """Return a field for a colour. ``unset`` is the colour that the pages use if the field is empty."""
     attributes = {"data-colour": unset, "pattern": COLOUR.pattern, "spellcheck": "false"}
     widget = forms.TextInput(attributes)
     return forms.CharField(
@@ -51,7 +51,7 @@ class BrandingForm(forms.Form):
     )
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error to a field; one of an uploaded picture to the field of its file."""
+        """Add an error to a field. The error of an uploaded picture goes to the field of its file."""
         if field in pictures.PICTURES and self.cleaned_data.get(_UPLOAD + field):
             field = _UPLOAD + field
         super().add_error(field, error)

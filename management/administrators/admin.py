@@ -130,7 +130,7 @@ class AdministratorAdmin(Pages):
         return super().get_queryset(request).defer("password", "sealed_totp_secret")
 
     def parse_id(self, text: str) -> int | None:
-        """Return the id of a path, or none if it is not a whole number."""
+        """Return the id of a path, or None if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
     def get_panels(self, request: Any, row: Administrator) -> list[Panel]:

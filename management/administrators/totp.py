@@ -33,7 +33,7 @@ def provisioning_uri(secret: bytes, *, account: str, issuer: str) -> str:
 
 
 def find_step(secret: bytes, code: str, *, after: int) -> int | None:
-    """Return the time step of a code, near now and later than ``after``; none for a wrong code."""
+    """Return the time step of a code, or None if no step near now and later than ``after`` has this code."""
     totp, now = _totp(secret), int(time.time()) // _STEP_SECONDS
     steps = [step for step in range(now - _DRIFT, now + _DRIFT + 1) if step > after]
     found = [

@@ -27,7 +27,7 @@ class AdministratorViewSet(CrudViewSet):
     columns = ("id", "username", "email", "phone", "is_superuser", "role", "created_at", "updated_at")
 
     def parse_id(self, text: str) -> int | None:
-        """Return the id of a path, or none if it is not a whole number."""
+        """Return the id of a path, or None if it is not a whole number."""
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
     def list(self, request: Request, *_: Any, **__: Any) -> Response:

@@ -57,7 +57,7 @@ def _chart(figures: Figures, name: str) -> Chart:
     counts = getattr(figures, name)
     if name != "active_users":
         return charts.build(subject, figures.spans, counts)
-    # Days cannot be added, because a user may be active on several. So a week shows the average of its days.
+    # A week shows the average of its days. Their sum would count a user who is active on several days twice.
     headline = f"{_average(figures, figures.first, figures.last):,} a day"
     averages = {(last, "Active users"): _average(figures, first, last) for first, last in figures.spans}
     return charts.build(subject, figures.spans, Counter(averages), headline=headline)

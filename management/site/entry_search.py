@@ -14,7 +14,7 @@ from identity.users import identifiers, typed
 from identity.users.models import User
 from oidc.applications.models import Application
 
-# So many users, and so many applications, are found by a part of their names.
+# A part of a name finds at most this many users, and at most this many applications.
 MAX_MATCHES: Final = 50
 
 
@@ -27,7 +27,7 @@ class Found:
 
 
 def search(entries: EntryQuerySet, text: str) -> Found:
-    """Return the entries of the active tenant that a text finds."""
+    """Return the entries that match a text: an id, an IP address, an identifier or a part of a name."""
     text = text.strip().replace("\0", "")
     if pk := ids.parse(text):
         return Found(_search_id(entries, str(pk)))

@@ -97,9 +97,9 @@ def _describe_actor(entry: Entry, rows: _Rows, *, has_links: bool) -> Cell:
 
 
 def _find_typed(entries: list[Entry]) -> dict[UUID, str]:
-    """Return the typed identifiers. For a hash it is the text of another entry with the same identifier.
+    """Return the typed identifiers by entry. For a hashed one, use the text of another entry that has it.
 
-    Of each identifier, the newest ``_MAX_READ`` entries are read, because an attacked one has very many.
+    Only the newest ``_MAX_READ`` entries of an identifier are read, because an attacked one has very many.
     """
     hashed = [entry for entry in entries if _get_text(entry).startswith(_HASHED) and entry.identifier_key]
     one_each = {entry.identifier_key: entry.pk for entry in hashed}

@@ -21,7 +21,7 @@ class SessionBackend(BaseBackend):
     """Finds the administrator of a session. It verifies no credentials; the service does."""
 
     def get_user(self, user_id: int) -> Administrator | None:
-        """Return the administrator, or none if it was deleted."""
+        """Return the administrator, or None if it was deleted."""
         return Administrator.objects.filter(pk=user_id).first()
 
 

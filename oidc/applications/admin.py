@@ -111,12 +111,12 @@ class ApplicationAdmin(SectionedPages):
 
     @admin.display(description="Algorithm of ID tokens")
     def id_token_algorithm(self, application: Application) -> str:
-        """The algorithm, or what holds without one."""
+        """The algorithm or, without one, the text for the default."""
         return application.id_token_signed_response_alg or "The tenant's default"
 
     @admin.display(description="Algorithm of userinfo")
     def userinfo_algorithm(self, application: Application) -> str:
-        """The algorithm, or what holds without one."""
+        """The algorithm or, without one, the text for the default."""
         return application.userinfo_signed_response_alg or "JSON, not signed"
 
     @admin.display(description="Refresh token, without use")

@@ -144,7 +144,7 @@ def redeem(
 
 
 def find_last_application(session: Session) -> Application | None:
-    """Return the application that a session got its last code for; none if that was too long ago."""
+    """Return the application that got the session's newest stored code, or None if no code is stored."""
     codes = AuthorizationCode.objects.filter(session=session).select_related("application")
     last = codes.order_by("-pk").first()
     return None if last is None else last.application

@@ -40,7 +40,7 @@ class Connection:
 
 
 def get_connections(user: User) -> list[Connection]:
-    """Return the applications with a consent or refresh token of the user by name, in three queries."""
+    """Return the applications with a consent or refresh token of the user, in three queries, by name."""
     connections: dict[UUID, Connection] = {}
     consents = Consent.objects.filter(user=user).select_related("application").prefetch_related("targets")
     for consent in consents:

@@ -1,4 +1,4 @@
-"""Ending refresh families on somebody's order, which revokes their refresh and access tokens at once."""
+"""Ending refresh families for users and administrators, which revokes all their tokens at once."""
 
 from typing import Any, Final
 from uuid import UUID

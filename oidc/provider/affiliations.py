@@ -27,9 +27,10 @@ class MemberOrganization:
 
 @dataclass(slots=True)
 class Affiliations:
-    """A user's system roles and organizations. ``current`` is the organization of the token, if any.
+    """A user's system roles and organizations, for a token.
 
-    Without ``current``, a token for an organization belongs to a user who has left it.
+    If ``is_for_organization``, the token is for an organization. That is ``current``, or None if the user has
+    left it.
     """
 
     is_for_organization: bool
@@ -47,7 +48,7 @@ class Affiliations:
 
     @property
     def groups(self) -> list[str]:
-        """What the tenant calls groups (``OidcSettings.groups_claim``)."""
+        """The claim ``groups``: roles or organizations, as ``OidcSettings.groups_claim`` says."""
         organizations = self.organizations.values()
         match self.groups_claim:
             case OidcSettings.GroupsClaim.ORGANIZATIONS:

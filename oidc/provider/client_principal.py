@@ -34,7 +34,7 @@ class PrincipalQuery:
         )
 
 
-# From the claims of a token: the query for its application, and the values of the query's parameters.
+# Takes the claims of a token. Returns the query for its application, and the values of its parameters.
 ChooseQuery = Callable[[Claims], tuple[PrincipalQuery, Mapping[str, object]]]
 
 

@@ -15,7 +15,7 @@ from oidc.provider.token import authorization_code, endpoint, refresh_token
 
 
 class Unused:
-    """A hook that no request reaches. It raises, where the toolkit would read tables that do not exist."""
+    """A hook that no request reaches. It raises an error; the toolkit's own would read a missing table."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

@@ -36,7 +36,7 @@ def _lifetime(label: str) -> forms.IntegerField:
 
 
 class SigningForm(forms.Form):
-    """With which key tokens are signed."""
+    """The algorithm of tokens whose application or API resource names none."""
 
     default_signing_alg = forms.ChoiceField(
         label="Default algorithm",
@@ -46,7 +46,7 @@ class SigningForm(forms.Form):
 
 
 class ClaimsForm(forms.Form):
-    """What tokens say about users."""
+    """The claims about users."""
 
     groups_claim = forms.ChoiceField(label="Claim groups", choices=list(_GROUPS.items()))
 
@@ -114,7 +114,7 @@ class OidcSettingsAdmin(Pages):
         """Return the tenant's settings, which may have no row yet.
 
         Raises:
-            Http404: the id is not theirs.
+            Http404: the id is not that of the tenant's settings.
 
         """
         row = services.current()
@@ -134,12 +134,12 @@ class OidcSettingsAdmin(Pages):
 
     @admin.display(description="Asks to stay signed in", boolean=True)
     def asks_to_stay(self, row: OidcSettings) -> bool:
-        """Whether the sign-in page has the box."""
+        """Whether the sign-in page asks users if they want to stay signed in."""
         return row.keep_signed_in
 
     @admin.display(description="Claim groups")
     def groups(self, row: OidcSettings) -> str:
-        """What the claim lists."""
+        """What the claim ``groups`` lists: roles or organizations."""
         return _GROUPS[OidcSettings.GroupsClaim(row.groups_claim)]
 
     @admin.display(description="Sessions")

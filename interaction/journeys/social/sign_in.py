@@ -61,13 +61,13 @@ def begin(*, connector_id: str, browser: str, pending: Pending | None, keep_sign
 
 @dataclass(frozen=True, slots=True)
 class AwaitedAgreement:
-    """A new user who has to agree to the terms first: the id of the attempt that goes on then."""
+    """A new user has to agree to the terms first. ``sign_up`` then finishes this attempt."""
 
     attempt_id: UUID
 
 
 class _AgreementRequired(Exception):
-    """A new user has to agree first. It rolls back, and no caller sees it."""
+    """A new user has to agree first. It rolls the transaction back, and ``sign_in`` catches it."""
 
 
 def sign_in(
@@ -105,7 +105,7 @@ def sign_in(
 
 
 def sign_up(attempt: SocialAttempt, *, pending: Pending | None, current: Session | None) -> SignInResult:
-    """Go on with a sign-in after the new user agreed to the terms, and end the attempt.
+    """Finish the sign-in of a new user who has agreed to the terms, and end the attempt.
 
     Raises:
         Expired: the attempt has ended.

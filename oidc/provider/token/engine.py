@@ -56,7 +56,7 @@ def _call_steps(oauth: Any) -> None:
 
 
 def _new_oauth_request(request: TokenRequest) -> Any:
-    """Return oauthlib's form of a request, with ours as its attribute ``stage``."""
+    """Return oauthlib's object for a token request. Its attribute ``stage`` is ``request``."""
     parameters = [("grant_type", request.grant_type), *request.parameters.items()]
     oauth = Request("/oidc/token", "POST", body=parameters)
     oauth.stage = request

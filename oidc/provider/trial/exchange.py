@@ -60,7 +60,7 @@ class Received:
 
 
 def redeem(application: Application, code: str, known: TrialSecrets, received: Received) -> None:
-    """Redeem the code of a trial, note what it is redeemed for, and revoke all of it.
+    """Redeem the code of a trial, store the decoded tokens in ``received``, and revoke them.
 
     Raises:
         OAuthError: the code is not that of the trial, or an application would not get tokens for it either.

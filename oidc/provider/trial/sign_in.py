@@ -184,7 +184,7 @@ def _get_page(application: Application) -> str:
 
 @transaction.atomic
 def _end_new(session: Session | None, begun_at: datetime) -> bool:
-    """End the browser's session if it is younger than the trial, and tell whether it was."""
+    """End the browser's session if it is younger than the trial, and return whether it was ended."""
     if session is None or session.created_at < begun_at:
         return False
     sessions.end(session)
