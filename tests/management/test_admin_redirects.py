@@ -71,8 +71,9 @@ PROOF = {"current_password": PASSWORD, "current_code": ""}
 READS = {"application do claims-preview"}
 # They lead to another site: tests/interaction/social/test_trial.py, test_try_sign_in.py.
 LEAVES = {"application do try-sign-in", "connector do try"}
-# It needs a mail server: tests/management/administrators/test_invitations.py.
-NOT_HERE = {"invitation do link"}
+# One needs a mail server: tests/management/administrators/test_invitations.py. The other needs a file, and has
+# pages of its own: tests/management/test_import_page.py.
+NOT_HERE = {"invitation do link", "user do import"}
 
 
 def fill(acme: World) -> World:
@@ -117,9 +118,13 @@ def fill(acme: World) -> World:
         invitations.invite(email=email, by=administrator(), current_password=PASSWORD)
     second = administrator(tenants=[spare.tenant.slug])
     Administrator.objects.filter(pk=second.pk).update(second_step_since=timezone.now())
-    account = {"issuer": "https://sso.example", "subject": cast.new_secret()}
-    ProviderAccount.objects.create(administrator=second, **account)
     return spare
+
+
+def link_account(administrator: Administrator) -> None:
+    """Link an account for single sign-on, which a new password unlinks."""
+    account = {"issuer": "https://sso.example", "subject": cast.new_secret()}
+    ProviderAccount.objects.create(administrator=administrator, **account)
 
 
 def rows_of(kind: Any, acme: World, spare: World, who: Administrator) -> list[Any]:
@@ -146,6 +151,8 @@ def steps(acme: World, spare: World, operator: Operator) -> Any:
             row = None
             if operation.needs_row:
                 rows = rows_of(kind, acme, spare, operator.who)
+                if step == "administrator do unlink":
+                    link_account(rows[0])
                 rows.sort(key=lambda row: str(row) != ROWS.get(step, str(row)))
                 with acme.active():
                     row = next((row for row in rows if operation.is_possible(row)), None)
