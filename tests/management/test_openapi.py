@@ -136,6 +136,7 @@ class TestBehaviour:
         with stage.alone() as (address, environment):
             api = callers.Api(address, *superuser(environment))
             known = callers.assemble(api)
+            keep_sessions(environment)
             # Whom the document's own examples speak of: their credentials open the two sign-ins.
             for kind in ("users", "administrators"):
                 api("POST", f"/{kind}", username="ada", password="correct horse battery staple")
@@ -173,6 +174,21 @@ def superuser(environment: dict[str, str]) -> tuple[str, str]:
         f"models.Administrator.objects.filter(pk=made.pk).update(id={FAR_AWAY})",
     )
     return username, password
+
+
+def keep_sessions(environment: dict[str, str]) -> None:
+    """Let sessions outlive every lifetime that a made-up body sets: an expired one stays expired."""
+    stage.manage(
+        environment,
+        "shell",
+        "--command",
+        "from django.utils import timezone\n"
+        "from identity.core import tenancy\n"
+        "from identity.sessions.models import Session\n"
+        "later = timezone.now() + timezone.timedelta(days=1)\n"
+        "with tenancy.using(tenancy.EVERYWHERE):\n"
+        "    assert Session.objects.update(last_used_at=later, updated_at=later)\n",
+    )
 
 
 Paths = dict[str, dict[str, str]]
