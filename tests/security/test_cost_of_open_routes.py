@@ -106,13 +106,13 @@ def bodies(path: str) -> dict[str, str]:
 
 def inputs(http: httpx.Client, endpoint: Endpoint, path: str) -> Iterator[tuple[str, httpx.Request]]:
     """The expensive requests of a route."""
-    if endpoint.method == "GET":
+    if endpoint.method in {"GET", "DELETE"}:
         for kind, text in FORMS.items():
-            yield kind, http.build_request("GET", f"{path}?{text[:QUERY]}")
+            yield kind, http.build_request(endpoint.method, f"{path}?{text[:QUERY]}")
         cookies = "; ".join(f"c{number}=x" for number in range(900))
-        yield "cookies", http.build_request("GET", path, headers={"Cookie": cookies})
+        yield "cookies", http.build_request(endpoint.method, path, headers={"Cookie": cookies})
         languages = ",".join(f"x{number};q=0.1" for number in range(700))
-        yield "languages", http.build_request("GET", path, headers={"Accept-Language": languages})
+        yield "languages", http.build_request(endpoint.method, path, headers={"Accept-Language": languages})
     elif path.partition("/api/")[1]:
         for kind, text in bodies(endpoint.path).items():
             yield (
