@@ -60,6 +60,7 @@ class Chart:
     name: str
     title: str
     headline: str
+    bar_width: float
     series: list[Series]
     columns: list[Column]
     lines: list[Line]
@@ -102,15 +103,18 @@ def build(
     step, top = _scale(highest)
     lines = [Line(_y(number, top), number) for number in range(0, top + 1, step)]
     numbers = [[counter[name] for name in names] for counter in sums_of_spans]
-    paths = _draw(numbers, len(names), top)
+    columns = [_column(spans, index, numbers[index]) for index in range(len(spans))]
+    paths = _draw(numbers, columns, len(names), top)
     whole = spans[0][0], spans[-1][1]
     legend = [
         Series(index, name, sums[name], log_url(*whole, {**subject.filters, **subject.of_series(name)}), path)
         for index, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
-    columns = [_column(spans, index, numbers[index]) for index in range(len(spans))]
     total, href = sums.total(), log_url(*whole, subject.filters)
-    return Chart(subject.name, subject.title, headline or f"{total:,}", legend, columns, lines, total, href)
+    width = round(min((WIDTH - LEFT) / len(spans) * (1 - _GAP), _MAX_BAR), 1)
+    return Chart(
+        subject.name, subject.title, headline or f"{total:,}", width, legend, columns, lines, total, href
+    )
 
 
 def tabulate(charts: Sequence[Chart], spans: Sequence[Span]) -> list[Row]:
@@ -125,18 +129,15 @@ def _label(first: date, last: date) -> str:
     return f"{first}" if first == last else f"{first} to {last}"
 
 
-def _draw(numbers: list[list[int]], series: int, top: int) -> list[str]:
-    """Return for each series the path of its bars, which stand on those of the series before."""
-    step = (WIDTH - LEFT) / len(numbers)
-    width = round(min(step * (1 - _GAP), _MAX_BAR), 1)
+def _draw(numbers: list[list[int]], columns: Sequence[Column], series: int, top: int) -> list[str]:
+    """Return for each series the path of its bars, which are lines on those of the series before."""
     paths = [""] * series
-    for index, of_column in enumerate(numbers):
-        x, reached = round(LEFT + (index + 0.5) * step - width / 2, 1), 0
+    for of_column, column in zip(numbers, columns, strict=True):
+        reached = 0
         for place, number in enumerate(of_column):
             reached += number
             if number:
-                height = round(HEIGHT * number / top, 1)
-                paths[place] += f"M{x:g} {_y(reached, top):g}h{width:g}v{height:g}h-{width:g}z"
+                paths[place] += f"M{column.middle:g} {_y(reached, top):g}v{round(HEIGHT * number / top, 1):g}"
     return paths
 
 

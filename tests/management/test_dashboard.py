@@ -267,7 +267,7 @@ class TestCharts:
         (a, b) = chart.series
         assert (a.name, b.name, chart.total) == ("a", "b", 4)
         assert "v97.5" in a.path
-        assert f" {charts.TOP}h" in b.path  # reaches the end of the axis
+        assert f" {charts.TOP}v" in b.path  # reaches the end of the axis
 
 
 class TestSubjects:
