@@ -147,16 +147,16 @@ class TestBehaviour:
             alone = rehearse(address, configured(kept=kept, deleted=deleted), known, phases)
             linked = rehearse(address, CONFIGURATION, known, "stateful") if THOROUGH else None
 
-            lost = [
-                route
+            answers = [
+                httpx.get(f"{address}{route}", headers={"Authorization": f"Bearer {token}"})
                 for route, token in (
                     ("/api/admin/me", known.administrator),
                     ("/api/v1/users", known.machine),
                     (f"/api/v1/m2m/organizations/{known.organization_id}/members", known.organization),
                     ("/api/session/context", known.user),
                 )
-                if httpx.get(f"{address}{route}", headers={"Authorization": f"Bearer {token}"}).is_error
             ]
+            lost = [f"{answer.url.path}: {answer.text}" for answer in answers if answer.is_error]
         assert alone.returncode == 0, alone.stdout[-20_000:] + alone.stderr
         assert linked is None or linked.returncode == 0, linked.stdout[-20_000:] + linked.stderr
         assert lost == [], "a caller did not live through it, and what came after proves nothing"
