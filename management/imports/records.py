@@ -36,7 +36,7 @@ class MemoryFile:
     """An uploaded file, which is never written to a disk."""
 
     name: str
-    content: bytes
+    content: bytes = field(repr=False)  # may contain password hashes
 
     @property
     def suffix(self) -> str:

@@ -87,13 +87,8 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
     if content is None:
         return _show_expired(runner, request, operation)
     report = content["report"]
-    context = {
+    context = _get_context(report, shown_id, is_done=False) | {
         "title": reports.get_button(report),
-        "report": report,
-        "shown_id": shown_id,
-        "numbers_section": _NUMBERS,
-        "numbers": [reports.build_numbers(report, is_done=False)],
-        "panels": reports.build_problems(report),
         "idempotency_key": sent_form.new_key(),
     }
     return runner.render(request, "admin/user_import_checked.html", operation, **context)
@@ -140,15 +135,18 @@ def _show_result(runner: OperationRunner, request: HttpRequest, operation: Opera
     report = _find(request, _RESULT, shown_id)
     if report is None:
         return _show_expired(runner, request, operation, is_done=True)
-    context = {
-        "title": reports.get_title(report),
+    context = _get_context(report, shown_id, is_done=True) | {"title": reports.get_title(report)}
+    return runner.render(request, "admin/user_import_result.html", operation, **context)
+
+
+def _get_context(report: reports.Report, shown_id: UUID | None, *, is_done: bool) -> dict[str, Any]:
+    return {
         "report": report,
         "shown_id": shown_id,
         "numbers_section": _NUMBERS,
-        "numbers": [reports.build_numbers(report, is_done=True)],
+        "numbers": [reports.build_numbers(report, is_done=is_done)],
         "panels": reports.build_problems(report),
     }
-    return runner.render(request, "admin/user_import_result.html", operation, **context)
 
 
 def _download_problems(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:

@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from threading import BoundedSemaphore
 from typing import Any, Final
@@ -52,11 +52,11 @@ class Upload:
     """A file, and how to import it."""
 
     name: str
-    content: bytes
+    content: bytes = field(repr=False)  # may contain password hashes
     format: str
     source: str
     drop_unknown_hashes: bool = False
-    password_file: bytes = b""
+    password_file: bytes = field(default=b"", repr=False)
 
     def dump(self) -> dict[str, Any]:
         """Return the upload as JSON values."""
