@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support import openid
-from tests.support.cast import PASSWORD, World
-from tests.support.operators import administrator
+from tests.support.cast import World
+from tests.support.operators import sign_in_administrator
 from tests.support.providers import Answer, Asked
 from tests.support.screens import Screens
 from tests.support.social import connect
@@ -34,13 +34,7 @@ def test_an_administrator_tries_a_connector_in_a_new_tab(
     connector = connect(acme, provider.config | {"display_name": "Elsewhere"}, enabled=False)
     root = loopback_server
     page = screens.open(java_script_enabled=scripts)
-    page.goto(f"{root}/admin/")
-    page.get_by_label("Username").fill(administrator().username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_label("Name or slug").fill(acme.tenant.slug)
-    page.get_by_role("button", name="Search").click()
-    page.locator("ul.tenants button").first.click()
+    sign_in_administrator(page, root, acme)
 
     page.goto(f"{root}/admin/connectors/connector/{connector.pk}/change/")
     page.get_by_role("link", name="Try it").click()

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.interaction.test_terms import ask
 from tests.support import openid
 from tests.support.cast import PASSWORD, World
-from tests.support.operators import administrator
+from tests.support.operators import sign_in_administrator
 from tests.support.providers import Answer, Asked
 from tests.support.screens import Screens
 from tests.support.social import connect
@@ -89,21 +89,11 @@ def test_the_terms_after_a_first_sign_in(
     inspect(page, f"terms-refused-{language}")
 
 
-def sign_in(page: Page, root: str, acme: World) -> None:
-    page.goto(f"{root}/admin/")
-    page.get_by_label("Username").fill(administrator().username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_label("Name or slug").fill(acme.tenant.slug)
-    page.get_by_role("button", name="Search").click()
-    page.locator("ul.tenants button").first.click()
-
-
 def test_the_trial_of_a_connector(acme: World, screens: Screens, provider: Any, loopback_server: str):
     connector = connect(acme, provider.config | {"display_name": "Elsewhere"}, enabled=False)
     path = f"{loopback_server}/admin/connectors/connector/{connector.pk}/do/try/"
     page = screens.open(bypass_csp=True, reduced_motion="reduce")
-    sign_in(page, loopback_server, acme)
+    sign_in_administrator(page, loopback_server, acme)
     page.goto(path)
     inspect(page, "connector-trial-form")
 
@@ -119,7 +109,7 @@ def test_the_trial_of_a_sign_in(acme: World, screens: Screens):
     user, client = acme.user(name="Ada Lovelace"), acme.application(name="Shop")
     root = acme.address.partition("/t/")[0]
     page = screens.open(bypass_csp=True, reduced_motion="reduce")
-    sign_in(page, root, acme)
+    sign_in_administrator(page, root, acme)
     path = f"{root}/admin/applications/application/{client.application.pk}/do/try-sign-in/"
     page.goto(path)
     inspect(page, "sign-in-trial-form")

@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.support.cast import PASSWORD, World
-from tests.support.operators import administrator
+from tests.support.operators import sign_in_administrator
 from tests.support.screens import Screens
 
 
@@ -12,13 +12,7 @@ def test_an_administrator_tries_a_sign_in_in_a_new_tab(acme: World, screens: Scr
     client = acme.application(name="Shop", is_third_party=True)
     root = acme.address.partition("/t/")[0]
     page = screens.open(java_script_enabled=scripts)
-    page.goto(f"{root}/admin/")
-    page.get_by_label("Username").fill(administrator().username)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_label("Name or slug").fill(acme.tenant.slug)
-    page.get_by_role("button", name="Search").click()
-    page.locator("ul.tenants button").first.click()
+    sign_in_administrator(page, root, acme)
 
     page.goto(f"{root}/admin/applications/application/{client.application.pk}/change/")
     page.get_by_role("link", name="Try a sign-in").click()

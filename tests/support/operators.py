@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 from django.conf import settings
 from django.contrib.admin import site
+from playwright.sync_api import Page
 
 from identity.core import tenancy
 from management.administrators import services as administrators
@@ -22,6 +23,17 @@ def administrator(**fields: Any) -> Administrator:
     fields.setdefault("is_superuser", "tenants" not in fields)
     with tenancy.using(tenancy.DEFAULT):
         return administrators.create(username=f"op-{secrets.token_hex(4)}", password=PASSWORD, **fields)
+
+
+def sign_in_administrator(page: Page, root: str, acme: World) -> None:
+    """Sign a new administrator in to the operators' site in a browser, and choose the tenant."""
+    page.goto(f"{root}/admin/")
+    page.get_by_label("Username").fill(administrator().username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_label("Name or slug").fill(acme.tenant.slug)
+    page.get_by_role("button", name="Search").click()
+    page.locator("ul.tenants button").first.click()
 
 
 def _new_http() -> httpx.Client:
