@@ -138,6 +138,7 @@ class TestWhatEndsIt:
 
         assert count(acme) == 1
 
+    @pytest.mark.usefixtures("address")
     def test_the_tenant_s_deletion(self):
         beta = cast.new_world("Beta")
         upload(management.superuser(beta), png())
