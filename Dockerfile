@@ -18,6 +18,7 @@ COPY oidc oidc
 COPY management management
 COPY interaction interaction
 COPY templates templates
+COPY locale locale
 # The code of an application's quick start.
 COPY docs/how-to docs/how-to
 # The secrets that a development start makes up are left behind with this stage.

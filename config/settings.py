@@ -239,7 +239,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 LANGUAGE_CODE = "en"
-# Each language has a catalogue in interaction/pages/locale. docs/languages.md explains how to add one.
+# Each language has a catalogue in locale. docs/languages.md explains how to add one.
 LANGUAGES = [
     ("en", "English"),
     ("zh-hans", "简体中文"),
@@ -252,7 +252,7 @@ LANGUAGES = [
     ("ar", "العربية"),
 ]
 LANGUAGE_COOKIE_NAME = "__Host-gatehouse-language" if _SECURE else "gatehouse-language"
-LOCALE_PATHS = [BASE_DIR / "interaction" / "pages" / "locale"]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 

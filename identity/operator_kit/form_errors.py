@@ -5,7 +5,15 @@ from typing import Any
 from django.forms import Form
 from rest_framework.exceptions import ValidationError
 
-from identity.core.errors import ServiceError
+from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import translate
+
+
+def describe(refusal: ServiceError) -> str:
+    """Return the message of a refusal in the administrator's language."""
+    if isinstance(refusal, Invalid):
+        return f"{refusal.field}: {translate(refusal.rule)}"
+    return translate(refusal.message)
 
 
 def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
@@ -17,18 +25,18 @@ def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
     if problems := getattr(refusal, "problems", None):
         _add_problems(form, list(problems.items()))
     elif field in form.fields:
-        form.add_error(field, getattr(refusal, "rule", refusal.message))
+        form.add_error(field, translate(getattr(refusal, "rule", refusal.message)))
     else:
         result = f" ({refusal.result})" if refusal.result else ""
-        form.add_error(None, refusal.message + result)
+        form.add_error(None, describe(refusal) + result)
     return refusal.status
 
 
 def _add_problems(form: Form, problems: list[tuple[str, str]]) -> None:
     """Add each problem to the field at the end of its path, or to the form if it has no such field."""
-    for path, text in problems:
+    for path, problem in problems:
         name = path.split(".")[-1]
-        is_field = name in form.fields
+        is_field, text = name in form.fields, translate(problem)
         form.add_error(name if is_field else None, text if is_field or not path else f"{path}: {text}")
 
 

@@ -14,7 +14,7 @@ from tests.support import codes
 from tests.support.cast import query_of
 from tests.support.codes import SEND, about, message_to, new_email
 
-LOCALES = settings.BASE_DIR / "interaction" / "pages" / "locale"
+LOCALES = settings.BASE_DIR / "locale"
 TRANSLATED = [code for code, _ in settings.LANGUAGES if code != "en"]
 
 
@@ -156,7 +156,8 @@ class TestCatalogues:
     @pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
     def test_every_sentence_of_the_code_is_in_the_catalogues(self, tmp_path):
         for folder in (
-            "audit", "config", "database", "identity", "interaction", "management", "oidc", "templates",
+            "audit", "config", "database", "identity", "interaction", "locale", "management", "oidc",
+            "templates",
         ):  # fmt: skip
             shutil.copytree(settings.BASE_DIR / folder, tmp_path / folder)
         shutil.copy(settings.BASE_DIR / "manage.py", tmp_path)
@@ -169,7 +170,7 @@ class TestCatalogues:
             check=True,
             capture_output=True,
         )
-        inside = Path("interaction") / "pages" / "locale" / "de" / "LC_MESSAGES" / "django.po"
+        inside = Path("locale") / "de" / "LC_MESSAGES" / "django.po"
 
         assert {s for s, _ in _entries(tmp_path / inside)} == {
             s for s, _ in _entries(settings.BASE_DIR / inside)

@@ -1,0 +1,54 @@
+"""Texts of refusals, which are English for programs and can be translated for administrators.
+
+A constant is marked with ``gettext_noop`` where it is defined. A text with values comes from ``fill``.
+"""
+
+from typing import Self
+
+from django.utils import translation
+from django.utils.functional import Promise
+
+
+class FilledText(str):
+    """An English text that knows the message and the values from which it was filled."""
+
+    __slots__ = ("_message", "_values")
+
+    _message: str | Promise
+    _values: dict[str, object]
+
+    def __new__(cls, message: str | Promise, values: dict[str, object]) -> Self:
+        """Fill the message, in English."""
+        with translation.override("en"):
+            text = super().__new__(cls, _translate(message) % values)
+        text._message, text._values = message, values
+        return text
+
+    def in_active_language(self) -> str:
+        """Return the text in the active language."""
+        values = {
+            name: value.in_active_language() if isinstance(value, FilledText) else value
+            for name, value in self._values.items()
+        }
+        return _translate(self._message) % values
+
+
+def fill(message: str | Promise, **values: object) -> str:
+    """Return an English text that ``translate`` can translate.
+
+    The message has placeholders such as ``%(count)s``. It is marked with ``gettext_noop``, or with
+    ``ngettext_lazy(…, "count")`` if it has a plural. A value that is a text of its own is filled or lazy too.
+    """
+    return FilledText(message, values)
+
+
+def translate(text: str) -> str:
+    """Return the text of a refusal in the active language, or in English if it has no translation."""
+    if isinstance(text, FilledText):
+        return text.in_active_language()
+    # The message "" is the head of the catalogue.
+    return translation.gettext(text) if text else ""
+
+
+def _translate(message: str | Promise) -> str:
+    return message if isinstance(message, Promise) else translation.gettext(message)  # type: ignore[return-value]
