@@ -81,8 +81,6 @@ class OperationRunner:
             return HttpResponseRedirect(routes.row_url(row))
         if request.method == "POST":
             return self._submit(request, operation, row)
-        if older := secrets_page.find_older(request):
-            return HttpResponseRedirect(older)
         if operation.returns and request.method == "GET" and request.GET:
             return self._return(request, operation, operation.returns, row)
         if operation.reads and request.GET:
@@ -233,8 +231,6 @@ class OperationRunner:
             return {"url": secrets_page.store(request, result), "message": ""}
         if isinstance(result, ShowForm):
             return {"url": routes.operation_url(self.model, result.operation, row), "message": result.message}
-        if isinstance(result, ShowPanels):  # a page of release 0.1.3 sends this form with POST
-            return {"url": request.path, "message": ""}
         if isinstance(result, ShowRow):
             return {"url": routes.row_url(result.row), "message": result.message}
         is_there = row is not None and self.model._default_manager.filter(pk=row.pk).exists()

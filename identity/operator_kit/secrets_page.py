@@ -30,12 +30,6 @@ def store_content(request: HttpRequest, path: str, content: dict[str, Any]) -> s
     return _build_url(path, shown_once.store(request, get_name(path), content))
 
 
-def find_older(request: HttpRequest) -> str | None:
-    """Return the URL that shows the secrets of a node of release 0.1.3, or None if there are none."""
-    shown_id = shown_once.find_older(request, get_name(request.path))
-    return None if shown_id is None else _build_url(request.path, shown_id)
-
-
 def get_name(path: str) -> str:
     """Return the name under which content for the page at a path is stored in the active tenant."""
     return f"{tenancy.active_id()} {path}"

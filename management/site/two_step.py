@@ -70,8 +70,6 @@ def two_step(request: HttpRequest) -> HttpResponse:
     shown_id = request.GET.get(shown_once.PARAMETER)
     if shown_once.is_asked_for(request) and (codes := shown_once.find(request, _CODES)):
         return _page(request, administrator, codes=codes, shown_id=shown_id)
-    if older := shown_once.find_older(request, _CODES):
-        return HttpResponseRedirect(_codes_url(older))
     if administrator.second_step_since:
         if request.method == "POST" and (answered := _find_answer(request)):
             return answered

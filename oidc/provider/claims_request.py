@@ -8,12 +8,7 @@ from oidc.provider import claims, scopes
 
 _SUB: Final = "sub"
 _ACR: Final = "acr"
-# Nodes of release 0.1.3, which may redeem a code of this node, fail on names that they do not know. They
-# ignore other members, so a grant keeps the newer names in members of their own.
-_OF_0_1_3: Final = {
-    *("name", "username", "picture", "gender", "updated_at", "email", "email_verified", "phone_number"),
-    *("phone_number_verified", "organizations", "organization_roles"),
-}
+# Grants that nodes of 0.2.0 stored keep some names in members of their own.
 _NEWER: Final = {"userinfo": "newer_at_userinfo", "id_token": "newer_in_id_token"}
 
 
@@ -35,11 +30,8 @@ class ClaimsRequest:
     @property
     def as_json(self) -> dict[str, list[str]]:
         """The JSON that is stored with a grant."""
-        by_place: dict[str, list[str]] = {}
-        for place, names in (("userinfo", self.userinfo), ("id_token", self.id_token)):
-            for name in names:
-                by_place.setdefault(place if name in _OF_0_1_3 else _NEWER[place], []).append(name)
-        return by_place
+        by_place = {"userinfo": list(self.userinfo), "id_token": list(self.id_token)}
+        return {place: names for place, names in by_place.items() if names}
 
     def get_scopes_beyond(self, requested: tuple[str, ...]) -> list[str]:
         """Return the scopes that release the requested claims, without those in ``requested``."""

@@ -2,15 +2,11 @@
 
 import re
 from datetime import timedelta
-from types import SimpleNamespace
-from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
 
 from audit import retention
 from audit.models import Entry
-from identity.operator_kit import shown_once
 from identity.sessions import services as sessions
 from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.tenants.models import Tenant
@@ -22,7 +18,6 @@ from interaction.experience.models import SignInExperience
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 from management.administrators.models import Administrator
-from management.site.sessions import SessionStore
 from oidc.applications.models import Application
 from oidc.keys.models import SigningKey
 from tests.support import operators
@@ -144,24 +139,6 @@ class TestOperations:
             not in operator.get(f"/admin/applications/application/{client.application.pk}/change/").text
         )
         assert secret not in str([entry.payload for entry in entries(acme, "Application.Update")])
-
-    def test_during_an_upgrade_nodes_of_both_releases_show_a_new_secret(self, acme, operator):
-        client = acme.application("MachineToMachine")
-        path = f"/admin/applications/application/{client.application.pk}/do/secret/"
-        page = f"{acme.tenant.pk} {path}"
-        session_key = operator.http.cookies[settings.SESSION_COOKIE_NAME]
-        node_of_0_2_0: Any = SimpleNamespace(session=SessionStore(session_key), user=operator.who)
-        content = {"text": "The old secret has stopped working.", "secrets": {"Client secret": "new-secret"}}
-        shown_once._store_in_session(node_of_0_2_0, page, content)
-        node_of_0_2_0.session.save()
-
-        shown = operator.get(path, follow_redirects=True)
-        operate(operator, "applications/application", client.application, "secret")
-
-        assert shown.status_code == 200
-        assert "new-secret" in shown.text
-        node_of_0_2_0.session = SessionStore(session_key)
-        assert shown_once._pop_from_session(node_of_0_2_0, page).keys() >= content.keys()
 
     def test_an_application_is_registered_by_the_rules_of_its_type(self, acme, operator):
         path = "applications/application"
