@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=300, help="for each group (default: 300)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
     parser.add_argument(
-        "--limit", type=float, default=20, help="seconds of tests for one change (default: 20)"
+        "--limit", type=float, default=20, help="CPU seconds of tests for one change (default: 20)"
     )
     parser.add_argument(
         "--parameters", type=int, default=100, help="tests of each test function (default: 100)"

@@ -1,6 +1,7 @@
 """The lines of the changed files that each test reaches, so that a change is tried with few tests."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ _FEW = 2  # tests, when the line may have been reached by others too if it had n
 
 @dataclass
 class Reached:
-    """The tests that pass without a change: the seconds of each, and those that reach each line."""
+    """The tests that pass without a change: the CPU seconds of each, and those that reach each line."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     lines: dict[str, dict[int, list[str]]] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Recorder:
     def __init__(self, files: Iterable[str]) -> None:
         self.files = tuple(files)
         self.reached = Reached()
+        self._started = 0.0
         paths = [str(ROOT / path) for path in self.files]
         self._measured = coverage.Coverage(data_file=None, config_file=False, include=paths)
 
@@ -81,7 +83,8 @@ class Recorder:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._measured.switch_context(nodeid)
+        self._started = time.process_time()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and report.passed:
-            self.reached.seconds[report.nodeid] = report.duration
+            self.reached.seconds[report.nodeid] = time.process_time() - self._started
