@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Final
 
+from django.utils.translation import gettext_noop
+
 INVALID: Final = "invalid"
 
 
@@ -35,7 +37,7 @@ class ServiceError(Exception):
 
     status: ClassVar[int] = 400
     reason: ClassVar[str] = "refused"
-    message: str = "the request was refused"
+    message: str = gettext_noop("the request was refused")
     headers: dict[str, str]
     result: object = ""
     field_errors: Sequence[FieldError] = ()

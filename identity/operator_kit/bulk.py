@@ -7,21 +7,25 @@ from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.core.errors import ServiceError
-from identity.operator_kit import sent_form
-from identity.operator_kit.operations import Operation, Submission
+from identity.operator_kit import form_errors, sent_form
+from identity.operator_kit.operations import Operation, Submission, ask
 from identity.operator_kit.runner import OperationRunner
 
 MAX_ROWS: Final = 500  # one request runs them all, each row in its own transaction
 _MAX_NAMES: Final = 20
-_SENT_BEFORE: Final = "You have sent this form before. It was done once."
+_TOO_MANY: Final = _("At most %(count)s rows at once. Narrow the list down.")
+_IMPOSSIBLE: Final = _("“%(label)s” is not possible for any of the selected rows.")
+_SENT_BEFORE: Final = _("You have sent this form before. It was done once.")
 _TYPED_FROM: Final = 10  # from this number of rows on, the operator types a confirmation
 
 
 def respond(
-    runner: OperationRunner, operation: Operation, _: Any, request: HttpRequest, selected: QuerySet[Any]
+    runner: OperationRunner, operation: Operation, pages: Any, request: HttpRequest, selected: QuerySet[Any]
 ) -> HttpResponse | None:
     """Return a page that asks for confirmation, or run the operation.
 
@@ -32,13 +36,13 @@ def respond(
         messages.info(request, _SENT_BEFORE)
         return None
     if len(rows := list(selected.order_by("pk")[: MAX_ROWS + 1])) > MAX_ROWS:
-        messages.warning(request, f"At most {MAX_ROWS} rows at once. Narrow the list down.")
+        messages.warning(request, _TOO_MANY % {"count": MAX_ROWS})
         return None
     rows = [row for row in rows if operation.is_possible(row)]
     if not rows:
-        messages.warning(request, f"“{operation.label}” is not possible for any of the selected rows.")
+        messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
         return None
-    title = operation.label if len(rows) == 1 else f" {len(rows)} ".join(operation.bulk_label)
+    title = operation.get_bulk_title(len(rows))
     has_to_type = operation.is_destructive and len(rows) >= _TYPED_FROM
     is_wrong = has_to_type and request.POST.get("number", "").strip() != str(len(rows))
     if is_confirmed and not is_wrong:
@@ -48,11 +52,11 @@ def respond(
             messages.info(request, _SENT_BEFORE)
         return None
     context: dict[str, Any] = {
-        "title": f"{title}?",
+        "title": ask(title),
         "button": title,
         "description": (len(rows) > 1 and operation.bulk_description) or operation.description,
         "number": len(rows) if has_to_type else None,
-        "error": f"Type {len(rows)} to confirm." if is_confirmed else "",
+        "error": gettext("Type %(number)s to confirm.") % {"number": len(rows)} if is_confirmed else "",
         "ids": [row.pk for row in rows],
         "impact": impacts.measure_all(rows, operation.impact),
         "names": [runner.name_of(row) for row in rows[:_MAX_NAMES]],
@@ -72,8 +76,11 @@ def _run(request: HttpRequest, operation: Operation, rows: list[Any], title: str
         try:
             operation.run(Submission(row, {}, None, request.user))
         except ServiceError as refusal:
-            refusals[refusal.message] += 1
+            refusals[form_errors.describe(refusal)] += 1
     if done := len(rows) - refusals.total():
-        messages.success(request, f"{title}: {done} of {len(rows)} done.")
+        numbers = {"title": title, "done": done, "number": len(rows)}
+        messages.success(request, gettext("%(title)s: %(done)s of %(number)s done.") % numbers)
     for reason, number in refusals.items():
-        messages.warning(request, f"{number} refused: {reason}")
+        messages.warning(
+            request, gettext("%(number)s refused: %(reason)s") % {"number": number, "reason": reason}
+        )

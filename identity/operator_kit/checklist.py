@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from identity.operator_kit.texts import Text
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -13,8 +15,8 @@ class Step:
     """
 
     place: int
-    label: str
-    description: str
+    label: Text
+    description: Text
     permission: str
     get_url: Callable[[], str]
     is_done: Callable[[Any], bool]
@@ -24,8 +26,8 @@ class Step:
 class ShownStep:
     """A step as an administrator sees it."""
 
-    label: str
-    description: str
+    label: Text
+    description: Text
     url: str
     is_done: bool
 

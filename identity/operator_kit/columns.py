@@ -5,24 +5,32 @@ from typing import Any, Final
 
 from django.contrib.admin import ModelAdmin, display
 from django.db import models
+from django.utils.translation import gettext, gettext_lazy
 
 from identity.operator_kit import badges
 from identity.operator_kit.labels import get_label
+from identity.operator_kit.texts import Text
 from identity.operator_kit.timestamps import format_time
 
 Column = str | Callable[[Any], Any]
 _VERIFIED: Final = "_verified"
+DETAILS: Final = gettext_lazy("Details")
 _RECORD: Final = ("created_at", "updated_at", "id")
 
 
-def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[str, Any]]) -> Any:
+def name_rows(model: type[models.Model]) -> Text:
+    """Return the plural of a model as a heading. An ``admin`` module marks its label."""
+    return gettext_lazy(str(model._meta.verbose_name_plural).capitalize())
+
+
+def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[Text, Any]]) -> Any:
     """Return groups of fields in Django's format. The last group, *Record*, has the fields of every row."""
     groups = tuple(groups)
     record = tuple(name for name in _RECORD if any(name in names for _, names in groups))
     shown = [(title, tuple(name for name in names if name not in _RECORD)) for title, names in groups]
     return [
         (title, {"fields": format_columns(pages, names)})
-        for title, names in [*shown, ("Record", record)]
+        for title, names in [*shown, (gettext("Record"), record)]
         if names
     ]
 
@@ -35,7 +43,7 @@ def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Colu
 
 def _format_field(field: Any) -> Column:
     if isinstance(field, models.DateTimeField):
-        label = field.verbose_name.removesuffix(" at").capitalize()
+        label = get_label(str(field.verbose_name).removesuffix(" at"))
         return _column(field, label, lambda row: format_time(getattr(row, field.name)))
     if isinstance(field, models.BooleanField):
         return _column(field, get_label(field.verbose_name), lambda row: _format_flag(row, field.name))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
 from rest_framework.serializers import BaseSerializer
 
 from audit.events import Event
@@ -16,20 +17,20 @@ _Serializer = type[BaseSerializer[Any]]
 def create(model: type[EditableModel], serializer: _Serializer, submission: Submission) -> ShowRow:
     row = model(**validate(serializer, submission.fields))
     records.create(row, event=Event(f"{model.__name__}.Create"), name=submission.fields.get("name", ""))
-    return ShowRow(f"{row} is created.", row)
+    return ShowRow(gettext("%(name)s is created.") % {"name": row}, row)
 
 
 def change(serializer: _Serializer, submission: Submission) -> str:
     row = submission.row
     fields = validate(serializer, submission.fields, row)
     records.change(row, fields, event=Event(f"{type(row).__name__}.Update"), expected=submission.expected)
-    return f"{row} is changed."
+    return gettext("%(name)s is changed.") % {"name": row}
 
 
 def remove(submission: Submission) -> str:
     row = submission.row
     records.remove(row, event=Event(f"{type(row).__name__}.Delete"), expected=submission.expected)
-    return f"{row} is deleted."
+    return gettext("%(name)s is deleted.") % {"name": row}
 
 
 def assign(assignment: Assignment, field: str, submission: Submission) -> str:
@@ -37,7 +38,7 @@ def assign(assignment: Assignment, field: str, submission: Submission) -> str:
     ids = submission.fields[field]
     if not assignments.replace(assignment, submission.row.pk, ids, expected=submission.expected):
         raise records.Gone
-    return "The choice is saved."
+    return gettext("The choice is saved.")
 
 
 def get_assigned(assignment: Assignment, field: str, row: Any) -> dict[str, list[str]]:

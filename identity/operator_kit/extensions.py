@@ -20,6 +20,7 @@ from django.http import HttpResponse
 
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card, Panel
+from identity.operator_kit.texts import Text
 
 BuildPanels = Callable[[Any], list[Panel]]
 
@@ -34,7 +35,7 @@ class Preview:
     """A page that can be rendered from a draft."""
 
     name: str
-    label: str
+    label: Text
     render: Callable[[Any], HttpResponse]
 
 

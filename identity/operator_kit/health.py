@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from identity.operator_kit.panels import Link
+from identity.operator_kit.texts import Text
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something that needs attention, and the page on which it can be fixed, if there is one."""
 
-    text: str
-    detail: str
+    text: Text
+    detail: Text
     page: Link | None = None
     is_serious: bool = False
 

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 _ABBREVIATIONS: Final = {
     name.lower(): name
@@ -16,6 +17,10 @@ _WORD: Final = re.compile(rf"\b({'|'.join(_ABBREVIATIONS)})\b", re.IGNORECASE)
 
 
 def get_label(text: object) -> str:
-    """Return a text such as "is suspended" or "access token ttl" as a label."""
+    """Return a text such as "is suspended" or "access token ttl" as a label, in the active language.
+
+    The names of columns and choices are English. ``gettext_noop`` marks their labels in an ``admin`` module.
+    """
     spelled = _WORD.sub(lambda word: _ABBREVIATIONS[word[0].lower()], str(text))
-    return capfirst(re.sub(r"^is ", "", spelled, flags=re.IGNORECASE))
+    label = capfirst(re.sub(r"^is ", "", spelled, flags=re.IGNORECASE))
+    return gettext(label) if label else ""

@@ -3,15 +3,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework.serializers import BaseSerializer
 
 from identity.core.impacts import Impact
 from identity.operator_kit.panels import Card, Panel
+from identity.operator_kit.texts import Text
 from identity.submissions.shown_once import Viewer
+
+_NEW_SECRET: Final = _("New secret")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +41,15 @@ class ShowSecrets:
 
     ``secrets`` has them by label, ``variables`` by the names of environment variables. They belong to
     ``row``, and its operation named ``renew`` creates new ones. ``title`` is the title of the page. ``kind``
-    is the page's word for one of them, such as "link".
+    is what the page calls one of them: "secret" or "link".
     """
 
-    message: str
-    secrets: Mapping[str, str]
+    message: Text
+    secrets: Mapping[Any, str]
     row: Any
     renew: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    title: str = "New secret"
+    title: Text = _NEW_SECRET
     kind: str = "secret"
 
 
@@ -52,7 +57,7 @@ class ShowSecrets:
 class ShowRow:
     """The result of an operation that redirects to the page of another row."""
 
-    message: str
+    message: Text
     row: Any
 
 
@@ -61,7 +66,7 @@ class ShowForm:
     """The result of an operation that redirects to the form of another operation on the same row."""
 
     operation: str
-    message: str = ""
+    message: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class ShowSite:
 
 
 # A string redirects to the page of the row, or to the list if the row was deleted, and is the message there.
-Result = str | ShowSecrets | ShowRow | ShowForm | ShowPanels | ShowSite
+Result = Text | ShowSecrets | ShowRow | ShowForm | ShowPanels | ShowSite
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +145,8 @@ class Operation:
     - ``tab`` is the label of a tab on the row's page, which shows the form instead of a button.
     - ``edits`` is the title of the card whose values the operation changes. The card has the link *Edit*
       instead of a button, and the form replaces its values.
-    - ``bulk_label`` lets operators run an operation without fields for many rows of a list. It has the words
-      before and after the number of rows.
+    - ``bulk_label`` lets operators run an operation without fields for many rows of a list. It has the text
+      of the menu, and the one with the number of rows: ``ngettext_lazy(…, …, "count")``.
 
     What its page shows:
 
@@ -153,8 +158,8 @@ class Operation:
     """
 
     name: str
-    label: str
-    description: str
+    label: Text
+    description: Text
     run: Callable[[Submission], Result]
     form: type[forms.Form] = forms.Form
     initial: Callable[[Any], dict[str, Any]] = _no_values
@@ -165,15 +170,15 @@ class Operation:
     draft: Draft | None = None
     hidden: bool = False
     permission: str = ""
-    bulk_label: tuple[str, ...] = ()
-    bulk_description: str = ""
-    sentence: str = ""
+    bulk_label: tuple[Text, ...] = ()
+    bulk_description: Text = ""
+    sentence: Text = ""
     has_own_transactions: bool = False
     reads: bool = False
     card: Callable[[Any, forms.Form], Card | None] = _no_card
-    tab: str = ""
-    section: str = ""
-    edits: str = ""
+    tab: Text = ""
+    section: Text = ""
+    edits: Text = ""
     returns: Return | None = None
     serve: Callable[..., HttpResponse] | None = None
     impact: Callable[[Any], Impact] | None = None
@@ -185,18 +190,30 @@ class Operation:
 
     def get_button(self, name: str) -> str:
         """Return the text of the button that runs the operation on a row with this name."""
-        return self._describe(name) if self.initial is _no_values else "Save changes"
+        return self._describe(name) if self.initial is _no_values else gettext("Save changes")
 
     def get_title(self, name: str) -> str:
         """Return the title of the form's page for a row; without fields it is a question."""
         is_question = bool(name) and self.form is forms.Form and self.form_for is None
-        return self._describe(name) + ("?" if is_question else "")
+        return ask(self._describe(name)) if is_question else self._describe(name)
+
+    def get_bulk_title(self, number: int) -> str:
+        """Return the text of the button that runs the operation on this number of rows."""
+        if number == 1:
+            return str(self.label)
+        title: Any = self.bulk_label[-1]
+        return str(title % {"count": number})
 
     def _describe(self, name: str) -> str:
-        return self.sentence.replace("{name}", name) if self.sentence and name else self.label
+        return str(self.sentence).replace("{name}", name) if self.sentence and name else str(self.label)
 
     def get_form_class(self, row: Any) -> type[forms.Form]:
         return self.form if self.form_for is None else self.form_for(row)
+
+
+def ask(sentence: str) -> str:
+    """Return the text of a button as a question."""
+    return pgettext("a sentence as a question", "%(sentence)s?") % {"sentence": sentence}
 
 
 def validate(

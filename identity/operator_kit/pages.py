@@ -17,6 +17,7 @@ from django.db.models import Model, QuerySet
 from django.forms import Media
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
 
 from database import ids
 from identity.operator_kit import bulk, columns, extensions, in_place, lists, routes
@@ -26,6 +27,7 @@ from identity.operator_kit.panels import Card, Panel
 from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.runner import OperationRunner
 from identity.operator_kit.tabs import build_tabs
+from identity.operator_kit.texts import Text
 
 _COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fields with a copy button
 
@@ -33,17 +35,18 @@ _COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fie
 class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The pages of a model.
 
-    ``section`` is a section of the sidebar, and ``place`` the list's position in it, or None for no link.
-    ``title`` replaces the model's plural. A row's page has ``fields`` or, with titles, ``field_groups``.
+    ``section`` is the English name of a section of the sidebar, and ``place`` the list's position in it, or
+    None for no link. ``title`` replaces the model's plural. A row's page has ``fields`` or, with titles,
+    ``field_groups``.
     ``empty`` is the text of an empty list. If ``at_root``, the audit entries of ``operations`` belong to the
     default tenant. ``log_filter`` is the audit log's parameter that filters by the id of a row.
     """
 
     section: ClassVar[str]
     place: ClassVar[int | None] = 0
-    title: ClassVar[str] = ""
-    field_groups: ClassVar[tuple[tuple[str, tuple[columns.Column, ...]], ...]] = ()
-    empty: ClassVar[str] = ""
+    title: ClassVar[Text] = ""
+    field_groups: ClassVar[tuple[tuple[Text, tuple[columns.Column, ...]], ...]] = ()
+    empty: ClassVar[Text] = ""
     operations: ClassVar[tuple[Operation, ...]] = ()
     at_root: ClassVar[bool] = False
     log_filter: ClassVar[str] = ""
@@ -61,7 +64,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
-        self.heading = self.title or str(self.opts.verbose_name_plural).capitalize()
+        self.heading = self.title or columns.name_rows(model)
         self.catalogue = OperationCatalogue(model, self.operations)
         self.previewer = Previewer(model)
         self.runner = OperationRunner(
@@ -138,14 +141,14 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return the operations that the administrator may run in bulk."""
         return {
-            one.name: (partial(bulk.respond, self.runner, one), one.name, " ".join(one.bulk_label))
+            one.name: (partial(bulk.respond, self.runner, one), one.name, str(one.bulk_label[0]))
             for one in self.catalogue.all()
             if one.bulk_label and self.catalogue.may_run(request, one)
         }
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
         actions = self.get_actions(request).values()
-        return [("", "Bulk actions"), *((name, label) for _, name, label in actions)]
+        return [("", gettext("Bulk actions")), *((name, label) for _, name, label in actions)]
 
     def response_action(  # type: ignore[override]  # Django 6 adds a parameter
         self, request: HttpRequest, queryset: QuerySet[Any]
@@ -236,7 +239,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         return [panel for build in extensions.registry[self.model].panels for panel in build(row)]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        return columns.group_fields(self, self.field_groups or (("Details", tuple(self.fields or ())),))
+        return columns.group_fields(self, self.field_groups or ((columns.DETAILS, tuple(self.fields or ())),))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return flatten_fieldsets(self.get_fieldsets(request, obj))

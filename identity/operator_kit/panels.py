@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db.models import Model
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import routes
+from identity.operator_kit.texts import Text
 
 _MAX_ROWS: Final = 25
+_NONE: Final = _("None.")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """A cell with a link."""
 
-    text: str
+    text: Text
     href: str
 
 
@@ -25,7 +28,7 @@ class Card:
 
     template: str
     content: Any
-    section: str = ""
+    section: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +39,21 @@ class Panel:
     shows the table, if the page has sections.
     """
 
-    title: str
-    headings: tuple[str, ...]
+    title: Text
+    headings: tuple[Text, ...]
     rows: list[tuple[Any, ...]]
     is_cut: bool = False
-    empty: str = "None."
+    empty: Text = _NONE
     more_url: str = ""
-    section: str = ""
+    section: Text = ""
 
 
 def build_panel(
-    title: str,
-    headings: tuple[str, ...],
+    title: Text,
+    headings: tuple[Text, ...],
     rows: Any,
     get_cells: Callable[[Any], tuple[Any, ...]],
-    **options: str,
+    **options: Any,
 ) -> Panel:
     """Return a panel of the first rows of a query, with the options ``empty``, ``more_url``, ``section``."""
     found = list(rows[: _MAX_ROWS + 1])
@@ -58,6 +61,6 @@ def build_panel(
     return Panel(title, headings, cells, is_cut=len(found) > _MAX_ROWS, **options)
 
 
-def link(row: Model, text: str = "") -> Link:
+def link(row: Model, text: Text = "") -> Link:
     """Return a cell with a link to the page of a row."""
     return Link(text or str(row), routes.row_url(row))

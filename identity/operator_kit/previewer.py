@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from identity.core.errors import ServiceError
 from identity.operator_kit import extensions, form_errors, routes
 from identity.operator_kit.operations import Operation, Submission
+from identity.operator_kit.texts import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Previewer:
 
     model: type[Model]
 
-    def get_links(self, operation: Operation | None, row: Any) -> list[tuple[str, str]]:
+    def get_links(self, operation: Operation | None, row: Any) -> list[tuple[Text, str]]:
         """Return the label and the URL of each preview of an operation."""
         if operation is None:
             return []

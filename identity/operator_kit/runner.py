@@ -12,6 +12,7 @@ from django.db.models import Model
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext, gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from identity.core import tenancy
@@ -33,10 +34,12 @@ from identity.operator_kit.operations import (
 )
 from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.tabs import build_tabs
+from identity.operator_kit.texts import Text
 from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
 
-_SENT_BEFORE: Final = (
+_IMPOSSIBLE: Final = gettext_lazy("“%(label)s” is no longer possible.")
+_SENT_BEFORE: Final = gettext_lazy(
     "You have sent this form before, with other values, and it was done. Send it again to do it with these "
     "values too."
 )
@@ -51,7 +54,7 @@ class OperationRunner:
 
     site: AdminSite
     model: type[Model]
-    heading: str
+    heading: Text
     name_of: Callable[[Any], str]
     previewer: Previewer
     catalogue: OperationCatalogue
@@ -77,7 +80,7 @@ class OperationRunner:
         if shown_once.is_asked_for(request):
             return self._secrets_page(request, operation, row)
         if row is not None and not operation.is_possible(row):
-            messages.warning(request, f"“{operation.label}” is no longer possible.")
+            messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return HttpResponseRedirect(routes.row_url(row))
         if request.method == "POST":
             return self._submit(request, operation, row)
@@ -149,7 +152,7 @@ class OperationRunner:
         try:
             content = back.run(Submission(row, form.cleaned_data, None, request.user, viewer, request))
         except ServiceError as refusal:
-            context = self._row_context(row) | {"refusal": refusal.message}
+            context = self._row_context(row) | {"refusal": form_errors.describe(refusal)}
             return self.render(request, back.template, operation, refusal.status, **context)
         return HttpResponseRedirect(secrets_page.store_content(request, request.path, content))
 
@@ -167,7 +170,7 @@ class OperationRunner:
         if not operation.edits:
             raise Http404
         if not operation.is_possible(row):
-            messages.warning(request, f"“{operation.label}” is no longer possible.")
+            messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return None
         form = operation.get_form_class(row)(initial=operation.initial(row))
         return self._form_context(request, operation, row, form) | {"operation": operation}
@@ -214,7 +217,7 @@ class OperationRunner:
         if operation.returns:
             return self.render(request, operation.returns.template, operation, status, **context)
         # Nodes of 0.2.0 store no title.
-        title = content.get("title", "New secret") if content else "No longer shown"
+        title = content.get("title", gettext("New secret")) if content else gettext("No longer shown")
         return self.render(request, "admin/shown_once.html", operation, status, title=title, **context)
 
     def _row_context(self, row: Any) -> dict[str, Any]:
@@ -230,12 +233,13 @@ class OperationRunner:
         if isinstance(result, ShowSecrets):
             return {"url": secrets_page.store(request, result), "message": ""}
         if isinstance(result, ShowForm):
-            return {"url": routes.operation_url(self.model, result.operation, row), "message": result.message}
+            url = routes.operation_url(self.model, result.operation, row)
+            return {"url": url, "message": str(result.message)}
         if isinstance(result, ShowRow):
-            return {"url": routes.row_url(result.row), "message": result.message}
+            return {"url": routes.row_url(result.row), "message": str(result.message)}
         is_there = row is not None and self.model._default_manager.filter(pk=row.pk).exists()
         url = routes.row_url(row) if is_there else routes.list_url(self.model)
-        return {"url": url, "message": result}
+        return {"url": url, "message": str(result)}
 
 
 def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:

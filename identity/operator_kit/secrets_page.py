@@ -15,10 +15,10 @@ def store(request: HttpRequest, result: ShowSecrets) -> str:
     path = routes.operation_url(type(result.row), result.renew, result.row)
     lines = [f"{name}={value}" for name, value in result.variables.items()]
     content: dict[str, Any] = {
-        "title": result.title,
+        "title": str(result.title),
         "kind": result.kind,
-        "text": result.message,
-        "secrets": dict(result.secrets),
+        "text": str(result.message),
+        "secrets": {str(label): secret for label, secret in result.secrets.items()},
         "lines": "\n".join(lines),
         "height": len(lines),
     }

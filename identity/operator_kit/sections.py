@@ -5,19 +5,22 @@ from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Card, Panel
+from identity.operator_kit.texts import Text
 
-DANGERS: Final = "Danger zone"
+DANGERS: Final = _("Danger zone")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a page: its buttons, cards, groups of fields and panels."""
 
-    title: str
+    title: Text
     operations: list[tuple[Operation, str]]
     cards: list[Card]
     groups: list[Any]
@@ -25,8 +28,9 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """The id of the section in the page."""
-        return slugify(self.title)
+        """The id of the section in the page, which is the same in all languages."""
+        with override("en"):
+            return slugify(str(self.title))
 
     @property
     def is_empty(self) -> bool:
@@ -41,8 +45,8 @@ class SectionedPages(Pages):
     end.
     """
 
-    sections: ClassVar[tuple[str, ...]]
-    fields_section: ClassVar[str]
+    sections: ClassVar[tuple[Text, ...]]
+    fields_section: ClassVar[Text]
     change_form_template = "admin/row_sections.html"
 
     def change_view(
@@ -57,7 +61,7 @@ class SectionedPages(Pages):
             context[name] = [link for link in context[name] if not link[0].section]
         return response
 
-    def _build_section(self, title: str, context: dict[str, Any]) -> Section:
+    def _build_section(self, title: Text, context: dict[str, Any]) -> Section:
         links = context["operations"] + context["dangers"]
         has_fields = title == self.fields_section
         default = title if has_fields else None

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeData, SafeString
 
 from identity.operator_kit.labels import get_label
+from identity.operator_kit.numbers import format_compactly, format_number
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.timestamps import format_time
 
@@ -31,17 +32,14 @@ def initials(username: object) -> str:
 
 @register.filter
 def grouped(number: int) -> str:
-    """Return a number with commas between its thousands."""
-    return f"{number:,}"
+    """Return a number with separators between its thousands."""
+    return format_number(number)
 
 
 @register.filter
 def compact(number: int) -> str:
     """Return a round number in at most five characters, such as 20k."""
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if number >= size:
-            return f"{number / size:g}{unit}"
-    return str(number)
+    return format_compactly(number)
 
 
 @register.filter

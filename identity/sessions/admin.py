@@ -7,6 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from identity.core import impacts
 from identity.operator_kit import routes
@@ -74,7 +76,9 @@ class SessionAdmin(Pages):
             "end", "End session",
             "The browser is signed out, and access tokens of this session stop working.",
             _end, is_possible=lambda session: session.ended_at is None, is_destructive=True,
-            bulk_label=("End", "sessions"),
+            bulk_label=(
+                _("End sessions"), ngettext_lazy("End %(count)s session", "End %(count)s sessions", "count")
+            ),
             bulk_description="The browsers are signed out, and access tokens of these sessions stop working.",
         ),
     )  # fmt: skip
@@ -156,7 +160,10 @@ register_operations(
         "end-sessions", "End sessions",
         "Signs the user out of every browser. Applications with offline access keep it. To end that too, "
         "sign the user out everywhere.",
-        _end_all, is_destructive=True, bulk_label=("End sessions of", "users"),
+        _end_all, is_destructive=True, bulk_label=(
+            _("End sessions of users"),
+            ngettext_lazy("End sessions of %(count)s user", "End sessions of %(count)s users", "count"),
+        ),
         sentence="End sessions of {name}",
         bulk_description="Signs the users out of every browser. Applications with offline access keep it. To "
         "end that too, sign the users out everywhere.",
@@ -164,7 +171,12 @@ register_operations(
     Operation(
         "sign-out", "Sign out everywhere",
         "Ends every session and refresh token at once. The user can sign in again.",
-        _sign_out, is_destructive=True, bulk_label=("Sign", "users out everywhere"),
+        _sign_out, is_destructive=True, bulk_label=(
+            _("Sign users out everywhere"),
+            ngettext_lazy(
+                "Sign %(count)s user out everywhere", "Sign %(count)s users out everywhere", "count"
+            ),
+        ),
         impact=impacts.measure_end,
         bulk_description="Ends every session and refresh token of the users at once. They can sign in again.",
     ),

@@ -6,6 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from identity.core import impacts
 from identity.operator_kit.badges import BAD, GOOD, badge
@@ -129,7 +131,10 @@ class UserAdmin(Pages):
         profile_admin.EDIT,
         Operation(
             "unsuspend", "Reactivate user", "The user can sign in again.",
-            _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=("Reactivate", "users"),
+            _unsuspend, is_possible=lambda user: user.is_suspended, bulk_label=(
+                _("Reactivate users"),
+                ngettext_lazy("Reactivate %(count)s user", "Reactivate %(count)s users", "count"),
+            ),
             bulk_description="The users can sign in again.",
             sentence="Reactivate {name}",
         ),
@@ -137,7 +142,9 @@ class UserAdmin(Pages):
             "unlock", "Unlock user",
             "Ends the locks after failed sign-ins, for every network and browser. Earlier failures no longer "
             "count.",
-            _unlock, bulk_label=("Unlock", "users"), sentence="Unlock {name}",
+            _unlock, bulk_label=(
+                _("Unlock users"), ngettext_lazy("Unlock %(count)s user", "Unlock %(count)s users", "count")
+            ), sentence="Unlock {name}",
         ),
         Operation(
             "password", "Set password", "Ends every session, refresh token and lock at once.",
@@ -156,14 +163,19 @@ class UserAdmin(Pages):
             "suspend", "Suspend user",
             "Ends every session and refresh token at once. The user cannot sign in until reactivated.",
             _suspend, is_possible=lambda user: not user.is_suspended, is_destructive=True,
-            bulk_label=("Suspend", "users"), sentence="Suspend {name}", impact=impacts.measure_end,
+            bulk_label=(
+                _("Suspend users"),
+                ngettext_lazy("Suspend %(count)s user", "Suspend %(count)s users", "count"),
+            ), sentence="Suspend {name}", impact=impacts.measure_end,
             bulk_description="Ends every session and refresh token of the users at once. They cannot sign in "
             "until reactivated.",
         ),
         Operation(
             "delete", "Delete user",
             "Permanently deletes this user and their data. Audit entries are kept.",
-            _remove, is_destructive=True, bulk_label=("Delete", "users"), sentence="Delete {name}",
+            _remove, is_destructive=True, bulk_label=(
+                _("Delete users"), ngettext_lazy("Delete %(count)s user", "Delete %(count)s users", "count")
+            ), sentence="Delete {name}",
             impact=impacts.measure,
             bulk_description="Permanently deletes these users and their data. Audit entries are kept.",
         ),

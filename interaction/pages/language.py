@@ -7,8 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
-from django.utils.cache import patch_vary_headers
 
+from identity.http.languages import find_accepted, name_language
 from interaction.journeys import languages
 
 _ENGLISH: Final = (
@@ -18,8 +18,8 @@ _ENGLISH: Final = (
     "/oidc/token",
     "/oidc/revoke",
     "/oidc/userinfo",
-    "/admin",
 )
+_OPERATORS_SITE: Final = "/admin"
 _SECONDS: Final = 365 * 24 * 3600
 _REGION_LENGTH: Final = 2  # a script has four letters
 
@@ -48,7 +48,8 @@ class LanguageMiddleware:
     """Activates the language of ``ui_locales``, else of the cookie, else of ``Accept-Language``.
 
     Responses of the APIs are in English: developers read them, and ``error_description`` must be ASCII
-    (RFC 6749 section 5.2). The operators' site is in English too.
+    (RFC 6749 section 5.2). On the operators' site, which has no parameter and no cookie for it, the language
+    is that of ``Accept-Language`` until its own middleware knows the administrator.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -58,9 +59,9 @@ class LanguageMiddleware:
         """Return the response in the activated language."""
         if request.path_info.startswith(_ENGLISH):
             return self.get_response(request)
-        with translation.override(languages.get_browser_language(request)):
+        is_of_site = request.path_info.startswith(_OPERATORS_SITE)
+        find_language = find_accepted if is_of_site else languages.get_browser_language
+        with translation.override(find_language(request)):
             response = self.get_response(request)
-            if response.get("Content-Type", "").startswith("text/html"):
-                response["Content-Language"] = translation.get_language() or settings.LANGUAGE_CODE
-                patch_vary_headers(response, ("Accept-Language", "Cookie"))
+            name_language(response)
         return response

@@ -5,6 +5,8 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from audit.events import Event
 from audit.models import Entry
@@ -48,12 +50,18 @@ class OutgoingMessageAdmin(Pages):
     operations = (
         Operation(
             "retry", "Send message now", "The message is sent now, with all its tries again.", _retry,
-            bulk_label=("Send", "messages now"),
+            bulk_label=(
+                _("Send messages now"),
+                ngettext_lazy("Send %(count)s message now", "Send %(count)s messages now", "count"),
+            ),
             bulk_description="The messages are sent now, with all their tries again.",
         ),
         Operation(
             "drop", "Erase message", "The message is not sent. The user can request another.", _drop,
-            is_destructive=True, bulk_label=("Erase", "messages"),
+            is_destructive=True, bulk_label=(
+                _("Erase messages"),
+                ngettext_lazy("Erase %(count)s message", "Erase %(count)s messages", "count"),
+            ),
             bulk_description="The messages are not sent. The users can request others.",
         ),
     )  # fmt: skip

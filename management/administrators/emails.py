@@ -6,6 +6,8 @@ from django.conf import settings
 from django.core import signing
 from django.db import transaction
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit.events import Event
 from identity.core import records, tenancy
@@ -13,25 +15,29 @@ from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers
-from management.administrators import mail
+from management.administrators import languages, mail
 from management.administrators.models import Administrator
 
 _SALT: Final = "management.administrators.emails"
-_LINK: Final = """Hello,
+_LINK: Final = _(
+    """Hello,
 
-to confirm that this is the email of {name}, an administrator of {site}, open this link within 30 minutes,
+to confirm that this is the email of %(name)s, an administrator of %(site)s, open this link within 30 minutes,
 in the browser in which you are signed in.
 
-{link}
+%(link)s
 
 If you did not ask for it, ignore this message.
 """
-_NOTICE: Final = """Hello,
+)
+_NOTICE: Final = _(
+    """Hello,
 
-the email of {name}, an administrator of {site}, is now another address. New passwords are sent there.
+the email of %(name)s, an administrator of %(site)s, is now another address. New passwords are sent there.
 
 If it was not you, tell another administrator at once.
 """
+)
 
 
 class LinkEnded(ServiceError):
@@ -56,8 +62,11 @@ def send_link(administrator: Administrator, email: str) -> None:
         limits.hit((rules.RECOVERIES, f"confirm {administrator.pk}"))
     content = {"id": administrator.pk, "email": address, "state": _get_state(administrator)}
     link = mail.build_link(f"/admin/email/{signing.dumps(content, salt=_SALT)}/")
-    body = _LINK.format(name=administrator.username, site=mail.get_site_name(), link=link)
-    mail.send(address, f"Confirm your email for {mail.get_site_name()}", body)
+    with languages.using(administrator):
+        site = mail.get_site_name()
+        subject = gettext("Confirm your email for %(site)s") % {"site": site}
+        body = _LINK % {"name": administrator.username, "site": site, "link": link}
+    mail.send(address, subject, body)
 
 
 def read(administrator: Administrator, token: str) -> str:
@@ -95,9 +104,11 @@ def confirm(administrator: Administrator, token: str) -> None:
             username=current.username,
         )
     if earlier:
-        site = mail.get_site_name()
-        body = _NOTICE.format(name=current.username, site=site)
-        mail.send_later(earlier, f"Your email for {site} was changed", body)
+        with languages.using(current):
+            site = mail.get_site_name()
+            subject = gettext("Your email for %(site)s was changed") % {"site": site}
+            body = _NOTICE % {"name": current.username, "site": site}
+        mail.send_later(earlier, subject, body)
 
 
 def _get_state(administrator: Administrator) -> str:

@@ -10,6 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import log
 from audit.events import Event
@@ -17,22 +19,24 @@ from database.clock import DatabaseNow, seconds_ahead
 from identity.core import audit_facts, records, tenancy
 from identity.core.errors import ServiceError
 from identity.users import identifiers
-from management.administrators import mail, proof, services
+from management.administrators import languages, mail, proof, services
 from management.administrators.models import Administrator, Invitation, Role
 
 LIFETIME_SECONDS: Final = 72 * 3600
 _TOKEN_BYTES: Final = 32
 _OF_LINK: Final = ("token_hash", "is_mailed", "is_refused", "expires_at")
-_BODY: Final = """Hello,
+_BODY: Final = _(
+    """Hello,
 
-{by} invites you to become an administrator of {site}.
+%(by)s invites you to become an administrator of %(site)s.
 
 To choose a username and a password, open this link within three days. It works once.
 
-{link}
+%(link)s
 
 If you did not expect this invitation, ignore this message.
 """
+)
 
 
 class AlreadyInvited(ServiceError):
@@ -234,8 +238,10 @@ def _deliver(invitation: Invitation, token: str) -> Invited:
 
 def _send(invitation: Invitation, link: str) -> None:
     """Send the link. If the mail server refuses it, the inviter has to show it, and it proves no email."""
-    subject = f"Invitation to {mail.get_site_name()}"
-    body = _BODY.format(by=invitation.invited_by, site=mail.get_site_name(), link=link)
+    with languages.using(invitation.invited_by):
+        site = mail.get_site_name()
+        subject = gettext("Invitation to %(site)s") % {"site": site}
+        body = _BODY % {"by": invitation.invited_by, "site": site, "link": link}
     try:
         mail.send(invitation.email, subject, body)
     except mail.NotSent:

@@ -7,6 +7,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from identity.operator_kit import badges
 from identity.operator_kit.extensions import register_card
@@ -94,7 +96,10 @@ class InvitationAdmin(Pages):
         Operation(
             "delete", "Revoke invitation", "The link stops working at once.", _revoke,
             is_destructive=True, sentence="Revoke the invitation of {name}",
-            bulk_label=("Revoke", "invitations"), bulk_description="The links stop working at once.",
+            bulk_label=(
+                _("Revoke invitations"),
+                ngettext_lazy("Revoke %(count)s invitation", "Revoke %(count)s invitations", "count"),
+            ), bulk_description="The links stop working at once.",
         ),
         Operation(
             "create", "Invite administrator",

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.utils.translation import get_language, gettext, gettext_noop, override
 
 from identity.core.errors import ServiceError
 
@@ -22,7 +23,7 @@ class NotSent(ServiceError):
 
     status = 502
     reason = "mail_not_sent"
-    message = "the mail server did not accept the message: the server's log says why"
+    message = gettext_noop("the mail server did not accept the message: the server's log says why")
 
 
 def is_configured() -> bool:
@@ -32,7 +33,7 @@ def is_configured() -> bool:
 
 def get_site_name() -> str:
     """Return the name of this installation in mails."""
-    return f"Gatehouse at {urlsplit(settings.BASE_URL).netloc}"
+    return gettext("Gatehouse at %(host)s") % {"host": urlsplit(settings.BASE_URL).netloc}
 
 
 def build_link(path: str) -> str:
@@ -47,13 +48,14 @@ def send_later(to: str, subject: str, body: str) -> None:
 
 
 def run_later(work: Callable[[], object]) -> None:
-    """Do work that sends mails in another thread. It must not use the database."""
-    EXECUTOR.submit(_run, work)
+    """Do work that sends mails in another thread, in the active language. It must not use the database."""
+    EXECUTOR.submit(_run, work, get_language())
 
 
-def _run(work: Callable[[], object]) -> None:
+def _run(work: Callable[[], object], language: str | None) -> None:
     try:
-        work()
+        with override(language):
+            work()
     except NotSent:
         return  # the log has it
     except Exception:  # noqa: BLE001 - nobody waits for the thread

@@ -63,6 +63,8 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
     totp_step = models.BigIntegerField(default=0, editable=False)
     # The IANA name of the zone of the times on the operators' site; empty for UTC.
     time_zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
+    # The language of the operators' site and of mails, as in LANGUAGES; empty for that of the browser.
+    language = models.CharField(max_length=16, blank=True, default="", db_default="", editable=False)
 
     USERNAME_FIELD = "username"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -11,6 +11,8 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 from django.db.models import F
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import log
 from audit.events import Event
@@ -20,29 +22,33 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import mail, sign_in, single_sign_on
+from management.administrators import languages, mail, sign_in, single_sign_on
 from management.administrators.models import Administrator
 
 _MAX_ID: Final = 2**63 - 1  # of the id column
 _MOST: Final = 10  # administrators with one address
-_LINK: Final = """Hello,
+_LINK: Final = _(
+    """Hello,
 
-someone asked for a new password of {name}, an administrator of {site}.
+someone asked for a new password of %(name)s, an administrator of %(site)s.
 
 To choose it, open this link within 30 minutes. It works once.
 
-{link}
+%(link)s
 
 If it was not you, ignore this message. The password stays as it is.
 """
-_NOTICE: Final = """Hello,
+)
+_NOTICE: Final = _(
+    """Hello,
 
-the password of {name}, an administrator of {site}, was replaced with a link that was sent to this address.
-All sessions and tokens of this administrator have ended. An account that was linked for single sign-on is
-no longer linked.
+the password of %(name)s, an administrator of %(site)s, was replaced with a link that was sent to this
+address. All sessions and tokens of this administrator have ended. An account that was linked for single
+sign-on is no longer linked.
 
 If it was not you, tell another administrator at once.
 """
+)
 
 
 class LinkEnded(ServiceError):
@@ -102,8 +108,11 @@ def _send_each(administrators: list[Administrator]) -> None:
 
 def _send_link(administrator: Administrator) -> None:
     path = f"/admin/recover/{administrator.pk}/{_TOKENS.make_token(administrator)}/"
-    body = _LINK.format(name=administrator.username, site=mail.get_site_name(), link=mail.build_link(path))
-    mail.send(administrator.email, f"New password for {mail.get_site_name()}", body)
+    with languages.using(administrator):
+        site = mail.get_site_name()
+        subject = gettext("New password for %(site)s") % {"site": site}
+        body = _LINK % {"name": administrator.username, "site": site, "link": mail.build_link(path)}
+    mail.send(administrator.email, subject, body)
 
 
 def find(pk: int, token: str) -> Administrator:
@@ -144,9 +153,8 @@ def set_password(pk: int, *, state: str, password: str) -> None:
             by="recovery",
         )
         single_sign_on.unlink(current)
-    site = mail.get_site_name()
-    mail.send_later(
-        current.email,
-        f"Your password for {site} was replaced",
-        _NOTICE.format(name=current.username, site=site),
-    )
+    with languages.using(current):
+        site = mail.get_site_name()
+        subject = gettext("Your password for %(site)s was replaced") % {"site": site}
+        body = _NOTICE % {"name": current.username, "site": site}
+    mail.send_later(current.email, subject, body)

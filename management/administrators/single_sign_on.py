@@ -14,6 +14,8 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.crypto import constant_time_compare
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import log
 from audit.events import Event
@@ -22,19 +24,21 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.limits import rules
 from identity.limits import services as limits
-from management.administrators import mail
+from management.administrators import languages, mail
 from management.administrators.models import Administrator, ProviderAccount
 
 PENDING_SECONDS: Final = 600
 _MAX_SUBJECT: Final = 255  # OpenID Connect Core, section 2
 _MAX_CODE: Final = 4096
 _SCOPE: Final = "openid"
-_NOTICE: Final = """Hello,
+_NOTICE: Final = _(
+    """Hello,
 
-an account at {issuer} was linked to {name}, an administrator of {site}. It can now be used to sign in.
+an account at %(issuer)s was linked to %(name)s, an administrator of %(site)s. It can now be used to sign in.
 
 If it was not you, tell another administrator at once.
 """
+)
 
 
 class NotPending(ServiceError):
@@ -199,9 +203,11 @@ def link(administrator: Administrator, person: Person) -> None:
             subject=person.subject,
         )
     if current.has_proven_email:
-        site = mail.get_site_name()
-        body = _NOTICE.format(issuer=person.issuer, name=current.username, site=site)
-        mail.send_later(current.email, f"An account was linked to yours at {site}", body)
+        with languages.using(current):
+            site = mail.get_site_name()
+            subject = gettext("An account was linked to yours at %(site)s") % {"site": site}
+            body = _NOTICE % {"issuer": person.issuer, "name": current.username, "site": site}
+        mail.send_later(current.email, subject, body)
 
 
 def unlink(administrator: Administrator) -> None:

@@ -7,11 +7,6 @@ from itertools import groupby
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
-from audit.events import Event
-from identity.core import records
-from identity.core.errors import Invalid
-from management.administrators.models import Administrator
-
 # The others are abbreviations, offsets, and older names of these.
 _REGIONS: Final = frozenset(
     {
@@ -36,18 +31,3 @@ def get_regions() -> Iterable[tuple[str, list[tuple[str, str]]]]:
 def find(name: str) -> tzinfo:
     """Return the zone with a name; UTC if the name is empty or this machine does not know it."""
     return ZoneInfo(name) if name and name in get_names() else UTC
-
-
-def change(administrator: Administrator, name: str) -> None:
-    """Change the time zone of an administrator. An empty name is UTC.
-
-    Raises:
-        Invalid: there is no such zone.
-        records.Gone: the administrator was deleted.
-
-    """
-    if name and name not in get_names():
-        raise Invalid("time_zone", "must be the name of a time zone, such as Europe/Berlin")
-    records.change(
-        administrator, {"time_zone": name}, event=Event.ADMINISTRATOR_UPDATE, username=administrator.username
-    )

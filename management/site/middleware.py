@@ -12,10 +12,12 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import get_language, override
 
 from audit import context
 from identity.core import tenancy
-from management.administrators import time_zones
+from identity.http.languages import name_language
+from management.administrators import languages, time_zones
 from management.site import chosen_tenant, idle_sessions, provider_session, two_step
 from management.site.paths import is_of_site
 
@@ -43,7 +45,7 @@ class MessageMiddleware(_SiteOnly, messages.MessageMiddleware):
 
 
 class OperatorMiddleware:
-    """Activates the tenant that the administrator chose, and the administrator's time zone.
+    """Activates the tenant that the administrator chose, and the administrator's language and time zone.
 
     Without a choice, no tenant is active, and every query of a tenant's rows raises an error.
     """
@@ -65,17 +67,20 @@ class OperatorMiddleware:
             raise BadRequest("NUL in the query string")
         if tenancy.active_id() != tenancy.DEFAULT_ID:
             raise Http404
-        tenant, zone = None, None
+        tenant, zone, language = None, None, get_language()
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
             provider_session.end_if_unlinked(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
             zone = time_zones.find(request.user.time_zone)
+            language = languages.find(request.user) or language
             if two_step.has_to_be_set_up(request):
                 return HttpResponseRedirect(reverse("admin:two-step"))
             tenant = chosen_tenant.current(request)
         request.tenant = tenant  # type: ignore[attr-defined]
         in_tenant = tenancy.using(tenant.to_active()) if tenant else tenancy.without_tenant()
-        with in_tenant, timezone.override(zone):
-            return self.get_response(request)
+        with in_tenant, timezone.override(zone), override(language):
+            response = self.get_response(request)
+            name_language(response)
+            return response

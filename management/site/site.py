@@ -27,7 +27,7 @@ from management.site import (
     navigation,
     own_email,
     own_password,
-    own_time_zone,
+    own_preferences,
     recovery,
     request_entries,
     search,
@@ -64,7 +64,8 @@ class OperatorSite(AdminSite):
             path("tenant/", super().admin_view(_choose_tenant), name="choose-tenant"),
             path("password/", super().admin_view(own_password.own_password), name="own-password"),
             path("login/code/", self.second_step, name="second-step"),
-            path("time-zone/", super().admin_view(own_time_zone.own_time_zone), name="own-time-zone"),
+            path("preferences/", super().admin_view(own_preferences.own_preferences), name="own-preferences"),
+            path("time-zone/", super().admin_view(own_preferences.own_preferences)),  # for bookmarks
             path("email/", super().admin_view(own_email.own_email), name="own-email"),
             path("email/<str:token>/", super().admin_view(own_email.confirm), name="confirm-email"),
             path("login/provider/", single_sign_on.start, name="provider"),
