@@ -13,6 +13,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import context, exports
 from audit.models import Entry, EntryQuerySet
@@ -40,20 +42,20 @@ class AuditLog(Pages):
     media = Media()  # there are no forms, so no scripts for forms
 
     section = "Audit log"
-    empty = "Everything that users, applications and administrators do is recorded here."
-    title = "Audit log"
+    empty = _("Everything that users, applications and administrators do is recorded here.")
+    title = _("Audit log")
     list_display = ("occurred_at", "key", "result", "error", "subject", "ip", "facts")
     list_display_links = ("key",)
     list_filter = (ResultFilter, WhenFilter, TrialFilter, KeyFilter)
     search_fields = ("identifier_key",)  # has Django show the search; see get_search_results
-    search_help_text = "Username, name, email, phone, IP address, application, reference or ID"
+    search_help_text = _("Username, name, email, phone, IP address, application, reference or ID")
     sortable_by = ()
     change_list_template = "admin/entries.html"
     field_groups = (
-        ("Event", ("occurred_at", "key", "result", "error", "subject", "user_id", "application_id")),
-        ("Request", ("ip", "user_agent", "reference")),
-        ("Facts", ("payload_text",)),
-        ("Record", ("id",)),
+        (_("Event"), ("occurred_at", "key", "result", "error", "subject", "user_id", "application_id")),
+        (_("Request"), ("ip", "user_agent", "reference")),
+        (_("Facts"), ("payload_text",)),
+        (_("Record"), ("id",)),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -110,40 +112,40 @@ class AuditLog(Pages):
         response["Cache-Control"] = "no-store"
         return response
 
-    @admin.display(description="When")
+    @admin.display(description=_("When"))
     def occurred_at(self, entry: Entry) -> str:
         """The time of the event."""
         return timestamps.format_time(entry.created_at)
 
-    @admin.display(description="Result")
+    @admin.display(description=_("Result"))
     def result(self, entry: Entry) -> str:
         """Whether the event succeeded."""
         is_failed = entry.payload.get("result") == "failed"
-        return badge("Failed", BAD) if is_failed else badge("Succeeded", GOOD)
+        return badge(gettext("Failed"), BAD) if is_failed else badge(gettext("Succeeded"), GOOD)
 
-    @admin.display(description="Reason")
+    @admin.display(description=_("Reason"))
     def error(self, entry: Entry) -> str:
         """The reason of a failure, in words."""
         return refusal_sentences.describe(entry) if entry.payload.get("result") == "failed" else "-"
 
-    @admin.display(description="Who")
+    @admin.display(description=_("Who"))
     def subject(self, entry: Entry) -> str:
         """The administrator, user or application that acted."""
         who = entry.who  # type: ignore[attr-defined]  # set by _name_actors
         return format_html('<a href="{}">{}</a>', who.href, who.text) if isinstance(who, Link) else who
 
-    @admin.display(description="Facts")
+    @admin.display(description=_("Facts"))
     def facts(self, entry: Entry) -> str:
         """The other facts of the event, shortened."""
         rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
         return ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
 
-    @admin.display(description="Facts")
+    @admin.display(description=_("Facts"))
     def payload_text(self, entry: Entry) -> str:
         """All facts of the event."""
         return json.dumps(entry.payload, indent=2, ensure_ascii=False)
 
-    @admin.display(description="Reference")
+    @admin.display(description=_("Reference"))
     def reference(self, entry: Entry) -> str:
         """A link to the other entries of the request."""
         if not entry.request_id:

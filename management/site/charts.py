@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from django.utils.translation import gettext
+
+from management.site.localized import format_day, format_number
 from management.site.log_filters import log_url
 
 WIDTH: Final = 560
@@ -59,6 +62,7 @@ class Chart:
 
     name: str
     title: str
+    label: str
     headline: str
     bar_width: float
     series: list[Series]
@@ -79,18 +83,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a chart shows, and the filters of the log that find its entries, by the series."""
+    """What a chart shows, the filters of the log that find its entries, by the series, and its full label."""
 
     name: str
     title: str
     filters: Mapping[str, str]
     of_series: Callable[[str], Mapping[str, str]] = lambda _: {}
+    label: str = ""
 
 
 def build(
     subject: Subject, spans: Sequence[Span], counts: Counter[tuple[date, str]], *, headline: str = ""
 ) -> Chart:
-    """Build a chart from counts by day and series, the largest series first."""
+    """Build a chart from counts by day and series, the largest series first. Series have English names."""
     sums: Counter[str] = Counter()
     sums_of_spans: list[Counter[str]] = [Counter() for _ in spans]
     for (day, series), number in counts.items():
@@ -107,14 +112,21 @@ def build(
     paths = _draw(numbers, columns, len(names), top)
     whole = spans[0][0], spans[-1][1]
     legend = [
-        Series(index, name, sums[name], log_url(*whole, {**subject.filters, **subject.of_series(name)}), path)
+        Series(
+            index,
+            gettext(name),
+            sums[name],
+            log_url(*whole, {**subject.filters, **subject.of_series(name)}),
+            path,
+        )
         for index, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
     total, href = sums.total(), log_url(*whole, subject.filters)
     width = round(min((WIDTH - LEFT) / len(spans) * (1 - _GAP), _MAX_BAR), 1)
     return Chart(
-        subject.name, subject.title, headline or f"{total:,}", width, legend, columns, lines, total, href
-    )
+        subject.name, subject.title, subject.label, headline or format_number(total), width, legend, columns,
+        lines, total, href,
+    )  # fmt: skip
 
 
 def tabulate(charts: Sequence[Chart], spans: Sequence[Span]) -> list[Row]:
@@ -126,7 +138,7 @@ def tabulate(charts: Sequence[Chart], spans: Sequence[Span]) -> list[Row]:
 
 
 def _label(first: date, last: date) -> str:
-    return f"{first}" if first == last else f"{first} to {last}"
+    return f"{first}" if first == last else gettext("%(first)s to %(last)s") % {"first": first, "last": last}
 
 
 def _draw(numbers: list[list[int]], columns: Sequence[Column], series: int, top: int) -> list[str]:
@@ -150,7 +162,7 @@ def _column(spans: Sequence[Span], index: int, numbers: list[int]) -> Column:
         label=_label(first, last),
         middle=round(LEFT + (index + 0.5) * step, 1),
         numbers=numbers,
-        axis_label=f"{first.day} {first:%b}" if has_label else "",
+        axis_label=format_day(first) if has_label else "",
     )
 
 

@@ -4,6 +4,8 @@ import json
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.extensions import register_operations
 from identity.operator_kit.operations import Operation, ShowPanels, Submission
@@ -12,28 +14,30 @@ from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS
 from oidc.provider import claims_preview
 
-_TITLES: Final = {"id_token": "ID token", "userinfo": "Userinfo", "access_token": "Access token"}
+_TITLES: Final = {"id_token": _("ID token"), "userinfo": _("Userinfo"), "access_token": _("Access token")}
 
 
 class PreviewForm(forms.Form):
     """The user, and what a token request would name."""
 
-    user_id = forms.CharField(max_length=64, label="User ID")
-    scope = forms.CharField(max_length=2048, initial="openid profile email roles")
-    organization_id = forms.CharField(max_length=64, required=False, label="Organization ID")
+    user_id = forms.CharField(max_length=64, label=_("User ID"))
+    scope = forms.CharField(max_length=2048, initial="openid profile email roles", label=_("Scope"))
+    organization_id = forms.CharField(max_length=64, required=False, label=_("Organization ID"))
     resource = forms.CharField(
-        max_length=2048, required=False, label="API resource", help_text="The indicator of the API resource"
-    )
+        max_length=2048, required=False, label=_("API resource"),
+        help_text=_("The indicator of the API resource"),
+    )  # fmt: skip
 
 
 def _show(submission: Submission) -> ShowPanels:
     explained = claims_preview.build(submission.row, **submission.fields)
-    return ShowPanels([_build_panel(title, explained[place]) for place, title in _TITLES.items()])
+    return ShowPanels([_build_panel(str(title), explained[place]) for place, title in _TITLES.items()])
 
 
 def _build_panel(title: str, claims: claims_preview.Explained) -> Panel:
     rows = [(name, _display(claim["value"]), claim["source"]) for name, claim in sorted(claims.items())]
-    return Panel(title, ("Claim", "Value", "Source"), rows, empty="No claims.")
+    headings = (gettext("Claim"), gettext("Value"), gettext("Source"))
+    return Panel(title, headings, rows, empty=gettext("No claims."))
 
 
 def _display(value: Any) -> str:
@@ -43,8 +47,8 @@ def _display(value: Any) -> str:
 register_operations(
     Application,
     Operation(
-        "claims-preview", "Show claims of a user",
-        "What the application would get about a user, and where each claim comes from. Nothing is issued.",
+        "claims-preview", _("Show claims of a user"),
+        _("What the application would get about a user, and where each claim comes from. Nothing is issued."),
         _show, form=PreviewForm, is_possible=lambda row: row.type != Application.Type.MACHINE,
         permission="users.view_user", reads=True, section=PERMISSIONS,
     ),

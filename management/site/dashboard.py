@@ -6,20 +6,24 @@ from functools import partial
 from math import ceil
 from typing import Any, Final
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from audit import daily
 from identity.operator_kit import checklist
 from management.site import charts, entry_sentences, entry_subjects, figure_cards, health_card, statistics
 from management.site.charts import Chart, Subject
+from management.site.localized import format_date, format_number
 from management.site.request_entries import EntryLine
 from management.site.statistics import Figures
 
 _DEFAULT_RANGE: Final = 30
 _TITLES: Final = {
-    "sign_ins": "Sign-ins",
-    "failures": "Failed sign-ins",
-    "new_users": "New users",
-    "active_users": "Active users",
-    "tokens": "Tokens by grant",
+    "sign_ins": _("Sign-ins"),
+    "failures": _("Failed sign-ins"),
+    "new_users": _("New users"),
+    "active_users": _("Active users"),
+    "tokens": _("Tokens by grant"),
 }
 
 
@@ -39,12 +43,12 @@ def content(reader: object, range_: str) -> dict[str, Any]:
         "problems": health_card.get_problems(reader),
         "plots": plots,
         "rows": charts.tabulate(plots, figures.spans) if plots else [],
-        "unit": "Day" if figures.spans[-1][0] == figures.spans[-1][1] else "Week",
+        "unit": gettext("Day") if _has_days(figures) else gettext("Week"),
         "panels": [table for table in tables if table.rows],
         "failures": failures,
         "days": days,
         "ranges": statistics.RANGES,
-        "counted_since": figures.since if figures.since > figures.first else None,
+        "counted_since": format_date(figures.since) if figures.since > figures.first else None,
         "most_entries": daily.MAX_ENTRIES if figures.is_cut else None,
         "steps": steps if done < len(steps) else [],
         "done": done,
@@ -53,14 +57,24 @@ def content(reader: object, range_: str) -> dict[str, Any]:
 
 def _chart(figures: Figures, name: str) -> Chart:
     of_series = partial(figure_cards.get_series_filters, name)
-    subject = Subject(name.replace("_", "-"), _TITLES[name], figure_cards.FILTERS[name], of_series)
+    title = str(_TITLES[name])
+    label = gettext("%(title)s by day") if _has_days(figures) else gettext("%(title)s by week")
+    filters = figure_cards.FILTERS[name]
+    subject = Subject(name.replace("_", "-"), title, filters, of_series, label % {"title": title})
     counts = getattr(figures, name)
     if name != "active_users":
         return charts.build(subject, figures.spans, counts)
     # A week shows the average of its days. Their sum would count a user who is active on several days twice.
-    headline = f"{_average(figures, figures.first, figures.last):,} a day"
+    average = _average(figures, figures.first, figures.last)
+    headline = gettext("%(number)s a day") % {"number": format_number(average)}
     averages = {(last, "Active users"): _average(figures, first, last) for first, last in figures.spans}
     return charts.build(subject, figures.spans, Counter(averages), headline=headline)
+
+
+def _has_days(figures: Figures) -> bool:
+    """Tell whether a bar is a day, and not a week."""
+    first, last = figures.spans[-1]
+    return first == last
 
 
 def _average(figures: Figures, first: date, last: date) -> int:

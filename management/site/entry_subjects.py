@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Q, Subquery, TextField, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext
 
 from audit.models import Entry
 from database import ids
@@ -68,11 +69,11 @@ def _describe_subject(entry: Entry, rows: _Rows) -> Cell:
     if user := rows.users.get(entry.user_id or "") or rows.users.get(_fold(text)):
         return link(user)
     if administrator := rows.administrators.get(entry.payload.get("administrator_id", 0)):
-        return f"Administrator {administrator}"
+        return _name_administrator(administrator)
     if text:
         return text
     if entry.identifier_key:
-        return "Unknown identifier"
+        return gettext("Unknown identifier")
     if application := rows.applications.get(entry.application_id or ""):
         return link(application)
     return str(entry.payload.get("client_id") or "-")
@@ -81,19 +82,23 @@ def _describe_subject(entry: Entry, rows: _Rows) -> Cell:
 def _describe_actor(entry: Entry, rows: _Rows, *, has_links: bool) -> Cell:
     if pk := entry.payload.get("administrator_id"):
         administrator = rows.administrators.get(pk)
-        name = f"Administrator {administrator or pk}"
+        name = _name_administrator(administrator or pk)
         return link(administrator, name) if administrator and has_links else name
     text = rows.texts.get(entry.pk, "")
     # An identifier that is typed may belong to another user by now, but an id does not.
     if user := rows.users.get(entry.user_id or _fold(text)):
         return link(user, user.identifier or user.name or str(user))
     if text or entry.identifier_key:
-        return text or "Unknown identifier"
+        return text or gettext("Unknown identifier")
     if entry.user_id:
         return f"{entry.user_id[:_SHORT]}…"
     if application := rows.applications.get(entry.application_id or ""):
         return link(application)
     return f"{entry.application_id[:_SHORT]}…" if entry.application_id else "-"
+
+
+def _name_administrator(administrator: object) -> str:
+    return gettext("Administrator %(name)s") % {"name": administrator}
 
 
 def _find_typed(entries: list[Entry]) -> dict[UUID, str]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.translation import gettext, ngettext, pgettext
+
 from audit.events import Event
 from database import ids
 from identity.operator_kit import routes
@@ -12,6 +14,7 @@ from identity.sessions.models import Session
 from identity.users.models import User
 from identity.users.row_counts import count_users
 from management.site import statistics
+from management.site.localized import format_number
 from management.site.log_filters import log_url
 from management.site.statistics import Figures
 from oidc.applications.models import Application
@@ -51,18 +54,19 @@ def build_cards(figures: Figures) -> list[FigureCard]:
     """Return the cards at the top of the dashboard: current numbers, and totals of the range."""
     days = (figures.last - figures.first).days + 1
     sessions = figures.live_sessions
-    live = (
-        f"{sessions:,}" if sessions <= statistics.MAX_SESSIONS else f"more than {statistics.MAX_SESSIONS:,}"
-    )
-    new_users = figures.new_users.total()
+    live = format_number(min(sessions, statistics.MAX_SESSIONS))
+    if sessions > statistics.MAX_SESSIONS:
+        live = gettext("more than %(number)s") % {"number": live}
+    values = {"number": format_number(figures.new_users.total()), "days": days}
+    new = ngettext("%(number)s new in %(days)s day", "%(number)s new in %(days)s days", days) % values
     return [
+        FigureCard(gettext("Users"), format_number(count_users()), routes.list_url(User), Change(new)),
         FigureCard(
-            "Users", f"{count_users():,}", routes.list_url(User), Change(f"{new_users:,} new in {days} days")
+            gettext("Live sessions"), live, f"{routes.list_url(Session)}?state=live", Change(gettext("now"))
         ),
-        FigureCard("Live sessions", live, f"{routes.list_url(Session)}?state=live", Change("now")),
-        _build(figures, "Sign-ins", "sign_ins", good="more"),
-        _build(figures, "Failed sign-ins", "failures", good="fewer"),
-        _build(figures, "Tokens issued", "tokens"),
+        _build(figures, gettext("Sign-ins"), "sign_ins", good="more"),
+        _build(figures, gettext("Failed sign-ins"), "failures", good="fewer"),
+        _build(figures, gettext("Tokens issued"), "tokens"),
     ]
 
 
@@ -70,22 +74,39 @@ def _build(figures: Figures, label: str, counter: str, good: str = "") -> Figure
     total = getattr(figures, counter).total()
     href = log_url(figures.first, figures.last, FILTERS[counter])
     days = (figures.last - figures.first).days + 1
-    return FigureCard(label, f"{total:,}", href, _compare(figures.before, counter, total, days, good))
+    return FigureCard(label, format_number(total), href, _compare(figures.before, counter, total, days, good))
 
 
 def _compare(before: Mapping[str, int] | None, counter: str, now: int, days: int, good: str) -> Change:
     """Return the change since the period before. It is good if its direction is ``good``: more or fewer."""
+    values: dict[str, object] = {"days": days}
     if before is None:
-        return Change(f"in {days} days")
+        return Change(ngettext("in %(days)s day", "in %(days)s days", days) % values)
     earlier = before.get(counter, 0)
     if earlier == now:
-        return Change(f"as in the {days} days before")
+        text = ngettext("as in the day before", "as in the %(days)s days before", days)
+        return Change(text % values)
     if not earlier:
-        return Change(f"none in the {days} days before")
+        text = ngettext("none in the day before", "none in the %(days)s days before", days)
+        return Change(text % values)
     direction = "more" if now > earlier else "fewer"
-    percent = max(1, round(100 * abs(now - earlier) / earlier))
+    values["percent"] = format_number(max(1, round(100 * abs(now - earlier) / earlier)))
     tone = "quiet" if not good else "good" if direction == good else "bad"
-    return Change(f"{percent:,} % {direction} than in the {days} days before", tone)
+    return Change(_get_comparison(direction, days) % values, tone)
+
+
+def _get_comparison(direction: str, days: int) -> str:
+    if direction == "more":
+        return ngettext(
+            "%(percent)s %% more than in the day before",
+            "%(percent)s %% more than in the %(days)s days before",
+            days,
+        )
+    return ngettext(
+        "%(percent)s %% fewer than in the day before",
+        "%(percent)s %% fewer than in the %(days)s days before",
+        days,
+    )
 
 
 def by_method(figures: Figures) -> Panel:
@@ -97,17 +118,20 @@ def by_method(figures: Figures) -> Panel:
             share = round(100 * failed / (succeeded + failed))
             rows.append(
                 (
-                    name,
+                    gettext(name),
                     _link(figures, succeeded, key, _SUCCEEDED),
                     _link(figures, failed, key, _FAILED),
-                    f"{share} %",
+                    gettext("%(percent)s %%") % {"percent": share},
                 )
             )
-    return Panel("By way to sign in", ("Way", "Sign-ins", "Failed", "Share failed"), rows, empty="")
+    headings = (
+        pgettext("to sign in", "Way"), gettext("Sign-ins"), gettext("Failed"), gettext("Share failed"),
+    )  # fmt: skip
+    return Panel(gettext("By way to sign in"), headings, rows, empty="")
 
 
 def _link(figures: Figures, number: int, key: str, result: Mapping[str, str]) -> Link:
-    return Link(f"{number:,}", log_url(figures.first, figures.last, {"key": key, **result}))
+    return Link(format_number(number), log_url(figures.first, figures.last, {"key": key, **result}))
 
 
 def by_application(figures: Figures) -> Panel:
@@ -124,14 +148,15 @@ def by_application(figures: Figures) -> Panel:
         for counter in ("sign_ins", "failures", "tokens"):
             number = figures.applications[name, counter]
             href = log_url(figures.first, figures.last, {"q": name, **FILTERS[counter]})
-            cells.append(Link(f"{number:,}", href) if number else "0")
+            cells.append(Link(format_number(number), href) if number else "0")
         rows.append(tuple(cells))
-    return Panel("By application", ("Application", "Sign-ins", "Failed", "Tokens"), rows, empty="")
+    headings = (gettext("Application"), gettext("Sign-ins"), gettext("Failed"), gettext("Tokens"))
+    return Panel(gettext("By application"), headings, rows, empty="")
 
 
 def _name(application: Application | None) -> Link | str:
     if application is None:
-        return "Deleted application"
+        return gettext("Deleted application")
     return link(application, application.name)
 
 

@@ -2,6 +2,7 @@
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import tenancy
 from identity.operator_kit import routes
@@ -17,17 +18,17 @@ def _has_colleague(administrator: Administrator) -> bool:
 
 register(
     Step(
-        1, "Register an application", "Your users sign in to it with OpenID Connect.",
+        1, _("Register an application"), _("Your users sign in to it with OpenID Connect."),
         "applications.change_application", lambda: routes.operation_url(Application, "create", None),
         lambda _: Application.objects.exists(),
     ),
     Step(
-        5, "Invite a colleague", "A second administrator can help if you lose access.",
+        5, _("Invite a colleague"), _("A second administrator can help if you lose access."),
         "administrators.change_administrator", lambda: routes.operation_url(Administrator, "create", None),
         _has_colleague,
     ),
     Step(
-        6, "Turn on two-step sign-in", "It protects your account if somebody learns your password.",
+        6, _("Turn on two-step sign-in"), _("It protects your account if somebody learns your password."),
         "users.view_user", lambda: reverse("admin:two-step"),
         lambda administrator: bool(administrator.second_step_since),
     ),

@@ -9,6 +9,7 @@ from typing import Final
 from django.contrib.admin import site
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from management.site import chosen_tenant
 
@@ -24,7 +25,9 @@ def refusal(request: HttpRequest) -> HttpResponse:
     """Return a page that says that nothing was done, and offers to choose the form's tenant."""
     tenant_id = request.POST.get(FIELD, "").replace("\0", "")
     other = chosen_tenant.get_managed(request.user).filter(pk=tenant_id).first()  # type: ignore[arg-type]
-    context = {"title": "This form belongs to another tenant", "other": other, "back": request.path}
+    context = {
+        "title": gettext("This form belongs to another tenant"), "other": other, "back": request.path,
+    }  # fmt: skip
     if request.path.partition("/preview/")[1]:
         response = render(request, "admin/preview_of_other_tenant.html", context, status=409)
         response.framed = True  # type: ignore[attr-defined]

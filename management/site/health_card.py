@@ -4,11 +4,13 @@ from typing import Any
 
 from django.core.checks import ERROR, WARNING, CheckMessage
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from identity.core import doctor_checks, tenancy
 from identity.operator_kit import health
 from identity.operator_kit.health import Problem
 from identity.operator_kit.panels import Link
+from management.site.localized import to_sentence
 
 
 def get_problems(administrator: Any) -> list[Problem]:
@@ -29,8 +31,6 @@ def _find_in_installation() -> list[Problem]:
 
 
 def _to_problem(found: CheckMessage, page: str) -> Problem:
-    link = Link("Show administrators", reverse(page)) if page else None
-    hint = str(found.hint or "")
-    detail = f"{hint[:1].upper()}{hint[1:]}."
-    text = str(found.msg)
-    return Problem(f"{text[:1].upper()}{text[1:]}.", detail, link, is_serious=found.level >= ERROR)
+    link = Link(gettext("Show administrators"), reverse(page)) if page else None
+    text, detail = to_sentence(found.msg), to_sentence(found.hint or "")
+    return Problem(text, detail, link, is_serious=found.level >= ERROR)

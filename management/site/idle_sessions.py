@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest
+from django.utils.translation import ngettext
 
 _KEY: Final = "used_at"
 _PRECISION: Final = 60  # seconds; the last use is stored once a minute
@@ -18,6 +19,11 @@ def end_if_idle(request: HttpRequest) -> None:
     if used_at is not None and now - used_at >= settings.ADMIN_IDLE_SECONDS:
         logout(request)
         minutes = settings.ADMIN_IDLE_SECONDS // 60
-        messages.info(request, f"You were signed out after {minutes} minutes without use. Sign in again.")
+        text = ngettext(
+            "You were signed out after %(number)s minute without use. Sign in again.",
+            "You were signed out after %(number)s minutes without use. Sign in again.",
+            minutes,
+        )
+        messages.info(request, text % {"number": minutes})
     elif used_at is None or now - used_at >= min(_PRECISION, settings.ADMIN_IDLE_SECONDS // 10):
         request.session[_KEY] = now

@@ -11,6 +11,8 @@ from django.contrib.auth import login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -27,11 +29,13 @@ class AcceptForm(forms.Form):
     """The username and the password of a new administrator."""
 
     username = forms.CharField(
-        max_length=128, widget=forms.TextInput({"autocomplete": "username", "autofocus": True})
-    )
+        label=_("Username"), max_length=128,
+        widget=forms.TextInput({"autocomplete": "username", "autofocus": True}),
+    )  # fmt: skip
     password = forms.CharField(
-        max_length=256, strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
-    )
+        label=_("Password"), max_length=256, strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password"}),
+    )  # fmt: skip
 
 
 @never_cache
@@ -75,12 +79,17 @@ def accept(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, invitation: Invitation, form: AcceptForm) -> HttpResponse:
     tenants = [] if invitation.is_superuser else invitation.tenants.order_by("name")
-    context = {"title": "Accept your invitation", "invitation": invitation, "tenants": tenants, "form": form}
+    context = {
+        "title": gettext("Accept your invitation"),
+        "invitation": invitation,
+        "tenants": tenants,
+        "form": form,
+    }
     return render(request, "admin/invitation.html", {**site.each_context(request), **context})
 
 
 def _ended(request: HttpRequest, refusal: ServiceError) -> HttpResponse:
     request.session.pop(_KEY, None)
-    context = {"title": "Invitation no longer valid"}
+    context = {"title": gettext("Invitation no longer valid")}
     response = render(request, "admin/invitation.html", {**site.each_context(request), **context})
     return add_refusal(response, refusal)

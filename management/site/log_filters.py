@@ -9,19 +9,23 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import daily
 from audit.administrative import hidden_from
 from audit.events import Event
 from audit.models import EntryQuerySet
+from management.site.localized import format_date
 
 # Groups of events that the dashboard counts together, by their values of the filter.
-GROUPS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
-    "sign-ins": ("All sign-ins", daily.SIGN_INS),
-    "new-users": ("All new users", (*daily.REGISTRATIONS, Event.USER_CREATE)),
-    "registrations": ("All registrations", daily.REGISTRATIONS),
-    "tokens": ("All tokens", daily.TOKENS),
+GROUPS: Final[Mapping[str, tuple[Promise, Sequence[str]]]] = {
+    "sign-ins": (_("All sign-ins"), daily.SIGN_INS),
+    "new-users": (_("All new users"), (*daily.REGISTRATIONS, Event.USER_CREATE)),
+    "registrations": (_("All registrations"), daily.REGISTRATIONS),
+    "tokens": (_("All tokens"), daily.TOKENS),
 }
 _TO: Final = ".."
 _UTC: Final = "Z"  # ends a range of UTC days, as on the dashboard; other days are of the reader's zone
@@ -39,11 +43,11 @@ def log_url(first: date, last: date, filters: Mapping[str, str]) -> str:
 class ResultFilter(admin.SimpleListFilter):
     """A filter by result."""
 
-    title = "result"
+    title = _("Result")
     parameter_name = "result"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("failed", "Failed"), ("success", "Succeeded")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("failed", _("Failed")), ("success", _("Succeeded"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Filter the list. Entries of changes have no result, and count as succeeded."""
@@ -55,10 +59,10 @@ class ResultFilter(admin.SimpleListFilter):
 class KeyFilter(admin.SimpleListFilter):
     """A filter by event, or by a group of events."""
 
-    title = "event"
+    title = _("Event")
     parameter_name = "key"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         """Return all groups and events, because finding those that occur would read the whole log."""
         hidden = hidden_from(request.user)
         events = [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
@@ -74,11 +78,11 @@ class KeyFilter(admin.SimpleListFilter):
 class TrialFilter(admin.SimpleListFilter):
     """A filter that leaves out the sign-ins that administrators tried, as the dashboard does."""
 
-    title = "trials"
+    title = _("Trials")
     parameter_name = "trials"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(_NO_TRIALS, "Without trials")]
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(_NO_TRIALS, _("Without trials"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return cast("EntryQuerySet", queryset).without_trials() if self.value() == _NO_TRIALS else queryset
@@ -87,14 +91,14 @@ class TrialFilter(admin.SimpleListFilter):
 class WhenFilter(admin.SimpleListFilter):
     """A filter by time: a span until now, a day, or days. By default 30 days, because a log may be long."""
 
-    title = "time"
+    title = _("Time")
     parameter_name = "when"
     _days: Final = {"hour": 1 / 24, "day": 1, "week": 7, "": 30, "quarter": 90}
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
-            ("hour", "Last hour"), ("day", "Last 24 hours"), ("week", "Last 7 days"), ("", "Last 30 days"),
-            ("quarter", "Last 90 days"), ("all", "All time"),
+            ("hour", _("Last hour")), ("day", _("Last 24 hours")), ("week", _("Last 7 days")),
+            ("", _("Last 30 days")), ("quarter", _("Last 90 days")), ("all", _("All time")),
         ]  # fmt: skip
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -135,5 +139,6 @@ def _midnight(day: date, text: str) -> datetime:
 
 
 def _describe(first: date, last: date, text: str) -> str:
-    days = " to ".join(f"{day.day} {day:%b %Y}" for day in dict.fromkeys((first, last)))
+    values = {"first": format_date(first), "last": format_date(last)}
+    days = values["first"] if first == last else gettext("%(first)s to %(last)s") % values
     return f"{days} (UTC)" if text.endswith(_UTC) else days

@@ -4,20 +4,21 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
 
 from identity.operator_kit import routes
 
-# The icons are those of gatehouse/icons.svg.
+# The icons are those of gatehouse/icons.svg. Pages name their section in English.
 SECTIONS: Final = {
-    "Users": "users",
-    "Organizations": "organizations",
-    "Applications": "applications",
-    "API resources & roles": "access",
-    "Sign-in experience": "experience",
-    "Connectors": "connectors",
-    "Messages": "messages",
-    "Audit log": "log",
-    "Settings": "settings",
+    gettext_noop("Users"): "users",
+    gettext_noop("Organizations"): "organizations",
+    gettext_noop("Applications"): "applications",
+    gettext_noop("API resources & roles"): "access",
+    gettext_noop("Sign-in experience"): "experience",
+    gettext_noop("Connectors"): "connectors",
+    gettext_noop("Messages"): "messages",
+    gettext_noop("Audit log"): "log",
+    gettext_noop("Settings"): "settings",
 }
 
 
@@ -33,7 +34,7 @@ def _build_section(request: HttpRequest, name: str, visible: list[Any]) -> dict[
     shown = sorted((pages for pages in members if pages.place is not None), key=lambda pages: pages.place)
     lists = [_build_list(request, pages) for pages in shown]
     return {
-        "name": name,
+        "name": gettext(name),
         "icon": SECTIONS[name],
         "url": lists[0]["url"] if lists else "",
         "lists": lists,

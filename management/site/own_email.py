@@ -1,6 +1,6 @@
 """The page on which administrators change and confirm their own email."""
 
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -8,6 +8,8 @@ from django.contrib.admin import site
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -21,9 +23,11 @@ from management.site.sign_in import add_refusal, to_sentence
 class EmailForm(forms.Form):
     """An email, and the password."""
 
-    email = forms.CharField(max_length=254, widget=forms.EmailInput({"autocomplete": "email"}))
+    email = forms.CharField(
+        label=_("Email"), max_length=254, widget=forms.EmailInput({"autocomplete": "email"})
+    )
     password = forms.CharField(
-        label="Your password", strip=False, max_length=256,
+        label=_("Your password"), strip=False, max_length=256,
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
     )  # fmt: skip
 
@@ -32,12 +36,9 @@ class TwoStepForm(EmailForm):
     """An email, the password, and a code of the second step."""
 
     code = forms.CharField(
-        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
-    )
-
-
-_CONFIRMED: Final = "Your email {} is confirmed. If you forget your password, you get a link there."
-_UNCONFIRMED: Final = "Confirm your email, so that you get a link there if you forget your password."
+        label=_("Code"), max_length=64,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )  # fmt: skip
 
 
 @never_cache
@@ -64,11 +65,13 @@ def own_email(request: HttpRequest) -> HttpResponse:
             refusal = error
             _add_error(form, error)
         else:
-            messages.success(request, f"A link is on its way to {fields['email']}. Open it in this browser.")
+            text = gettext("A link is on its way to %(email)s. Open it in this browser.")
+            messages.success(request, text % {"email": fields["email"]})
             return HttpResponseRedirect(reverse("admin:own-email"))
-    says = _CONFIRMED.format(administrator.email) if administrator.has_proven_email else _UNCONFIRMED
-    operation = Operation("email", "Send link", says, lambda _: "", form=EmailForm)
-    response = _page(request, operation, "Your email", form)
+    operation = Operation(
+        "email", gettext("Send link"), _describe(administrator), lambda _: "", form=EmailForm
+    )
+    response = _page(request, operation, gettext("Your email"), form)
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
@@ -85,11 +88,19 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
         messages.error(request, to_sentence(refusal))
         return HttpResponseRedirect(reverse("admin:own-email"))
     if request.method == "POST":
-        messages.success(request, f"Your email {email} is confirmed.")
+        messages.success(request, gettext("Your email %(email)s is confirmed.") % {"email": email})
         return HttpResponseRedirect(reverse("admin:own-email"))
-    says = f"{email} becomes the email of your account. New passwords are sent there."
-    operation = Operation("confirm", "Confirm email", says, lambda _: "")
-    return _page(request, operation, "Confirm email", forms.Form())
+    says = gettext("%(email)s becomes the email of your account. Links to new passwords are sent there.")
+    title = gettext("Confirm email")
+    operation = Operation("confirm", title, says % {"email": email}, lambda _: "")
+    return _page(request, operation, title, forms.Form())
+
+
+def _describe(administrator: Administrator) -> str:
+    if not administrator.has_proven_email:
+        return gettext("Confirm your email, so that you get a link there if you forget your password.")
+    text = gettext("Your email %(email)s is confirmed. If you forget your password, you get a link there.")
+    return text % {"email": administrator.email}
 
 
 def _page(request: HttpRequest, operation: Operation, title: str, form: forms.Form) -> HttpResponse:

@@ -8,6 +8,8 @@ from django.contrib.admin import site
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
@@ -24,11 +26,11 @@ class PasswordForm(forms.Form):
     """The current and the new password."""
 
     current = forms.CharField(
-        label="Current password", strip=False, max_length=256,
+        label=_("Current password"), strip=False, max_length=256,
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
     )  # fmt: skip
     password = forms.CharField(
-        label="New password", strip=False, max_length=256,
+        label=_("New password"), strip=False, max_length=256,
         widget=forms.PasswordInput({"autocomplete": "new-password"}),
     )  # fmt: skip
 
@@ -37,14 +39,15 @@ class TwoStepForm(PasswordForm):
     """The current and the new password, and a code of the second step."""
 
     code = forms.CharField(
-        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
-    )
+        label=_("Code"), max_length=64,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )  # fmt: skip
 
     field_order = ("current", "code", "password")
 
 
-_SAYS = "Ends all your sessions and tokens, including this session. Then sign in with the new password."
-_OPERATION = Operation("password", "Change password", _SAYS, lambda _: "", form=PasswordForm)
+_SAYS = _("Ends all your sessions and tokens, including this session. Then sign in with the new password.")
+_OPERATION = Operation("password", _("Change password"), _SAYS, lambda _: "", form=PasswordForm)
 
 
 @require_http_methods(["GET", "POST"])
@@ -57,7 +60,7 @@ def own_password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         status = _change(request, administrator, form) if form.is_valid() else 400
         if status == 200:  # noqa: PLR2004
-            messages.success(request, "Your password is changed. Sign in with the new one.")
+            messages.success(request, gettext("Your password is changed. Sign in with the new one."))
             return HttpResponseRedirect(reverse("admin:login"))
     context: dict[str, Any] = {"title": _OPERATION.label, "operation": _OPERATION, "form": form}
     context["idempotency_key"] = sent_form.new_key()

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 
 from identity.http.responses import allow_form_targets
 from management.administrators import single_sign_on
@@ -39,7 +40,8 @@ def end_if_unlinked(request: HttpRequest) -> None:
         return
     if not single_sign_on.is_linked(account, request.user):
         logout(request)
-        messages.info(request, "You were signed out, because your account at the provider was unlinked.")
+        text = gettext("You were signed out, because your account at the provider was unlinked.")
+        messages.info(request, text)
 
 
 def allow_provider(response: HttpResponse) -> None:

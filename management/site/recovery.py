@@ -12,6 +12,8 @@ from django.contrib.admin import site
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -29,15 +31,16 @@ class EmailForm(forms.Form):
     """The email of an administrator."""
 
     email = forms.CharField(
-        max_length=254, widget=forms.EmailInput({"autocomplete": "email", "autofocus": True})
-    )
+        label=_("Email"), max_length=254,
+        widget=forms.EmailInput({"autocomplete": "email", "autofocus": True}),
+    )  # fmt: skip
 
 
 class PasswordForm(forms.Form):
     """A new password."""
 
     password = forms.CharField(
-        label="New password", max_length=256, strip=False,
+        label=_("New password"), max_length=256, strip=False,
         widget=forms.PasswordInput({"autocomplete": "new-password", "autofocus": True}),
     )  # fmt: skip
 
@@ -58,11 +61,11 @@ def ask(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             recovery.send_links(form.cleaned_data["email"])
-            return _page(request, "Check your mail", email=form.cleaned_data["email"])
+            return _page(request, gettext("Check your mail"), email=form.cleaned_data["email"])
         except ServiceError as error:
             refusal = error
             _add_error(form, error)
-    response = _page(request, "Forgot your password?", form=form, button="Send link")
+    response = _page(request, gettext("Forgot your password?"), form=form, button=gettext("Send link"))
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
@@ -103,9 +106,10 @@ def set_password(request: HttpRequest) -> HttpResponse:
             _add_error(form, error)
         else:
             request.session.flush()
-            messages.success(request, "Your password is changed. Sign in with the new one.")
+            messages.success(request, gettext("Your password is changed. Sign in with the new one."))
             return HttpResponseRedirect(reverse("admin:login"))
-    response = _page(request, "Choose a new password", form=form, button="Set password", name=administrator)
+    context = {"form": form, "button": gettext("Set password"), "name": administrator}
+    response = _page(request, gettext("Choose a new password"), **context)
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
@@ -123,4 +127,4 @@ def _page(request: HttpRequest, title: str, **context: object) -> HttpResponse:
 
 def _ended(request: HttpRequest, refusal: ServiceError) -> HttpResponse:
     request.session.pop(_KEY, None)
-    return add_refusal(_page(request, "This link no longer works", is_ended=True), refusal)
+    return add_refusal(_page(request, gettext("This link no longer works"), is_ended=True), refusal)

@@ -6,6 +6,7 @@ from typing import Final
 from django.contrib.admin import site
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from audit.models import Entry
@@ -31,7 +32,7 @@ def why(request: HttpRequest) -> HttpResponse:
     """Show the entries of one request in all logs that the administrator may read, oldest first."""
     reference = request.GET.get("reference", "").strip().lower()
     lines = _lines(request, reference) if reference else []
-    context = {"title": "Look up a reference", "reference": reference, "lines": lines}
+    context = {"title": gettext("Look up a reference"), "reference": reference, "lines": lines}
     return render(request, "admin/why.html", {**site.each_context(request), **context})
 
 

@@ -10,6 +10,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from database import ids
@@ -25,13 +27,13 @@ _MAX_LETTERS: Final = 200
 _MIN_LETTERS: Final = 3
 # Names of applications and organizations have no index: only the newest are compared.
 _NEWEST: Final = 1_000
-_OWN_PAGES: Final = {
-    "Dashboard": "admin:index",
-    "Look up a reference": "admin:why",
-    "Choose a tenant": "admin:choose-tenant",
-    "Change your password": "admin:own-password",
-    "Two-step sign-in": "admin:two-step",
-}
+_OWN_PAGES: Final = (
+    (_("Dashboard"), "admin:index"),
+    (_("Look up a reference"), "admin:why"),
+    (_("Choose a tenant"), "admin:choose-tenant"),
+    (_("Change your password"), "admin:own-password"),
+    (_("Two-step sign-in"), "admin:two-step"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +59,31 @@ def search(request: HttpRequest) -> HttpResponse:
     """Show what the administrator may see in the chosen tenant and matches the text."""
     text = request.GET.get("q", "").strip()[:_MAX_LETTERS]
     groups = [group for group in _find(request, text) if group.hits]
-    context = {"title": "Search", "text": text, "groups": groups, "is_short": 0 < len(text) < _MIN_LETTERS}
+    context = {
+        "title": gettext("Search"),
+        "text": text,
+        "groups": groups,
+        "is_short": 0 < len(text) < _MIN_LETTERS,
+    }
     return render(request, "admin/search.html", {**site.each_context(request), **context})
 
 
 def _find(request: HttpRequest, text: str) -> Iterable[Group]:
     if len(text) >= _MIN_LETTERS:
-        yield Group("Users", "users", _find_rows(request, User, _match_user(text)))
-        yield Group(
-            "Applications", "applications", _find_rows(request, Application, _match_application(text))
-        )
-        yield Group("Organizations", "organizations", _find_rows(request, Organization, _match_name(text)))
+        users = _find_rows(request, User, _match_user(text))
+        yield Group(gettext("Users"), "users", users)
+        applications = _find_rows(request, Application, _match_application(text))
+        yield Group(gettext("Applications"), "applications", applications)
+        organizations = _find_rows(request, Organization, _match_name(text))
+        yield Group(gettext("Organizations"), "organizations", organizations)
         if ids.parse(text):
             href = f"{reverse('admin:why')}?{urlencode({'reference': text})}"
-            yield Group("Audit log", "log", [Hit(f"Look up the reference {text}", href)])
-    yield Group("Actions", "action", [hit for hit in _get_actions(request) if _contains(hit.text, text)])
-    yield Group("Pages", "page", [hit for hit in _get_pages(request) if _contains(hit.text, text)])
+            name = gettext("Look up the reference %(reference)s") % {"reference": text}
+            yield Group(gettext("Audit log"), "log", [Hit(name, href)])
+    actions = [hit for hit in _get_actions(request) if _contains(hit.text, text)]
+    yield Group(gettext("Actions"), "action", actions)
+    pages = [hit for hit in _get_pages(request) if _contains(hit.text, text)]
+    yield Group(gettext("Pages"), "page", pages)
 
 
 def _find_rows(request: HttpRequest, model: Any, matches: Q) -> list[Hit]:
@@ -114,15 +125,15 @@ def _get_actions(request: HttpRequest) -> Iterable[Hit]:
     for model, pages in site._registry.items():  # noqa: SLF001 - as above
         if pages.has_view_permission(request):
             for operation in pages.catalogue.get_available(request):  # type: ignore[attr-defined]
-                yield Hit(operation.label, routes.operation_url(model, operation.name, None))
+                yield Hit(str(operation.label), routes.operation_url(model, operation.name, None))
 
 
 def _get_pages(request: HttpRequest) -> Iterable[Hit]:
-    for name, url in _OWN_PAGES.items():
-        yield Hit(name, reverse(url))
+    for name, url in _OWN_PAGES:
+        yield Hit(str(name), reverse(url))
     for section in site.get_app_list(request):
         for page in section["lists"]:
-            yield Hit(page["name"], page["url"], section["name"])
+            yield Hit(str(page["name"]), page["url"], section["name"])
 
 
 def _contains(label: str, text: str) -> bool:

@@ -9,6 +9,7 @@ from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.views import LoginView, RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
@@ -29,11 +30,13 @@ class SignInForm(forms.Form):
     """Username and password."""
 
     username = forms.CharField(
-        max_length=128, widget=forms.TextInput({"autocomplete": "username", "autofocus": True})
-    )
+        label=_("Username"), max_length=128,
+        widget=forms.TextInput({"autocomplete": "username", "autofocus": True}),
+    )  # fmt: skip
     password = forms.CharField(
-        max_length=256, strip=False, widget=forms.PasswordInput({"autocomplete": "current-password"})
-    )
+        label=_("Password"), max_length=256, strip=False,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
 
     def __init__(self, request: HttpRequest, **options: Any) -> None:
         super().__init__(**options)
@@ -94,6 +97,7 @@ class CodeForm(forms.Form):
     """A code of the authenticator, or a recovery code."""
 
     code = forms.CharField(
+        label=_("Code"),
         max_length=64,
         widget=forms.TextInput({"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}),
     )

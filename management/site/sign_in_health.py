@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.utils import timezone
-from django.utils.text import capfirst
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit.administrative import ADMINISTRATIVE
 from audit.events import Event
@@ -21,20 +23,21 @@ from identity.users.models import User
 from identity.users.sign_in_ways import Way
 from management.administrators.models import Administrator
 from management.site import refusal_sentences
+from management.site.localized import to_sentence
 from oidc.applications.models import Application
 
 _SHOWN: Final = 10
 _READ: Final = 50  # attempts, whose addresses may be locked
-_WAYS: Final[Mapping[str, str]] = {
-    Event.SIGN_IN_PASSWORD: "Password",
-    Event.SIGN_IN_CODE: "Code",
-    Event.SIGN_IN_SOCIAL: "Other provider",
-    Event.SOCIAL_IDENTITY_CREATE: "Linking an account at a provider",
-    Event.CODE_SEND: "Sending a code",
-    Event.CODE_VERIFY: "Entering a code",
-    Event.FORGOT_PASSWORD: "New password after a code",
-    Event.PASSWORD_VERIFY: "Password, on the account page",
-    Event.APPLICATION_REFUSE: "Opening an application",
+_WAYS: Final[Mapping[str, Promise]] = {
+    Event.SIGN_IN_PASSWORD: _("Password"),
+    Event.SIGN_IN_CODE: _("Code"),
+    Event.SIGN_IN_SOCIAL: _("Other provider"),
+    Event.SOCIAL_IDENTITY_CREATE: _("Linking an account at a provider"),
+    Event.CODE_SEND: _("Sending a code"),
+    Event.CODE_VERIFY: _("Entering a code"),
+    Event.FORGOT_PASSWORD: _("New password after a code"),
+    Event.PASSWORD_VERIFY: _("Password, on the account page"),
+    Event.APPLICATION_REFUSE: _("Opening an application"),
 }
 
 
@@ -99,33 +102,45 @@ def _suspension(user: User, urls: Mapping[str, str]) -> list[State]:
         payload__fields=["is_suspended"],
     )
     entry = changes.order_by("-created_at", "-id").first()
-    detail = f"Since {format_text(entry.created_at)}, by {_get_actor(entry)}." if entry else ""
-    return [State("Suspended", detail, button=_button("Reactivate user", urls.get("unsuspend")))]
+    detail = _describe_suspension(entry) if entry else ""
+    button = _button(gettext("Reactivate user"), urls.get("unsuspend"))
+    return [State(gettext("Suspended"), detail, button=button)]
 
 
-def _get_actor(entry: Entry) -> str:
-    """Return who made a change: an administrator or an application."""
+def _describe_suspension(entry: Entry) -> str:
+    """Return since when a user is suspended, and which administrator or application did it."""
+    values: dict[str, object] = {"time": format_text(entry.created_at)}
     if isinstance(pk := entry.payload.get("administrator_id"), int):
-        return f"administrator {Administrator.objects.filter(pk=pk).first() or pk}"
-    pk = ids.parse(entry.application_id or "")
-    application = Application.objects.filter(pk=pk).first() if pk else None
-    return f"application {application or entry.application_id}" if entry.application_id else "a command"
+        values["name"] = Administrator.objects.filter(pk=pk).first() or pk
+        return gettext("Since %(time)s, by administrator %(name)s.") % values
+    if entry.application_id:
+        pk = ids.parse(entry.application_id)
+        values["name"] = (pk and Application.objects.filter(pk=pk).first()) or entry.application_id
+        return gettext("Since %(time)s, by application %(name)s.") % values
+    return gettext("Since %(time)s, by a command.") % values
 
 
 def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[State]:
     locks = sign_in_locks.get_locks(user)
     networks = sign_in_locks.hash_keys(user, [entry.ip for entry in entries]) if locks else {}
-    button = _button("Unlock user", urls.get("unlock"))
+    button = _button(gettext("Unlock user"), urls.get("unlock"))
     states: dict[str, State] = {}
     for lock in locks:  # the longest first; one network can be locked for several identifiers
         network = networks.get(lock.key_hash)
-        place = {"": "all networks and unknown browsers", None: "another network or browser"}.get(network)
-        until = timezone.now() + timedelta(seconds=lock.resets_in)
-        text = f"Locked for {place or network} until {format_text(until, '%H:%M')}"
-        states.setdefault(
-            str(network), State(text, "After too many wrong passwords.", button=None if states else button)
-        )
+        text = _describe_lock(network, timezone.now() + timedelta(seconds=lock.resets_in))
+        detail = gettext("After too many wrong passwords.")
+        states.setdefault(str(network), State(text, detail, button=None if states else button))
     return list(states.values())
+
+
+def _describe_lock(network: str | None, until: datetime) -> str:
+    """Return what a lock says. Its network is empty if it is for all, and None if it is not known."""
+    values = {"network": network, "time": format_text(until, "%H:%M")}
+    if network is None:
+        return gettext("Locked for another network or browser until %(time)s") % values
+    if not network:
+        return gettext("Locked for all networks and unknown browsers until %(time)s") % values
+    return gettext("Locked for %(network)s until %(time)s") % values
 
 
 def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bool) -> list[State]:
@@ -133,11 +148,13 @@ def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bo
     problems = [_get_problem(way, urls) for way in ways if way.problem]
     intact = [way for way in ways if not way.problem]
     if not intact:
-        return [State("No way to sign in", "" if ways else "The user has no identifier."), *problems]
-    working = ", ".join(way.name for way in intact if not (is_locked and way.needs_password))
+        detail = "" if ways else gettext("The user has no identifier.")
+        return [State(gettext("No way to sign in"), detail), *problems]
+    working = ", ".join(str(way.name) for way in intact if not (is_locked and way.needs_password))
     if user.is_suspended or not working:
         return problems
-    return [State("Still works" if is_locked else "Can sign in", f"{working}.", is_good=True), *problems]
+    text = gettext("Still works") if is_locked else gettext("Can sign in")
+    return [State(text, to_sentence(working), is_good=True), *problems]
 
 
 def _provider_failures(ways: list[Way]) -> list[State]:
@@ -156,9 +173,9 @@ def _provider_failures(ways: list[Way]) -> list[State]:
     failed = {name: latest[pk] for pk, name in names.items() if pk in latest and _is_failure(latest[pk])}
     return [
         State(
-            f"{name}: the latest sign-in failed at the provider",
-            f"{capfirst(refusal_sentences.describe(entry))}.",
-            button=link(entry, "Show the entry"),
+            gettext("%(name)s: the latest sign-in failed at the provider") % {"name": name},
+            to_sentence(refusal_sentences.describe(entry)),
+            button=link(entry, gettext("Show the entry")),
         )
         for name, entry in failed.items()
     ]
@@ -169,9 +186,9 @@ def _is_failure(entry: Entry) -> bool:
 
 
 def _get_problem(way: Way, urls: Mapping[str, str]) -> State:
-    labels = {"password": "Set password", "verify": "Verify addresses"}
+    labels = {"password": gettext("Set password"), "verify": gettext("Verify addresses")}
     button = way.link or _button(labels.get(way.operation, ""), urls.get(way.operation))
-    return State(f"{way.name}: does not work", way.problem, button=button)
+    return State(gettext("%(name)s: does not work") % {"name": way.name}, way.problem, button=button)
 
 
 def _button(text: str, url: str | None) -> Link | None:
@@ -197,7 +214,9 @@ def _describe(entries: list[Entry]) -> list[Attempt]:
 
 def _describe_way(entry: Entry) -> str:
     way = _WAYS[entry.key]
-    return f"{way} (tried by an administrator)" if entry.payload.get("is_test") else way
+    if entry.payload.get("is_test"):
+        return gettext("%(text)s (tried by an administrator)") % {"text": way}
+    return str(way)
 
 
 register_card(User, build_card)

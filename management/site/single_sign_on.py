@@ -15,6 +15,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -33,7 +35,7 @@ class PasswordForm(forms.Form):
     """The password."""
 
     password = forms.CharField(
-        label="Your password", strip=False, max_length=256,
+        label=_("Your password"), strip=False, max_length=256,
         widget=forms.PasswordInput({"autocomplete": "current-password"}),
     )  # fmt: skip
 
@@ -42,8 +44,9 @@ class TwoStepForm(PasswordForm):
     """The password, and a code of the second step."""
 
     code = forms.CharField(
-        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
-    )
+        label=_("Code"), max_length=64,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )  # fmt: skip
 
 
 @never_cache
@@ -101,7 +104,8 @@ def _link(request: HttpRequest, pending: Any) -> HttpResponse:
     if pending["administrator"] != administrator.pk:
         raise single_sign_on.NotPending
     single_sign_on.link(administrator, person)
-    messages.success(request, f"You can now sign in with {settings.ADMIN_OIDC.label}.")
+    text = gettext("You can now sign in with %(provider)s.") % {"provider": settings.ADMIN_OIDC.label}
+    messages.success(request, text)
     return HttpResponseRedirect(reverse("admin:single-sign-on"))
 
 
@@ -130,27 +134,31 @@ def own_account(request: HttpRequest) -> HttpResponse:
             refusal = error
             form.add_error(_field_of(error), to_sentence(error))
         else:
-            messages.success(request, "The account is unlinked.")
+            messages.success(request, gettext("The account is unlinked."))
             return HttpResponseRedirect(reverse("admin:single-sign-on"))
     operation = _describe(account)
-    context = {"title": "Single sign-on", "operation": operation, "form": form}
+    context = {"title": gettext("Single sign-on"), "operation": operation, "form": form}
     response = render(request, "admin/operation.html", {**site.each_context(request), **context})
     provider_session.allow_provider(response)
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
 def _describe(account: ProviderAccount | None) -> Operation:
-    label = settings.ADMIN_OIDC.label
     if account is None:
-        says = f"Link your account at {settings.ADMIN_OIDC.issuer} to sign in with {label}."
-        return Operation("link", "Link account", says, lambda _: "")
-    used = f"last used {format_text(account.last_used_at)}" if account.last_used_at else "not used yet"
-    says = (
-        f"Your account {account.subject} at {account.issuer} is linked since "
-        f"{format_text(account.created_at)}, {used}. Without it you sign in with your password. Sessions "
-        "that it started end."
+        says = gettext("Link your account at %(issuer)s to sign in with %(provider)s.")
+        values = {"issuer": settings.ADMIN_OIDC.issuer, "provider": settings.ADMIN_OIDC.label}
+        return Operation("link", gettext("Link account"), says % values, lambda _: "")
+    sentences = (
+        gettext("Your account %(subject)s at %(issuer)s is linked since %(time)s."),
+        gettext("It was last used on %(used)s.") if account.last_used_at else gettext("It was not used yet."),
+        gettext("Without it you sign in with your password. Sessions that it started end."),
     )
-    return Operation("unlink", "Unlink account", says, lambda _: "", is_destructive=True)
+    values = {
+        "subject": account.subject, "issuer": account.issuer, "time": format_text(account.created_at),
+        "used": format_text(account.last_used_at) if account.last_used_at else "",
+    }  # fmt: skip
+    says = " ".join(sentence % values for sentence in sentences)
+    return Operation("unlink", gettext("Unlink account"), says, lambda _: "", is_destructive=True)
 
 
 def _to_provider(request: HttpRequest, **purpose: Any) -> HttpResponse:

@@ -12,6 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -48,7 +50,7 @@ class OperatorSite(AdminSite):
 
     site_header = "Gatehouse"
     site_title = "Gatehouse"
-    index_title = "Dashboard"
+    index_title = _("Dashboard")
     site_url = None
     index_template = "admin/index.html"
 
@@ -109,11 +111,19 @@ class OperatorSite(AdminSite):
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Sign an administrator in."""
         request.current_app = self.name
-        context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
+        context = {
+            **self.each_context(request),
+            "title": gettext("Sign in"),
+            "app_path": request.get_full_path(),
+        }
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 
     def second_step(self, request: HttpRequest) -> Any:
-        context = {**self.each_context(request), "title": "Sign in", "app_path": request.get_full_path()}
+        context = {
+            **self.each_context(request),
+            "title": gettext("Sign in"),
+            "app_path": request.get_full_path(),
+        }
         return never_cache(SecondStep.as_view(extra_context=context))(request)
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -122,7 +132,7 @@ class OperatorSite(AdminSite):
             if isinstance(request.user, Administrator):
                 sign_in.record_sign_out(request.user)
             logout(request)
-            messages.success(request, "You are signed out.")
+            messages.success(request, gettext("You are signed out."))
         return HttpResponseRedirect(reverse("admin:login"))
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -173,7 +183,7 @@ def _choose_tenant(request: HttpRequest) -> HttpResponse:
         managed = managed.filter(name__icontains=search) | managed.filter(slug__icontains=search)
     tenants = list(managed[: _MAX_TENANTS + 1])
     context = {
-        "title": "Choose a tenant",
+        "title": gettext("Choose a tenant"),
         "tenants": tenants[:_MAX_TENANTS],
         "more": len(tenants) > _MAX_TENANTS,
         "search": search,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.core.cache import cache
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit import daily
 from audit.daily import Day, Number
@@ -21,19 +22,20 @@ RANGES: Final = (7, 30, 90)
 MAX_SESSIONS: Final = 10_000
 _CACHE_SECONDS: Final = 60
 _WEEK: Final = 7
+# The English names of series. They are cached, and translated when they are shown.
 SIGN_INS: Final = {
-    Event.SIGN_IN_PASSWORD.value: "Password",
-    Event.SIGN_IN_CODE.value: "Code",
-    Event.SIGN_IN_SOCIAL.value: "Other provider",
+    Event.SIGN_IN_PASSWORD.value: gettext_noop("Password"),
+    Event.SIGN_IN_CODE.value: gettext_noop("Code"),
+    Event.SIGN_IN_SOCIAL.value: gettext_noop("Other provider"),
 }
 GRANTS: Final = {
-    "authorization_code": "Authorization code",
-    "refresh_token": "Refresh token",
-    "client_credentials": "Client credentials",
+    "authorization_code": gettext_noop("Authorization code"),
+    "refresh_token": gettext_noop("Refresh token"),
+    "client_credentials": gettext_noop("Client credentials"),
 }
-REGISTERED: Final = "Registered"
-CREATED: Final = "Created by administrators or applications"
-OTHER: Final = "Other"
+REGISTERED: Final = gettext_noop("Registered")
+CREATED: Final = gettext_noop("Created by administrators or applications")
+OTHER: Final = gettext_noop("Other")
 _COUNTERS: Final = ("sign_ins", "failures", "new_users", "active_users", "tokens")
 _OF_APPLICATIONS: Final = frozenset({"sign_ins", "failures", "tokens"})
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.extensions import register_card, register_operations
 from identity.operator_kit.operations import Operation, Return, ShowSite, Submission
@@ -16,11 +18,11 @@ from oidc.applications.page_sections import QUICK_START
 from oidc.provider.trial import callback, sign_in
 from oidc.provider.trial.sign_in import Answer
 
-_MACHINE = (
+_MACHINE = _(
     "You cannot try a sign-in here: no user signs in to a service (machine-to-machine). It gets its tokens "
     "with its client ID and secret."
 )
-_NO_CODES = (
+_NO_CODES = _(
     "You cannot try a sign-in here: the application's grant types do not include authorization_code, so no "
     "user can sign in to it."
 )
@@ -29,16 +31,17 @@ _NO_CODES = (
 class RequestForm(forms.Form):
     """What the application would put into its authorization request."""
 
-    scope = forms.CharField(max_length=2048, initial="openid profile email")
-    organization_id = forms.CharField(max_length=64, required=False, label="Organization ID")
+    scope = forms.CharField(max_length=2048, initial="openid profile email", label=_("Scope"))
+    organization_id = forms.CharField(max_length=64, required=False, label=_("Organization ID"))
     resource = forms.CharField(
-        max_length=2048, required=False, label="API resource", help_text="The indicator of the API resource"
-    )
+        max_length=2048, required=False, label=_("API resource"),
+        help_text=_("The indicator of the API resource"),
+    )  # fmt: skip
     signs_in_again = forms.BooleanField(
         required=False,
         initial=True,
-        label="Show the sign-in page",
-        help_text="Otherwise a user who is signed in to this tenant in this browser is not asked again.",
+        label=_("Show the sign-in page"),
+        help_text=_("Otherwise a user who is signed in to this tenant in this browser is not asked again."),
     )
 
 
@@ -79,7 +82,7 @@ def _is_possible(application: Application) -> bool:
     return not _get_obstacle(application)
 
 
-def _get_obstacle(application: Application) -> str:
+def _get_obstacle(application: Application) -> str | Promise:
     """Return why nobody can sign in to an application at all; nothing if somebody can."""
     if application.type == Application.Type.MACHINE:
         return _MACHINE
@@ -94,12 +97,12 @@ def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
 register_operations(
     Application,
     Operation(
-        callback.OPERATION, "Try a sign-in",
-        "You sign in as a user in a new tab, with this user's own password or code, then see what the "
+        callback.OPERATION, _("Try a sign-in"),
+        _("You sign in as a user in a new tab, with this user's own password or code, then see what the "
         "application would get: the claims of the tokens and of userinfo. The tokens are revoked before "
-        "they are shown.",
+        "they are shown."),
         _begin, form=RequestForm, is_possible=_is_possible, has_own_transactions=True,
-        sentence="Try a sign-in to {name}", section=QUICK_START,
+        sentence=_("Try a sign-in to {name}"), section=QUICK_START,
         returns=Return(AnswerForm, _finish, "admin/sign_in_trial.html"),
     ),
 )  # fmt: skip

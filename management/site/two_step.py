@@ -12,6 +12,8 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -34,23 +36,25 @@ class ProofForm(forms.Form):
     """The password and a code."""
 
     password = forms.CharField(
-        strip=False, max_length=256, widget=forms.PasswordInput({"autocomplete": "current-password"})
-    )
+        label=_("Password"), strip=False, max_length=256,
+        widget=forms.PasswordInput({"autocomplete": "current-password"}),
+    )  # fmt: skip
     code = forms.CharField(
-        max_length=64, widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"})
-    )
+        label=_("Code"), max_length=64,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "spellcheck": "false"}),
+    )  # fmt: skip
 
 
 _RENEW: Final = Operation(
     "codes",
-    "Create new recovery codes",
-    "Your current recovery codes stop working.",
+    _("Create new recovery codes"),
+    _("Your current recovery codes stop working."),
     lambda _: "",
     form=ProofForm,
 )
 _REMOVE: Final = Operation(
-    "remove", "Remove the second step",
-    "Your password alone is then enough to sign in. Your other sessions and tokens end.",
+    "remove", _("Remove the second step"),
+    _("Your password alone is then enough to sign in. Your other sessions and tokens end."),
     lambda _: "", form=ProofForm, is_destructive=True,
 )  # fmt: skip
 
@@ -93,7 +97,7 @@ def two_step(request: HttpRequest) -> HttpResponse:
             refusal = error
             form.add_error(_field_of(error), to_sentence(error))
     context = authenticator_setup.get_context(administrator, secret)
-    response = _page(request, administrator, title="Set up two-step sign-in", form=form, **context)
+    response = _page(request, administrator, title=gettext("Set up two-step sign-in"), form=form, **context)
     return add_refusal(response, refusal) if request.method == "POST" else response
 
 
@@ -116,7 +120,7 @@ def remove(request: HttpRequest) -> HttpResponse:
     def undo(administrator: Administrator) -> Answer:
         second_step.remove(administrator)
         update_session_auth_hash(request, administrator)
-        return {"url": reverse("admin:two-step"), "message": "The second step is removed."}
+        return {"url": reverse("admin:two-step"), "message": gettext("The second step is removed.")}
 
     return _with_proof(request, _REMOVE, undo)
 
@@ -190,7 +194,7 @@ def _get_administrator(request: HttpRequest) -> Administrator:
 
 def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> HttpResponse:
     context = {
-        "title": "Two-step sign-in",
+        "title": gettext("Two-step sign-in"),
         "administrator": administrator,
         "required": second_step.is_missing(administrator),
         "idempotency_key": sent_form.new_key(),

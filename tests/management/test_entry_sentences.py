@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from audit.events import Event
 from identity.core.errors import ServiceError
 from identity.limits.models import Counter
 from identity.users import services as users
 from identity.users.models import User
 from interaction.connectors.errors import Reason
 from interaction.experience import services as experience
-from management.site import refusal_sentences
+from management.site import entry_sentences, refusal_sentences
 from oidc.provider import errors
 from tests.support import cast, operators
 from tests.support.management import connection
@@ -60,12 +61,18 @@ def test_every_reason_has_a_sentence(reasons):
 
 
 def test_no_two_reasons_share_a_sentence():
-    sentences = [*refusal_sentences.SENTENCES.values(), *refusal_sentences.DETAILS.values()]
+    texts = [*refusal_sentences.SENTENCES.values(), *refusal_sentences.DETAILS.values()]
+    sentences = [str(text) for text in texts]
 
     assert [text for text, number in collections.Counter(sentences).items() if number > 1] == []
     assert [text for text in sentences if text.endswith(".") or not text[0].islower()] == [
         "BASE_URL does not begin with https"
     ]
+
+
+def test_every_event_has_a_sentence():
+    assert {event.value for event in Event} == set(entry_sentences.DONE)
+    assert [text for text in map(str, entry_sentences.DONE.values()) if not text.endswith(".")] == []
 
 
 class TestSignIn:

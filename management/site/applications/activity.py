@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from audit.administrative import ADMINISTRATIVE
 from audit.events import Event
@@ -19,7 +20,7 @@ from identity.operator_kit.panels import Card, Link, Panel, build_panel, link
 from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 from management.site import refusal_sentences
-from management.site.entry_sentences import ACTIONS
+from management.site.entry_sentences import describe_failure
 from oidc.applications.models import Application
 from oidc.applications.page_sections import ACTIVITY
 from oidc.grants.models import Consent
@@ -46,18 +47,19 @@ def _build_panels(application: Application, *, may_revoke: bool) -> list[Panel]:
     ]
     users = _find_users([*failed[:_SHOWN], *issued[:_SHOWN]])
     errors = Panel(
-        "Latest errors", ("When", "What", "Reason", "User"),
+        gettext("Latest errors"),
+        (gettext("When"), gettext("What"), gettext("Reason"), gettext("User")),
         [
-            (_time(entry), capfirst(ACTIONS.get(entry.key, entry.key)),
+            (_time(entry), describe_failure(entry.key),
              capfirst(refusal_sentences.describe(entry)), _user(entry, users))
             for entry in failed[:_SHOWN]
         ],
         is_cut=len(failed) > _SHOWN, more_url=_log_url(application, result=_FAILED),
-        empty=f"None among the latest {_READ} entries.",
+        empty=gettext("None among the latest %(number)s entries.") % {"number": _READ},
     )  # fmt: skip
     if application.type == Application.Type.MACHINE:
-        return [errors, _build_issued("Latest tokens", application, issued, users)]
-    sign_ins = _build_issued("Latest sign-ins", application, issued, users)
+        return [errors, _build_issued(gettext("Latest tokens"), application, issued, users)]
+    sign_ins = _build_issued(gettext("Latest sign-ins"), application, issued, users)
     return [errors, sign_ins, _build_consents(application, may_revoke=may_revoke)]
 
 
@@ -65,30 +67,34 @@ def _build_issued(
     title: str, application: Application, issued: list[Entry], users: Mapping[UUID, User]
 ) -> Panel:
     return Panel(
-        title, ("When", "User", "Scope", "Address"),
+        title, (gettext("When"), gettext("User"), gettext("Scope"), gettext("Address")),
         [
             (_time(entry), _user(entry, users), _describe_scope(entry), entry.ip)
             for entry in issued[:_SHOWN]
         ],
         is_cut=len(issued) > _SHOWN, more_url=_log_url(application, key=Event.TOKEN_EXCHANGE),
-        empty="None yet.",
+        empty=gettext("None yet."),
     )  # fmt: skip
 
 
 def _describe_scope(entry: Entry) -> str:
     scope = str(entry.payload.get("scope", ""))
-    return f"{scope} (tried by an administrator)" if entry.payload.get("is_test") else scope
+    if entry.payload.get("is_test"):
+        return gettext("%(text)s (tried by an administrator)") % {"text": scope}
+    return scope
 
 
 def _build_consents(application: Application, *, may_revoke: bool) -> Panel:
+    revoke = gettext("Revoke")
     consents = Consent.objects.filter(application=application).select_related("user").order_by("-pk")
     return build_panel(
-        "Latest consents", ("User", "Since", "Scope", ""), consents,
+        gettext("Latest consents"), (gettext("User"), gettext("Since"), gettext("Scope"), ""), consents,
         lambda consent: (
             link(consent.user), format_time(consent.created_at), " ".join(consent.scopes),
-            Link("Revoke", routes.operation_url(User, "disconnect", consent.user)) if may_revoke else "",
+            Link(revoke, routes.operation_url(User, "disconnect", consent.user)) if may_revoke else "",
         ),
-        empty="None." if application.is_third_party else "None. Only users of third parties are asked.",
+        empty=gettext("None.") if application.is_third_party
+        else gettext("None. Only users of third parties are asked."),
     )  # fmt: skip
 
 

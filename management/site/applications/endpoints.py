@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from identity.core import tenancy
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card
@@ -12,13 +15,13 @@ from oidc.applications.page_sections import QUICK_START
 from oidc.provider import discovery
 
 _DISCOVERY: Final = "/.well-known/openid-configuration"
-_NAMES: Final[Mapping[str, str]] = {
-    "authorization_endpoint": "Authorization",
-    "token_endpoint": "Token",
+_NAMES: Final[Mapping[str, str | Promise]] = {
+    "authorization_endpoint": _("Authorization"),
+    "token_endpoint": _("Token"),
     "jwks_uri": "JWKS",
-    "userinfo_endpoint": "Userinfo",
-    "end_session_endpoint": "End session",
-    "revocation_endpoint": "Revocation",
+    "userinfo_endpoint": _("Userinfo"),
+    "end_session_endpoint": _("End session"),
+    "revocation_endpoint": _("Revocation"),
 }
 _OF_MACHINES: Final = frozenset({"token_endpoint", "jwks_uri"})
 
@@ -27,7 +30,7 @@ _OF_MACHINES: Final = frozenset({"token_endpoint", "jwks_uri"})
 class Address:
     """A value that the application's configuration needs, and its name."""
 
-    name: str
+    name: str | Promise
     value: str
 
 
@@ -37,9 +40,9 @@ def build_card(application: Application, _urls: Mapping[str, str]) -> Card:
     is_machine = application.type == Application.Type.MACHINE
     found = discovery.get_addresses()
     first = [
-        Address("Client ID", application.client_id),
-        Address("Issuer", issuer),
-        Address("Discovery", f"{issuer}{_DISCOVERY}"),
+        Address(_("Client ID"), application.client_id),
+        Address(_("Issuer"), issuer),
+        Address(_("Discovery"), f"{issuer}{_DISCOVERY}"),
     ]
     further = [
         Address(label, found[name])

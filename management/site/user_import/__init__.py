@@ -1,5 +1,7 @@
 """*Import users* on the list of users: a file is checked first, and then imported."""
 
+from django.utils.translation import gettext_lazy as _
+
 from identity.operator_kit.extensions import register_operations
 from identity.operator_kit.operations import Operation, ShowSite, Submission
 from identity.users.models import User
@@ -14,7 +16,8 @@ def _show(_: Submission) -> ShowSite:
 register_operations(
     User,
     Operation(
-        "import", "Import users", "The file is checked first. Nothing is saved before you import the users.",
+        "import", _("Import users"),
+        _("The file is checked first. Nothing is saved before you import the users."),
         _show, form=ImportForm, needs_row=False, serve=pages.serve,
     ),
 )  # fmt: skip

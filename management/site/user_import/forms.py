@@ -3,14 +3,16 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from management.imports import formats
 from management.imports.records import MemoryFile, Unreadable
 from management.site.user_import.uploads import LARGEST, Upload
 
-_LABELS: Final = {
+_LABELS: Final[dict[str, Any]] = {
     "csv": "CSV",
-    "jsonl": "JSON lines",
+    "jsonl": _("JSON lines"),
     "keycloak": "Keycloak",
     "auth0": "Auth0",
     "firebase": "Firebase",
@@ -23,26 +25,31 @@ _WITH_PASSWORD_FILE: Final = {"auth0", "firebase"}
 class ImportForm(forms.Form):
     """The file, and how to read it."""
 
-    file = forms.FileField(widget=forms.FileInput, help_text="At most 1 MB and 2,000 users.")
+    file = forms.FileField(
+        label=_("File"), widget=forms.FileInput, help_text=_("At most 1 MB and 2,000 users.")
+    )
     format = forms.ChoiceField(
+        label=_("Format"),
         required=False,
-        choices=[("", "By the file's name"), *((name, _LABELS[name]) for name in formats.NAMES)],
-        help_text="The name says it if it ends in .csv, .jsonl or .ndjson.",
+        choices=[("", _("By the file's name")), *((name, _LABELS[name]) for name in formats.NAMES)],
+        help_text=_("The name says it if it ends in .csv, .jsonl or .ndjson."),
     )
     password_file = forms.FileField(
+        label=_("Password file"),
         required=False,
         widget=forms.FileInput,
-        help_text="For Auth0, the file of password hashes. For Firebase, the password hash parameters.",
+        help_text=_("For Auth0, the file of password hashes. For Firebase, the password hash parameters."),
     )
     source = forms.CharField(
+        label=_("Source"),
         required=False,
         max_length=64,
-        help_text="A name for the other system. Needed only if two systems have the same format.",
+        help_text=_("A name for the other system. Needed only if two systems have the same format."),
     )
     drop_unknown_hashes = forms.BooleanField(
         required=False,
-        label="Import users without a password if their password hash is not supported",
-        help_text="Otherwise they are refused.",
+        label=_("Import users without a password if their password hash is not supported"),
+        help_text=_("Otherwise they are refused."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -50,11 +57,13 @@ class ImportForm(forms.Form):
         fields: dict[str, Any] = super().clean() or {}
         files = [fields[name] for name in ("file", "password_file") if fields.get(name)]
         if sum(file.size for file in files) > LARGEST:
-            self.add_error("file", "must be at most 1 MB. Use manage.py import_users for larger files.")
+            self.add_error(
+                "file", gettext("must be at most 1 MB. Use manage.py import_users for larger files.")
+            )
         if "file" in fields and fields.get("format") == "":
             fields["format"] = self._guess_format(fields["file"].name)
         if fields.get("password_file") and fields.get("format", "") not in _WITH_PASSWORD_FILE:
-            self.add_error("password_file", "is read for Auth0 and Firebase only.")
+            self.add_error("password_file", gettext("is read for Auth0 and Firebase only."))
         return fields
 
     def _guess_format(self, name: str) -> str:
@@ -62,7 +71,7 @@ class ImportForm(forms.Form):
             return formats.guess_format(MemoryFile(name, b""))
         except Unreadable:
             self.add_error(
-                "format", "must be chosen: the file's name does not end in .csv, .jsonl or .ndjson."
+                "format", gettext("must be chosen: the file's name does not end in .csv, .jsonl or .ndjson.")
             )
             return ""
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext, gettext_noop
 
 from database import ids
 from identity.core.errors import ServiceError
@@ -37,7 +38,7 @@ class NoLongerStored(ServiceError):
 
     status = 410
     reason = "no_longer_stored"
-    message = "the checked file is no longer stored"
+    message = gettext_noop("the checked file is no longer stored")
 
 
 def serve(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
@@ -61,7 +62,7 @@ def _show_form(
     runner: OperationRunner, request: HttpRequest, operation: Operation, form: ImportForm, status: int = 200
 ) -> HttpResponse:
     card = Card("admin/user_import_about.html", None)
-    context = {"form": form, "button": "Check file", "card": card}
+    context = {"form": form, "button": gettext("Check file"), "card": card}
     return runner.render(request, "admin/operation.html", operation, status, **context)
 
 
@@ -100,7 +101,8 @@ def _import(runner: OperationRunner, request: HttpRequest, operation: Operation)
         with uploads.reserve():
             answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
     except uploads.Busy as refusal:
-        messages.warning(request, f"{refusal.message} Nothing was imported.")
+        text = gettext("%(refusal)s Nothing was imported.")
+        messages.warning(request, text % {"refusal": gettext(refusal.message)})
         return HttpResponseRedirect(f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}")
     except (NoLongerStored, idempotency.KeyReused):
         return _show_expired(runner, request, operation)
@@ -161,7 +163,9 @@ def _download_problems(runner: OperationRunner, request: HttpRequest, operation:
 def _show_expired(
     runner: OperationRunner, request: HttpRequest, operation: Operation, *, is_done: bool = False
 ) -> HttpResponse:
-    title = "This result is no longer shown" if is_done else "This file is no longer stored"
+    title = gettext("This file is no longer stored")
+    if is_done:
+        title = gettext("This result is no longer shown")
     context = {"title": title, "is_done": is_done}
     return runner.render(
         request, "admin/user_import_expired.html", operation, NoLongerStored.status, **context

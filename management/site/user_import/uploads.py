@@ -8,6 +8,8 @@ from itertools import islice
 from threading import BoundedSemaphore
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid, ServiceError
 from identity.users.imported_hashes import REQUEST_BOUNDS
 from management.imports import formats, own
@@ -28,7 +30,7 @@ class Busy(ServiceError):
 
     status = 503
     reason = "overloaded"
-    message = "Other files are being checked or imported. Try again in a few seconds."
+    message = gettext_noop("Other files are being checked or imported. Try again in a few seconds.")
 
 
 @contextmanager
@@ -116,11 +118,13 @@ def _read(upload: Upload) -> tuple[Format, list[Record]]:
         # The form capitalizes the first word, which must not be the name.
         raise Invalid("file", refusal.message.replace(upload.name, "the file", 1)) from None
     if not records:
-        raise Invalid("file", "has no users.")
+        raise Invalid("file", gettext_noop("has no users."))
     if upload.format == "csv":
         _check_heading(records)
     if len(records) > MOST_USERS:
-        raise Invalid("file", "has more than 2,000 users. Use manage.py import_users for larger files.")
+        raise Invalid(
+            "file", gettext_noop("has more than 2,000 users. Use manage.py import_users for larger files.")
+        )
     return format_, records
 
 
