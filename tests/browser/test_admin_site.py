@@ -137,7 +137,7 @@ def test_a_phone_has_a_menu_without_a_script(screens: Screens, acme: World):
     page.locator("details.menu > summary").click()
     users.click()
 
-    expect(page.get_by_role("heading", name="No users yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing here yet")).to_be_visible()
     expect(page.get_by_role("button", name="Collapse")).to_be_hidden()
 
 

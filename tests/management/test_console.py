@@ -64,7 +64,7 @@ class TestLists:
     def test_an_empty_list_offers_what_to_do_and_no_search(self, acme, operator):
         page = operator.get(USERS).text
 
-        assert "No users yet" in texts(page, "h2")
+        assert "Nothing here yet" in texts(page, "h2")
         assert texts(page, "a").count("Create user") == 2  # above, and in the card
         assert 'id="searchbar"' not in page
         assert 'class="filters"' not in page
@@ -75,7 +75,7 @@ class TestLists:
 
         page = operator.get(USERS, params={"q": "<zz>"}).text
 
-        assert "Nobody matches \N{LEFT SINGLE QUOTATION MARK}<zz>" in " ".join(texts(page, "h2"))
+        assert "Nothing matches \N{LEFT SINGLE QUOTATION MARK}<zz>" in " ".join(texts(page, "h2"))
         assert "Clear the search" in texts(page, "a")
         assert 'id="searchbar"' in page
 
