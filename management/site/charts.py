@@ -8,7 +8,8 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from management.site.localized import format_day, format_number
+from identity.operator_kit.numbers import format_number
+from management.site.localized import format_day
 from management.site.log_filters import log_url
 
 WIDTH: Final = 560

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import daily
 from identity.operator_kit import checklist
+from identity.operator_kit.numbers import format_number
 from management.site import charts, entry_sentences, entry_subjects, figure_cards, health_card, statistics
 from management.site.charts import Chart, Subject
-from management.site.localized import format_date, format_number
+from management.site.localized import format_date
 from management.site.request_entries import EntryLine
 from management.site.statistics import Figures
 

@@ -9,12 +9,12 @@ from django.utils.translation import gettext, ngettext, pgettext
 from audit.events import Event
 from database import ids
 from identity.operator_kit import routes
+from identity.operator_kit.numbers import format_number
 from identity.operator_kit.panels import Link, Panel, link
 from identity.sessions.models import Session
 from identity.users.models import User
 from identity.users.row_counts import count_users
 from management.site import statistics
-from management.site.localized import format_number
 from management.site.log_filters import log_url
 from management.site.statistics import Figures
 from oidc.applications.models import Application

@@ -1,15 +1,10 @@
-"""Numbers, days and sentences as the language of the reader writes them."""
+"""Days and sentences as the language of the reader writes them."""
 
 from datetime import date
 
 from django.utils import formats
 from django.utils.text import capfirst
 from django.utils.translation import pgettext
-
-
-def format_number(number: int) -> str:
-    """Return a number with a separator between its thousands."""
-    return formats.number_format(number, force_grouping=True)
 
 
 def format_day(day: date) -> str:

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import tenancy
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card
+from identity.operator_kit.texts import Text
 from oidc.applications.models import Application
 from oidc.applications.page_sections import QUICK_START
 from oidc.provider import discovery
 
 _DISCOVERY: Final = "/.well-known/openid-configuration"
-_NAMES: Final[Mapping[str, str | Promise]] = {
+_NAMES: Final[Mapping[str, Text]] = {
     "authorization_endpoint": _("Authorization"),
     "token_endpoint": _("Token"),
     "jwks_uri": "JWKS",
@@ -30,7 +30,7 @@ _OF_MACHINES: Final = frozenset({"token_endpoint", "jwks_uri"})
 class Address:
     """A value that the application's configuration needs, and its name."""
 
-    name: str | Promise
+    name: Text
     value: str
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.numbers import format_number
 from identity.operator_kit.panels import Panel
-from management.site.localized import format_number
 
 OUTCOMES: Final = {
     "refused": _("Refused"),
