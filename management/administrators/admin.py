@@ -1,15 +1,17 @@
 """The operators' pages of administrators, for superusers."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
-from identity.operator_kit.panels import Panel, build_panel, link
+from identity.operator_kit.panels import Panel
 from management.administrators import invitations_admin, proof, second_step, services, single_sign_on
 from management.administrators.forms import (
     ChangeForm,
@@ -23,11 +25,19 @@ from management.administrators.forms import (
 from management.administrators.models import Administrator, ProviderAccount
 from management.administrators.serializers import AdministratorWriteSerializer
 
+# The labels of columns: identity/operator_kit/labels.py
+_LABELS: Final = (
+    gettext_noop("Administrators"), gettext_noop("Username"), gettext_noop("Email"), gettext_noop("Phone"),
+    gettext_noop("Role"), gettext_noop("Superuser status"), gettext_noop("Second step since"),
+    gettext_noop("Last login"), gettext_noop("Created"), gettext_noop("Updated"), gettext_noop("ID"),
+)  # fmt: skip
+
 
 def _create(submission: Submission) -> ShowRow:
     fields = validate(AdministratorWriteSerializer, get_rights(submission))
     administrator = services.create(**fields, **get_proof(submission), by=submission.by)
-    return ShowRow(f"The administrator {administrator.username} is created.", administrator)
+    text = gettext("The administrator %(name)s is created.")
+    return ShowRow(text % {"name": administrator.username}, administrator)
 
 
 def _change(submission: Submission) -> str:
@@ -35,14 +45,14 @@ def _change(submission: Submission) -> str:
         submission
     )
     services.change(submission.row, fields, expected=submission.expected, by=submission.by)
-    return "The administrator is changed."
+    return gettext("The administrator is changed.")
 
 
 def _set_password(submission: Submission) -> str:
     password = {"password": submission.fields["password"]}
     fields = get_proof(submission) | validate(AdministratorWriteSerializer, password, submission.row)
     services.change(submission.row, fields, expected=submission.expected, by=submission.by)
-    return "The new password is set; sessions and tokens have ended."
+    return gettext("The new password is set; sessions and tokens have ended.")
 
 
 def _reset(submission: Submission) -> str:
@@ -50,12 +60,12 @@ def _reset(submission: Submission) -> str:
         fields = submission.fields
         proof.check(submission.by, password=fields["current_password"], code=fields["current_code"])
     second_step.reset(submission.row, by=submission.by)
-    return "The second step is removed; sessions and tokens have ended."
+    return gettext("The second step is removed; sessions and tokens have ended.")
 
 
 def _unlink(submission: Submission) -> str:
     single_sign_on.unlink(submission.row)
-    return "The account of the provider is unlinked."
+    return gettext("The account of the provider is unlinked.")
 
 
 def _is_linked(administrator: Administrator) -> bool:
@@ -64,7 +74,7 @@ def _is_linked(administrator: Administrator) -> bool:
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The administrator is deleted."
+    return gettext("The administrator is deleted.")
 
 
 def _initial(administrator: Administrator) -> dict[str, Any]:
@@ -84,43 +94,45 @@ class AdministratorAdmin(Pages):
     list_filter = ("role", "is_superuser")
     search_fields = ("username", "email")
     field_groups = (
-        ("Administrator", ("username", "email", "phone", "role", "is_superuser")),
-        ("Sign-in", ("second_step_since", "last_login")),
-        ("Record", ("created_at", "updated_at", "id")),
+        (_("Administrator"), ("username", "email", "phone", "role", "is_superuser")),
+        (_("Sign-in"), ("second_step_since", "last_login")),
+        (_("Record"), ("created_at", "updated_at", "id")),
     )
     operations = (
         Operation(
-            "change", "Edit administrator",
-            "A new role, or a change of “Manages every tenant”, ends the administrator's browser sessions.",
-            _change, form=ChangeForm, initial=_initial, sentence="Edit {name}",
+            "change", _("Edit administrator"),
+            _("A new role, or a change of “Manages every tenant”, ends the administrator's browser "
+              "sessions."),
+            _change, form=ChangeForm, initial=_initial, sentence=_("Edit {name}"),
         ),
         Operation(
-            "password", "Set password", "Ends the sessions and tokens of the administrator.",
-            _set_password, form=NewPasswordForm, sentence="Set password of {name}",
+            "password", _("Set password"), _("Ends the sessions and tokens of the administrator."),
+            _set_password, form=NewPasswordForm, sentence=_("Set password of {name}"),
         ),
         Operation(
-            "second-step", "Remove the second step",
-            "For an administrator who lost the authenticator. Make sure that you know who is asking: the "
-            "password alone is then enough to sign in. Ends the sessions and tokens of the administrator.",
+            "second-step", _("Remove the second step"),
+            _("For an administrator who lost the authenticator. Make sure that you know who is asking: the "
+              "password alone is then enough to sign in. Ends the sessions and tokens of the administrator."),
             _reset, form=ProofForm, is_possible=lambda administrator: bool(administrator.second_step_since),
             is_destructive=True,
         ),
         Operation(
-            "unlink", "Unlink single sign-on",
-            "The administrator can no longer sign in by the provider. Sessions that it started end.",
+            "unlink", _("Unlink single sign-on"),
+            _("The administrator can no longer sign in by the provider. Sessions that it started end."),
             _unlink, is_possible=_is_linked, is_destructive=True,
         ),
         Operation(
-            "delete", "Delete administrator",
-            "The sessions and tokens of the administrator are refused at once.",
-            _remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete administrator"),
+            _("The sessions and tokens of the administrator are refused at once."),
+            _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "invite", "Invite administrator", invitations_admin.SAYS, invitations_admin.invite,
+            "invite", _("Invite administrator"), invitations_admin.SAYS, invitations_admin.invite,
             form=InvitationForm, needs_row=False,
         ),
         Operation(
-            "create", "Create administrator", "Administrators manage tenants on this site and by the API.",
+            "create", _("Create administrator"),
+            _("Administrators manage tenants on this site and by the API."),
             _create, form=NewAdministratorForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -135,9 +147,4 @@ class AdministratorAdmin(Pages):
 
     def get_panels(self, request: Any, row: Administrator) -> list[Panel]:
         """Return the panel of the administrator's tenants."""
-        empty = "All of them." if row.is_superuser else "None."
-        tenants = row.tenants.order_by("name")
-        panel = build_panel(
-            "Tenants", ("Tenant", "Slug"), tenants, lambda tenant: (link(tenant), tenant.slug), empty=empty
-        )
-        return [panel]
+        return [invitations_admin.build_tenants(row)]

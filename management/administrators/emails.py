@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core import signing
 from django.db import transaction
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from audit.events import Event
@@ -22,7 +22,7 @@ _SALT: Final = "management.administrators.emails"
 _LINK: Final = _(
     """Hello,
 
-to confirm that this is the email of %(name)s, an administrator of %(site)s, open this link within 30 minutes,
+To confirm that this is the email of %(name)s, an administrator of %(site)s, open this link within 30 minutes,
 in the browser in which you are signed in.
 
 %(link)s
@@ -33,7 +33,7 @@ If you did not ask for it, ignore this message.
 _NOTICE: Final = _(
     """Hello,
 
-the email of %(name)s, an administrator of %(site)s, is now another address. New passwords are sent there.
+The email of %(name)s, an administrator of %(site)s, is now another address. New passwords are sent there.
 
 If it was not you, tell another administrator at once.
 """
@@ -45,7 +45,7 @@ class LinkEnded(ServiceError):
 
     status = 410
     reason = "link_ended"
-    message = "this link is no longer valid: ask for a new one"
+    message = gettext_noop("this link is no longer valid: ask for a new one")
 
 
 def send_link(administrator: Administrator, email: str) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from audit import log
@@ -43,7 +43,7 @@ class AlreadyInvited(ServiceError):
     """The address has an invitation that is still valid."""
 
     reason = "already_invited"
-    message = "email: this address already has an invitation: send it again, or revoke it first"
+    message = gettext_noop("email: this address already has an invitation: send it again, or revoke it first")
     field = "email"
 
 
@@ -52,7 +52,7 @@ class InvitationEnded(ServiceError):
 
     status = 410
     reason = "invitation_ended"
-    message = "this invitation is no longer valid: ask for a new one"
+    message = gettext_noop("this invitation is no longer valid: ask for a new one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from database import ids
 from database.statements import Parameter
@@ -39,9 +41,9 @@ class AdministratorManager(BaseUserManager["Administrator"]):
 class Role(models.TextChoices):
     """What an administrator may do in the managed tenants. Every role may read."""
 
-    ADMINISTRATOR = "administrator"
-    SUPPORT = "support"
-    AUDITOR = "auditor"
+    ADMINISTRATOR = "administrator", _("Administrator")
+    SUPPORT = "support", pgettext_lazy("role of an administrator", "Support")
+    AUDITOR = "auditor", _("Auditor")
 
 
 class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):

@@ -1,12 +1,23 @@
 """Re-authentication of an administrator, for operations that a stolen token must not allow."""
 
 import time
+from typing import Final
 
 from django.conf import settings
+from django.utils.translation import gettext_noop, ngettext_lazy
 
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import fill
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
+
+_PROOF_NEEDED: Final = ngettext_lazy(
+    "send your own password, and the code of your authenticator as current_code if you have one, or use a "
+    "token that is at most %(minutes)s minute old",
+    "send your own password, and the code of your authenticator as current_code if you have one, or use a "
+    "token that is at most %(minutes)s minutes old",
+    "minutes",
+)
 
 
 class ProofNeeded(ServiceError):
@@ -17,10 +28,7 @@ class ProofNeeded(ServiceError):
 
     def __init__(self) -> None:
         self.field = "current_password"
-        self.rule = (
-            "send your own password, and the code of your authenticator as current_code if you have one, "
-            f"or use a token that is at most {settings.ADMIN_PROOF_SECONDS // 60} minutes old"
-        )
+        self.rule = fill(_PROOF_NEEDED, minutes=settings.ADMIN_PROOF_SECONDS // 60)
         super().__init__(f"{self.field}: {self.rule}")
 
 
@@ -32,7 +40,7 @@ class NotProven(ServiceError):
 
     def __init__(self, field: str, headers: dict[str, str]) -> None:
         self.field = field
-        self.rule = "is wrong, or there were too many wrong attempts"
+        self.rule = gettext_noop("is wrong, or there were too many wrong attempts")
         super().__init__(f"{field}: {self.rule}", headers=headers)
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 from django.db.models import F
 from django.utils.crypto import constant_time_compare
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from audit import log
@@ -30,7 +30,7 @@ _MOST: Final = 10  # administrators with one address
 _LINK: Final = _(
     """Hello,
 
-someone asked for a new password of %(name)s, an administrator of %(site)s.
+Someone asked for a new password of %(name)s, an administrator of %(site)s.
 
 To choose it, open this link within 30 minutes. It works once.
 
@@ -42,7 +42,7 @@ If it was not you, ignore this message. The password stays as it is.
 _NOTICE: Final = _(
     """Hello,
 
-the password of %(name)s, an administrator of %(site)s, was replaced with a link that was sent to this
+The password of %(name)s, an administrator of %(site)s, was replaced with a link that was sent to this
 address. All sessions and tokens of this administrator have ended. An account that was linked for single
 sign-on is no longer linked.
 
@@ -56,7 +56,7 @@ class LinkEnded(ServiceError):
 
     status = 410
     reason = "link_ended"
-    message = "this link is no longer valid: ask for a new one"
+    message = gettext_noop("this link is no longer valid: ask for a new one")
 
 
 class _Tokens(PasswordResetTokenGenerator):

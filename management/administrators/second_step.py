@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -32,7 +33,7 @@ class WrongCode(ServiceError):
 
     status = 401
     reason = "invalid_second_step"
-    message = "the code is wrong, or was used before"
+    message = gettext_noop("the code is wrong, or was used before")
 
 
 class CodeLocked(WrongCode):
@@ -49,7 +50,7 @@ class CodeNeeded(ServiceError):
 
     status = 401
     reason = "second_step_needed"
-    message = "a code is required: send the code of your authenticator as code"
+    message = gettext_noop("a code is required: send the code of your authenticator as code")
 
 
 class SetUpNeeded(ServiceError):
@@ -57,14 +58,16 @@ class SetUpNeeded(ServiceError):
 
     status = 403
     reason = "second_step_not_set_up"
-    message = "this installation requires a second step: sign in at /admin/ to set it up"
+    message = gettext_noop("this installation requires a second step: sign in at /admin/ to set it up")
 
 
 class NotOneself(ServiceError):
     """An administrator's own second step is removed only with password and code."""
 
     reason = "not_oneself"
-    message = "remove your own second step on the page Two-step sign-in, with your password and a code"
+    message = gettext_noop(
+        "remove your own second step on the page Two-step sign-in, with your password and a code"
+    )
 
 
 def is_missing(administrator: Administrator) -> bool:

@@ -4,11 +4,13 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from identity.core import audit_facts, records
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
@@ -20,7 +22,7 @@ class LastSuperuser(ServiceError):
     """The change would leave no administrator of every tenant."""
 
     reason = "last_superuser"
-    message = "the last administrator of every tenant can be neither deleted nor demoted"
+    message = gettext_noop("the last administrator of every tenant can be neither deleted nor demoted")
 
 
 def create(  # noqa: PLR0913 - one parameter a field
@@ -223,5 +225,6 @@ def find_tenants(slugs: list[str]) -> list[Tenant]:
     """
     tenants = list(Tenant.objects.filter(slug__in=slugs))
     if unknown := sorted(set(slugs) - {tenant.slug for tenant in tenants}):
-        raise Invalid("tenants", f"unknown: {', '.join(unknown[:20])}", code="unknown")
+        rule = fill(gettext_noop("unknown: %(names)s"), names=", ".join(unknown[:20]))
+        raise Invalid("tenants", rule, code="unknown")
     return tenants

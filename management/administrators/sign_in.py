@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -23,7 +24,7 @@ class WrongCredentials(ServiceError):
 
     status = 401
     reason = "invalid_credentials"
-    message = "the username or the password is wrong"
+    message = gettext_noop("the username or the password is wrong")
 
 
 class WrongPassword(WrongCredentials):

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.crypto import constant_time_compare
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from audit import log
@@ -34,7 +34,7 @@ _SCOPE: Final = "openid"
 _NOTICE: Final = _(
     """Hello,
 
-an account at %(issuer)s was linked to %(name)s, an administrator of %(site)s. It can now be used to sign in.
+An account at %(issuer)s was linked to %(name)s, an administrator of %(site)s. It can now be used to sign in.
 
 If it was not you, tell another administrator at once.
 """
@@ -45,14 +45,16 @@ class NotPending(ServiceError):
     """This browser started no sign-in at the provider, or it expired, or the response is not for it."""
 
     reason = "not_pending"
-    message = "this sign-in was not started in this browser, or took longer than 10 minutes: start again"
+    message = gettext_noop(
+        "this sign-in was not started in this browser, or took longer than 10 minutes: start again"
+    )
 
 
 class ProviderRefused(ServiceError):
     """The provider responded with an error, usually because the person cancelled."""
 
     reason = "provider_refused"
-    message = "the provider did not sign you in: try again, or use your password"
+    message = gettext_noop("the provider did not sign you in: try again, or use your password")
 
 
 class NotLinked(ServiceError):
@@ -60,7 +62,9 @@ class NotLinked(ServiceError):
 
     status = 403
     reason = "not_linked"
-    message = "no administrator has linked this account: sign in with your password, and link it"
+    message = gettext_noop(
+        "no administrator has linked this account: sign in with your password, and link it"
+    )
 
 
 class AlreadyLinked(ServiceError):
@@ -68,7 +72,7 @@ class AlreadyLinked(ServiceError):
 
     status = 409
     reason = "already_linked"
-    message = "this account is linked to another administrator"
+    message = gettext_noop("this account is linked to another administrator")
 
 
 @dataclass(frozen=True, slots=True)

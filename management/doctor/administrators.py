@@ -1,10 +1,14 @@
-"""Checks of the administrators and of the first administrator's password file."""
+"""Checks of the administrators and of the first administrator's password file.
+
+The dashboard shows some findings, in the language of the administrator.
+"""
 
 from collections.abc import Iterator
 from typing import Final
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info, Warning  # noqa: A004 - Django's name
+from django.utils.translation import gettext
 
 from identity.core.doctor_checks import doctor_check, join_names, shown_on_dashboard
 from management.administrators import mail
@@ -19,15 +23,17 @@ def administrators() -> Iterator[CheckMessage]:
     """Check that an administrator manages every tenant, and that the first password's file is deleted."""
     if not Administrator.objects.filter(is_superuser=True).exists():
         yield Error(
-            "no administrator is a superuser, so nobody can manage every tenant",
-            hint="run manage.py bootstrap if there are no administrators, otherwise manage.py "
-            "createsuperuser",
+            gettext("no administrator is a superuser, so nobody can manage every tenant"),
+            hint=gettext(
+                "run manage.py bootstrap if there are no administrators, otherwise manage.py createsuperuser"
+            ),
             id="administrators.E001",
         )
     if settings.ADMIN_PASSWORD_FILE.exists() and not settings.DEVELOPMENT:
         yield Warning(
-            f"the first administrator's password is still in {settings.ADMIN_PASSWORD_FILE}",
-            hint="sign in, set a new password, and delete the file",
+            gettext("the first administrator's password is still in %(path)s")
+            % {"path": settings.ADMIN_PASSWORD_FILE},
+            hint=gettext("sign in, set a new password, and delete the file"),
             id="administrators.W002",
         )
 
@@ -39,9 +45,11 @@ def usernames() -> Iterator[CheckMessage]:
     without = Administrator.objects.filter(username_key=None).order_by("username")
     if names := list(without.values_list("username", flat=True)):
         yield Warning(
-            f"administrators whose username looks like another's: {join_names(names)}",
-            hint="create new administrators with distinct usernames for these people, and delete the old "
-            "ones",
+            gettext("administrators whose username looks like another's: %(names)s")
+            % {"names": join_names(names)},
+            hint=gettext(
+                "create new administrators with distinct usernames for these people, and delete the old ones"
+            ),
             id="administrators.W005",
         )
 
@@ -67,16 +75,21 @@ def second_steps() -> Iterator[CheckMessage]:
         without = superusers.filter(second_step_since=None).order_by("username")
         if not settings.DEVELOPMENT and (names := list(without.values_list("username", flat=True))):
             yield Warning(
-                f"superusers who sign in with a password alone: {join_names(names)}",
-                hint="ask them to set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required",
+                gettext("superusers who sign in with a password alone: %(names)s")
+                % {"names": join_names(names)},
+                hint=gettext(
+                    "ask them to set up Two-step sign-in at /admin/, then set ADMIN_TWO_STEP=required"
+                ),
                 id="administrators.W003",
             )
         return
     unrestricted = superusers.filter(role=Role.ADMINISTRATOR)
     if unrestricted.exists() and not unrestricted.exclude(second_step_since=None).exists():
         yield Error(
-            "a second step is required, but no superuser with the role administrator has one: a stolen "
-            "password is enough to set it up, and until then no superuser can get a token",
-            hint="sign in at /admin/ as one of them and set up a second step",
+            gettext(
+                "a second step is required, but no superuser with the role administrator has one: a stolen "
+                "password is enough to set it up, and until then no superuser can get a token"
+            ),
+            hint=gettext("sign in at /admin/ as one of them and set up a second step"),
             id="administrators.E004",
         )

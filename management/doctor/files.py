@@ -7,6 +7,7 @@ from typing import Final
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning  # noqa: A004 - Django's name
+from django.utils.translation import gettext
 
 from identity.core.doctor_checks import doctor_check, join_names, shown_on_dashboard
 
@@ -21,21 +22,23 @@ def files() -> Iterator[CheckMessage]:
     open_to_others = [str(path) for path in _private() if path.exists() and _mode(path) & _OTHERS]
     if open_to_others:
         yield Error(
-            f"users other than the owner can read or write {join_names(open_to_others)}",
-            hint="run chmod 0600 on each; if other people use this machine, replace the secrets in these "
-            "files",
+            gettext("users other than the owner can read or write %(paths)s")
+            % {"paths": join_names(open_to_others)},
+            hint=gettext(
+                "run chmod 0600 on each; if other people use this machine, replace the secrets in these files"
+            ),
             id="files.E001",
         )
     if settings.VAR.exists() and _mode(settings.VAR) & _OTHERS_WRITE:
         yield Error(
-            f"users other than the owner can write to VAR_DIR, {settings.VAR}",
-            hint=f"run chmod 0700 {settings.VAR}",
+            gettext("users other than the owner can write to VAR_DIR, %(path)s") % {"path": settings.VAR},
+            hint=gettext("run chmod 0700 %(path)s") % {"path": settings.VAR},
             id="files.E002",
         )
     elif settings.VAR.exists() and _mode(settings.VAR) & _OTHERS and not settings.DEVELOPMENT:
         yield Warning(
-            f"users other than the owner can list VAR_DIR, {settings.VAR}",
-            hint=f"run chmod 0700 {settings.VAR}",
+            gettext("users other than the owner can list VAR_DIR, %(path)s") % {"path": settings.VAR},
+            hint=gettext("run chmod 0700 %(path)s") % {"path": settings.VAR},
             id="files.W003",
         )
 

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.users import imported_hashes
 from identity.users.imported_hashes import Bounds
 from management.imports import files, profiles, values
@@ -28,7 +31,13 @@ def passwords(path: ImportFile) -> dict[str, str]:
     for raw in read(path):
         password = raw.value.get("passwordHash") or raw.value.get("password_hash")
         if raw.refusal or not isinstance(password, str) or not _id(raw.value):
-            raise Unreadable(f"{path.name}: record {raw.place.row} has no id or no passwordHash")
+            raise Unreadable(
+                fill(
+                    gettext_noop("%(file)s: record %(row)s has no id or no passwordHash"),
+                    file=path.name,
+                    row=raw.place.row,
+                )
+            )
         hashes[_id(raw.value)] = password
     return hashes
 
@@ -87,6 +96,6 @@ def _encode(password: Any, bounds: Bounds) -> str:
     if isinstance(password, dict):
         hashed = password.get("hash")
         if not isinstance(hashed, dict) or hashed.get("encoding", "utf8") != "utf8" or "password" in password:
-            raise Invalid("password_hash", "must be in PHC format, with the encoding utf8")
+            raise Invalid("password_hash", gettext_noop("must be in PHC format, with the encoding utf8"))
         password = hashed.get("value")
     return imported_hashes.normalize(values.text(password), bounds)

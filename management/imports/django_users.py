@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from management.imports import files, profiles, values
 from management.imports.records import ForeignUser, ImportFile, LeftOut, Record
 
@@ -26,7 +28,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     if "model" in raw and isinstance(raw.get("fields"), dict):
         row = raw["fields"] | {"id": raw.get("pk")}
         if "password" not in row:
-            raise LeftOut("not a user")
+            raise LeftOut(gettext_noop("not a user"))
     email, hashed = values.text(row.get("email")), values.text(row.get("password"))
     username, phone = values.text(row.get("username")), values.text(row.get("phone"))
     fields = values.split_identifiers(username, email, phone) | {

@@ -7,10 +7,15 @@ from io import TextIOWrapper
 from typing import IO, Any, Final
 
 import orjson
+from django.utils.translation import gettext_noop, ngettext_lazy
 
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from management.imports.records import ImportFile, Place, Record, Unreadable
 
+_COLUMNS: Final = ngettext_lazy(
+    "must have %(count)s column, like the heading", "must have %(count)s columns, like the heading", "count"
+)
 MAX_DOCUMENT: Final = 256 * 1024 * 1024  # bytes
 _MAX_LINE: Final = 1024 * 1024  # bytes
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -46,17 +51,17 @@ def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
 
 def _parse_line(place: Place, line: bytes | None) -> Record:
     if line is None:
-        return Record(place, refusal=Invalid("line", "must be at most 1 MiB"))
+        return Record(place, refusal=Invalid("line", gettext_noop("must be at most 1 MiB")))
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return Record(place, refusal=Invalid("line", "must be JSON"))
+        return Record(place, refusal=Invalid("line", gettext_noop("must be JSON")))
     return _new_record(place, value)
 
 
 def _new_record(place: Place, value: Any) -> Record:
     if not isinstance(value, dict):
-        return Record(place, refusal=Invalid("line", "must be a JSON object"))
+        return Record(place, refusal=Invalid("line", gettext_noop("must be a JSON object")))
     return Record(place, value)
 
 
@@ -70,7 +75,14 @@ def document(path: ImportFile) -> Any:
     try:
         return orjson.loads(content(path).removeprefix(_BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
-        raise Unreadable(f"{path.name} is not JSON: line {error.lineno}, column {error.colno}") from None
+        raise Unreadable(
+            fill(
+                gettext_noop("%(file)s is not JSON: line %(line)s, column %(column)s"),
+                file=path.name,
+                line=error.lineno,
+                column=error.colno,
+            )
+        ) from None
 
 
 def content(path: ImportFile) -> bytes:
@@ -82,7 +94,12 @@ def content(path: ImportFile) -> bytes:
     """
     with path.open("rb") as file:
         if file.seek(0, os.SEEK_END) > MAX_DOCUMENT:
-            raise Unreadable(f"{path.name} is larger than 256 MiB: export fewer users per file")
+            raise Unreadable(
+                fill(
+                    gettext_noop("%(file)s is larger than 256 MiB: export fewer users per file"),
+                    file=path.name,
+                )
+            )
         file.seek(0)
         return file.read()
 
@@ -95,7 +112,9 @@ def items(path: ImportFile, values: Any) -> Iterator[Record]:
 
     """
     if not isinstance(values, list):
-        raise Unreadable(f"{path.name} has no list of users: check the format")
+        raise Unreadable(
+            fill(gettext_noop("%(file)s has no list of users: check the format"), file=path.name)
+        )
     for number, value in enumerate(values, 1):
         yield _new_record(Place(path.name, number), value)
 
@@ -121,7 +140,10 @@ def csv_rows(path: ImportFile, columns: Sequence[str] | None = None) -> Iterator
             except StopIteration:
                 return
             except csv.Error:
-                yield Record(Place(path.name, row, reader.line_num), refusal=Invalid("line", "must be CSV"))
+                yield Record(
+                    Place(path.name, row, reader.line_num),
+                    refusal=Invalid("line", gettext_noop("must be CSV")),
+                )
                 continue
             if cells:
                 yield _parse_row(Place(path.name, row, reader.line_num), names, cells, exact=columns is None)
@@ -131,11 +153,13 @@ def _read_heading(path: ImportFile, reader: Iterator[list[str]], columns: Sequen
     try:
         names = list(columns or next(reader, []))
     except csv.Error:
-        raise Unreadable(f"{path.name} is not CSV") from None
+        raise Unreadable(fill(gettext_noop("%(file)s is not CSV"), file=path.name)) from None
     if not names:
-        raise Unreadable(f"{path.name} has no heading with the names of the columns")
+        raise Unreadable(
+            fill(gettext_noop("%(file)s has no heading with the names of the columns"), file=path.name)
+        )
     if not _is_utf8(names):
-        raise Unreadable(f"{path.name} is not UTF-8: save it as CSV UTF-8")
+        raise Unreadable(fill(gettext_noop("%(file)s is not UTF-8: save it as CSV UTF-8"), file=path.name))
     return names
 
 
@@ -145,8 +169,8 @@ def _is_utf8(cells: list[str]) -> bool:
 
 def _parse_row(place: Place, names: list[str], cells: list[str], *, exact: bool) -> Record:
     if exact and len(cells) != len(names):
-        return Record(place, refusal=Invalid("line", f"must have {len(names)} columns, like the heading"))
+        return Record(place, refusal=Invalid("line", fill(_COLUMNS, count=len(names))))
     value = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
     if not _is_utf8(cells):
-        return Record(place, value, refusal=Invalid("line", "must be UTF-8"))
+        return Record(place, value, refusal=Invalid("line", gettext_noop("must be UTF-8")))
     return Record(place, value)

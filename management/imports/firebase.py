@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.users import imported_hashes
 from identity.users.imported_hashes import Bounds
 from management.imports import files, values
@@ -54,7 +57,12 @@ def parameters(path: ImportFile) -> Parameters:
     entries = dict(_PARAMETER.findall(files.content(path).decode(errors="replace")))
     try:
         if entries.get("algorithm", "SCRYPT") != "SCRYPT":
-            raise Unreadable(f"{path.name}: the algorithm must be SCRYPT, as in Firebase's exports")
+            raise Unreadable(
+                fill(
+                    gettext_noop("%(file)s: the algorithm must be SCRYPT, as in Firebase's exports"),
+                    file=path.name,
+                )
+            )
         return Parameters(
             signer_key=_bytes(entries["base64_signer_key"]),
             separator=_bytes(entries.get("base64_salt_separator", "")),
@@ -63,7 +71,12 @@ def parameters(path: ImportFile) -> Parameters:
         )
     except (KeyError, ValueError):
         raise Unreadable(
-            f"{path.name} must contain base64_signer_key, base64_salt_separator, rounds and mem_cost"
+            fill(
+                gettext_noop(
+                    "%(file)s must contain base64_signer_key, base64_salt_separator, rounds and mem_cost"
+                ),
+                file=path.name,
+            )
         ) from None
 
 
@@ -77,7 +90,9 @@ def to_user(raw: dict[str, Any], project: Parameters | None) -> ForeignUser:
     """
     email, phone = values.text(raw.get("email")), values.text(raw.get("phoneNumber"))
     if not email and not phone:
-        raise LeftOut("an account without an email or phone: anonymous, or with linked accounts only")
+        raise LeftOut(
+            gettext_noop("an account without an email or phone: anonymous, or with linked accounts only")
+        )
     fields: dict[str, Any] = {
         "email": email,
         "email_verified": values.flag("emailVerified", raw.get("emailVerified")),
@@ -103,12 +118,14 @@ def _encode(raw: dict[str, Any], project: Parameters | None, bounds: Bounds) -> 
     if project is None:
         raise Invalid(
             "password_hash",
-            "needs the project's hash parameters: --firebase-parameters, or Password file on the site",
+            gettext_noop(
+                "needs the project's hash parameters: --firebase-parameters, or Password file on the site"
+            ),
         )
     try:
         salt, checksum = _bytes(values.text(raw.get("salt"))), _bytes(values.text(raw["passwordHash"]))
     except ValueError:
-        raise Invalid("password_hash", "must be base64, and so must its salt") from None
+        raise Invalid("password_hash", gettext_noop("must be base64, and so must its salt")) from None
     return imported_hashes.encode_firebase(
         cost=project.cost,
         rounds=project.rounds,

@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ParseError, ValidationError
 
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import translate
 from identity.users import importing
 from identity.users.identifiers import Kind
 from identity.users.imported_hashes import IMPORT_BOUNDS, Bounds
@@ -158,7 +160,7 @@ class Importer:
         for user in fresh:
             keys = {kind: key for kind in Kind if (key := getattr(user, f"{kind}_key")) is not None}
             if clash := next((kind for kind, key in keys.items() if key in self._seen[kind]), None):
-                refused.append((user, Invalid(clash, "already exists")))
+                refused.append((user, Invalid(clash, gettext_noop("already exists"))))
                 continue
             for kind, key in keys.items():
                 self._seen[kind].add(key)
@@ -166,8 +168,9 @@ class Importer:
 
     def _report_problem(self, place: Place, foreign_id: str, outcome: str, refusal: Invalid) -> None:
         problem = Problem(
-            place.file, place.row, place.line, foreign_id[:_QUOTED], outcome, refusal.field, refusal.rule
-        )
+            str(place.file), place.row, place.line, foreign_id[:_QUOTED], outcome, refusal.field,
+            translate(refusal.rule),
+        )  # fmt: skip
         self._report({name: value for name, value in asdict(problem).items() if value is not None})
 
 

@@ -5,6 +5,8 @@ import binascii
 from collections.abc import Iterator
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
 from identity.users.imported_hashes import Bounds
@@ -32,7 +34,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
     """
     if raw.get("serviceAccountClientId"):
-        raise LeftOut("a service account, not a user")
+        raise LeftOut(gettext_noop("a service account, not a user"))
     attributes = {
         name: _unwrap(value)
         for name, value in values.json_object("attributes", raw.get("attributes")).items()
@@ -88,7 +90,8 @@ def _encode(credential: dict[str, Any], bounds: Bounds) -> str:
         )
     except (KeyError, ValueError, TypeError, IndexError, binascii.Error):
         raise Invalid(
-            "password_hash", "must be pbkdf2, pbkdf2-sha256, pbkdf2-sha512 or argon2, as Keycloak stores it"
+            "password_hash",
+            gettext_noop("must be pbkdf2, pbkdf2-sha256, pbkdf2-sha512 or argon2, as Keycloak stores it"),
         ) from None
 
 

@@ -4,7 +4,10 @@ import re
 from collections.abc import Collection
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.users.profile import TOP_LEVEL
 from management.imports import values
 from management.imports.records import ForeignUser
@@ -13,7 +16,6 @@ COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
     *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
-ALLOWED: Final = f"the columns are {', '.join(COLUMNS)}"
 LINE: Final = "line"  # replaces the name of a column that an error must not quote
 _NAME: Final = re.compile(r"[A-Za-z_ -]{1,40}")
 _FLAGS: Final = ("email_verified", "phone_verified", "is_suspended")
@@ -54,5 +56,11 @@ def check_columns(names: Collection[str]) -> None:
     if unknown := sorted(set(names) - set(COLUMNS)):
         name = str(unknown[0])
         # In a file without a heading, the first row is read as the heading: a name can be a password hash.
-        field, rule = (name, "is not a column") if _NAME.fullmatch(name) else (LINE, "has an unknown column")
-        raise Invalid(field, f"{rule}; {ALLOWED}")
+        columns = ", ".join(COLUMNS)
+        if _NAME.fullmatch(name):
+            raise Invalid(
+                name, fill(gettext_noop("is not a column; the columns are %(columns)s"), columns=columns)
+            )
+        raise Invalid(
+            LINE, fill(gettext_noop("has an unknown column; the columns are %(columns)s"), columns=columns)
+        )

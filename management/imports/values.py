@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import orjson
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
 from identity.users import identifiers
@@ -31,7 +32,7 @@ def flag(name: str, value: Any) -> bool:
         return bool(value)
     word = str(value).lower()
     if word not in _TRUE | _FALSE:
-        raise Invalid(name, "must be true or false")
+        raise Invalid(name, gettext_noop("must be true or false"))
     return word in _TRUE
 
 
@@ -48,11 +49,13 @@ def timestamp(value: Any) -> datetime | None:
         read = _parse_timestamp(value)
         moment = (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        raise Invalid("created_at", "must be a time, in ISO 8601 or in seconds since 1970") from None
+        raise Invalid(
+            "created_at", gettext_noop("must be a time, in ISO 8601 or in seconds since 1970")
+        ) from None
     if moment > datetime.now(UTC) + timedelta(days=1):
-        raise Invalid("created_at", "must not be in the future")
+        raise Invalid("created_at", gettext_noop("must not be in the future"))
     if moment < _EARLIEST:
-        raise Invalid("created_at", "must not be before 1970")
+        raise Invalid("created_at", gettext_noop("must not be before 1970"))
     return moment
 
 
@@ -74,11 +77,11 @@ def json_object(name: str, value: Any) -> dict[str, Any]:
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
-            raise Invalid(name, "must be JSON") from None
+            raise Invalid(name, gettext_noop("must be JSON")) from None
     if value in (None, ""):
         return {}
     if not isinstance(value, dict):
-        raise Invalid(name, "must be a JSON object")
+        raise Invalid(name, gettext_noop("must be a JSON object"))
     return value
 
 

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import translate
 from identity.users.hashing_views import hashes_password
 from management.administrators import invitations, sign_in
 from management.administrators.models import Invitation
@@ -72,7 +73,7 @@ def accept(request: HttpRequest) -> HttpResponse:
     except ServiceError as error:
         refusal = error
         field = error.field if isinstance(error, Invalid) and error.field in form.fields else None
-        form.add_error(field, error.rule if field else to_sentence(error))  # type: ignore[attr-defined]
+        form.add_error(field, translate(error.rule) if field else to_sentence(error))  # type: ignore[attr-defined]
     response = _page(request, invitation, form)
     return add_refusal(response, refusal) if request.method == "POST" else response
 

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import translate
 from identity.operator_kit.operations import Operation
 from management.administrators import emails, mail, second_step, sign_in
 from management.administrators.models import Administrator
@@ -110,7 +111,7 @@ def _page(request: HttpRequest, operation: Operation, title: str, form: forms.Fo
 
 def _add_error(form: forms.Form, error: ServiceError) -> None:
     if isinstance(error, Invalid) and error.field in form.fields:
-        form.add_error(error.field, error.rule)
+        form.add_error(error.field, translate(error.rule))
     elif isinstance(error, second_step.WrongCode):
         form.add_error("code", to_sentence(error))
     elif isinstance(error, sign_in.WrongCredentials):

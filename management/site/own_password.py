@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit import sent_form
+from identity.operator_kit import form_errors, sent_form
 from identity.operator_kit.operations import Operation
 from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
@@ -80,7 +80,7 @@ def _change(request: HttpRequest, administrator: Administrator, form: PasswordFo
         with tenancy.using(tenancy.DEFAULT):
             idempotency.run_once(sent_form.get_sent(request), work)
     except ServiceError as refusal:
-        form.add_error(_field_of(refusal), refusal.message)
+        form.add_error(_field_of(refusal), form_errors.describe(refusal))
         return refusal.status
     return 200
 

@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import translate
 from identity.users.hashing_views import hashes_password
 from management.administrators import mail, recovery
 from management.administrators.models import Administrator
@@ -115,7 +116,7 @@ def set_password(request: HttpRequest) -> HttpResponse:
 
 def _add_error(form: forms.Form, error: ServiceError) -> None:
     if isinstance(error, Invalid) and error.field in form.fields:
-        form.add_error(error.field, error.rule)
+        form.add_error(error.field, translate(error.rule))
     else:
         form.add_error(None, to_sentence(error))
 

@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.generic import FormView
 
 from identity.core.errors import ServiceError
+from identity.operator_kit import form_errors
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import pending_sign_in, provider_session
+from management.site import localized, pending_sign_in, provider_session
 
 
 class SessionBackend(BaseBackend):
@@ -60,8 +61,8 @@ class SignInForm(forms.Form):
 
 
 def to_sentence(refusal: ServiceError) -> str:
-    """Return a refusal's message as a sentence."""
-    return f"{refusal.message[0].upper()}{refusal.message[1:]}."
+    """Return a refusal's message as a sentence, in the language of the administrator."""
+    return localized.to_sentence(form_errors.describe(refusal))
 
 
 class SignIn(LoginView):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from database import ids
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import translate
 from identity.operator_kit import form_errors, secrets_page, sent_form
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card
@@ -102,7 +103,7 @@ def _import(runner: OperationRunner, request: HttpRequest, operation: Operation)
             answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
     except uploads.Busy as refusal:
         text = gettext("%(refusal)s Nothing was imported.")
-        messages.warning(request, text % {"refusal": gettext(refusal.message)})
+        messages.warning(request, text % {"refusal": translate(refusal.message)})
         return HttpResponseRedirect(f"{request.path}?{urlencode({_CHECKED: request.POST[_CHECKED]})}")
     except (NoLongerStored, idempotency.KeyReused):
         return _show_expired(runner, request, operation)

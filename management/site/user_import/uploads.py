@@ -11,6 +11,7 @@ from typing import Any, Final
 from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import fill
 from identity.users.imported_hashes import REQUEST_BOUNDS
 from management.imports import formats, own
 from management.imports.formats import Format
@@ -113,10 +114,11 @@ def prepare(upload: Upload, *, dry_run: bool = False) -> PreparedImport:
 def _read(upload: Upload) -> tuple[Format, list[Record]]:
     format_ = _get_format(upload)
     try:
-        records = list(islice(format_.read(MemoryFile(upload.name, upload.content)), MOST_USERS + 1))
+        # Messages begin with the name, and the form capitalizes the first word.
+        file = MemoryFile(fill(gettext_noop("the file")), upload.content)
+        records = list(islice(format_.read(file), MOST_USERS + 1))
     except Unreadable as refusal:
-        # The form capitalizes the first word, which must not be the name.
-        raise Invalid("file", refusal.message.replace(upload.name, "the file", 1)) from None
+        raise Invalid("file", refusal.message) from None
     if not records:
         raise Invalid("file", gettext_noop("has no users."))
     if upload.format == "csv":
@@ -133,14 +135,21 @@ def _check_heading(records: list[Record]) -> None:
     try:
         own.check_columns(next((record.value for record in records if record.refusal is None), ()))
     except Invalid as refusal:
-        rule = f"has an unknown column “{refusal.field}”"
+        rule = gettext_noop("has an unknown column “%(name)s”; the columns are %(columns)s.")
         if refusal.field == own.LINE:
-            rule = "needs a first line with the names of its columns, separated by commas"
-        raise Invalid("file", f"{rule}; {own.ALLOWED}.") from None
+            rule = gettext_noop(
+                "needs a first line with the names of its columns, separated by commas; the columns are "
+                "%(columns)s."
+            )
+        raise Invalid("file", fill(rule, name=refusal.field, columns=", ".join(own.COLUMNS))) from None
 
 
 def _get_format(upload: Upload) -> Format:
-    other = MemoryFile("Password file", upload.password_file) if upload.password_file else None
+    other = (
+        MemoryFile(fill(gettext_noop("Password file")), upload.password_file)
+        if upload.password_file
+        else None
+    )
     try:
         return formats.get_format(
             upload.format,
