@@ -16,7 +16,7 @@ from tests.support import in_process, operators
 from tests.support.admin_pages import operate
 from tests.support.management import result_of
 
-PAGE = "/admin/time-zone/"
+PAGE = "/admin/preferences/"
 LOG = "/admin/audit/entry/"
 
 
@@ -49,7 +49,7 @@ class TestItsPage:
         assert '<option value="" selected>UTC</option>' in before
         chosen = '<option value="America/Argentina/Buenos_Aires" selected>Argentina/Buenos Aires</option>'
         assert chosen in after
-        assert "Your time zone is changed." in after
+        assert "Your language and time zone are saved." in after
         assert len(after) < 50_000
 
     def test_is_for_oneself_and_is_logged(self, acme, operator):
@@ -84,7 +84,7 @@ class TestItsPage:
     def test_auditors_choose_one_too(self, acme):
         auditor = operators.at(acme, operators.administrator(role="auditor"))
 
-        assert "Your time zone is changed." in choose(auditor, "Europe/Paris")
+        assert "Your language and time zone are saved." in choose(auditor, "Europe/Paris")
 
 
 class TestTimes:

@@ -1,0 +1,147 @@
+"""Every sentence of the operators' site is marked for translation.
+
+The pages are walked in a language in which each marked message stands in brackets. What is outside of them
+has to be data or a name.
+"""
+
+import re
+import shutil
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client, override_settings
+
+from audit.models import Entry
+from identity.core import tenancy
+from management.administrators import time_zones
+from tests.support import pseudo_language
+from tests.support.admin_pages import first_of, furnish
+from tests.support.operators import Operator, address_of, administrator, pages
+
+pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
+
+# Names of products, standards and formats, which are the same in every language.
+NAMES = """
+Gatehouse|OpenID Connect|OAuth|PKCE|JSON|CSV|UTC|API|URI|URL|ID|IP|Ctrl K|MachineToMachine|Traditional|SPA
+Native|Protected|JWKS|HMAC|SMTP|SMS|CAPTCHA|TLS|WebP|PNG|SVG|JPEG|Google|GitHub|Apple|Microsoft|Facebook|Argon2id|bcrypt
+scrypt|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512
+Apache|Django|Express|FastAPI|Flask|Next.js|nginx|Node|Passport|Spring Security
+English|Deutsch|Español|Français|Português|Brasil|العربية|日本語|한국어|简体中文
+""".strip().replace("\n", "|")
+_OF_DJANGO = {"auth", "contenttypes", "sessions", "oauth2_provider"}
+LOG = "/admin/audit/entry/"
+_MACHINE = re.compile(
+    r"https?://\S*|\S+@\S+|/[\w/.:{}-]+|\b[0-9a-f-]{8,}\b|\b\w+[._:]\w[\w.:]*|\bv?\d[\d.,:]*\w*\b|\b[a-z]+_[a-z_]+\b"
+)
+
+
+@pytest.fixture
+def estate(acme):
+    """An operator in this process, at a tenant with several rows in each list."""
+    furnish(acme)
+    operator = Operator(administrator(), Client())
+    operator.sign_in()
+    operator.choose(acme)
+    return operator, acme
+
+
+class TestPages:
+    @pytest.mark.parametrize("kind", pages(), ids=lambda kind: kind.opts.label_lower)
+    def test_of_rows_and_operations_are_marked(self, estate, kind):
+        operator, world = estate
+        row = first_of(kind, world)
+        paths = [address_of(kind), address_of(kind, row.pk, "change")]
+        paths += [f"{address_of(kind)}?q=nothing-like-it"] if kind.search_fields else []
+        possible = [one for one in kind.catalogue.all() if not one.needs_row or one.is_possible(row)]
+        forms = {
+            address_of(kind, *((row.pk,) if one.needs_row else ()), "do", one.name): one for one in possible
+        }
+        changing = [path for path, one in forms.items() if not one.is_destructive]
+        form = {"drawn_for": world.tenant.pk}
+        selected = {**form, "_selected_action": str(row.pk)}
+        bulk = [{**selected, "action": one.name} for one in possible if one.bulk_label]
+
+        with pseudo_language.spoken():
+            answers = [operator.get(path) for path in (*paths, *forms)]
+            answers += [operator.http.post(address_of(kind), sent) for sent in bulk]
+            answers += [operator.http.post(path, form) for path in changing]
+
+        assert not (found := unmarked(answers, world)), "\n".join(found)
+
+    def test_of_oneself_and_of_the_tenant_are_marked(self, estate):
+        operator, world = estate
+        own = [
+            f"/admin/{name}/" for name in ("tenant", "password", "preferences", "email", "two-step", "search")
+        ]
+        paths = [
+            *("/admin/", "/admin/?days=90", *own, "/admin/tenant/?q=nothing", "/admin/search/?q=Person"),
+            *("/admin/search/?q=nothing-like-it", f"{LOG}?when=all", f"{LOG}?when=2001-01-01"),
+        ]
+
+        with pseudo_language.spoken(), override_settings(EMAIL_HOST="mail.example"):
+            answers = [operator.get(path) for path in paths]
+            answers += [operator.http.post(path, {"drawn_for": world.tenant.pk}) for path in own[1:5]]
+            answers += [operator.get("/admin/nothing/"), operator.get("/admin/users/user/?unknown=1")]
+
+        assert not (found := unmarked(answers, world)), "\n".join(found)
+
+    def test_before_the_sign_in_are_marked(self, acme):
+        visitor = Client()
+        paths = (
+            "/admin/login/",
+            "/admin/recover/",
+            "/admin/recover/new/",
+            "/admin/invitation/",
+            "/admin/nothing/",
+        )
+
+        with pseudo_language.spoken(), override_settings(EMAIL_HOST="mail.example"):
+            answers = [visitor.get(path) for path in paths]
+            answers += [visitor.post(path, {}) for path in ("/admin/login/", "/admin/recover/")]
+            answers.append(visitor.post("/admin/login/", {"username": "nobody-here", "password": "wrong"}))
+
+        assert not (found := unmarked(answers, acme)), "\n".join(found)
+
+
+def unmarked(answers: list[Any], world: Any) -> list[str]:
+    """What pages say outside of messages that is neither data nor a name, each with its page."""
+    known = re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in _data_of(world)))
+    found: dict[str, str] = {}
+    for answer in answers:
+        if not answer.get("Content-Type", "").startswith("text/html"):
+            continue
+        for text in pseudo_language.unmarked(answer.content.decode()):
+            rest = _MACHINE.sub(" ", known.sub(" ", text))
+            if re.search(r"[^\W\d_]{2}", rest):
+                found.setdefault(text, answer.request["PATH_INFO"])
+    return [f"{path}: {text}" for text, path in found.items()]
+
+
+def _data_of(world: Any) -> list[str]:
+    """The texts that the rows of a tenant store, and other names; longest first."""
+    found = {*NAMES.split("|"), world.tenant.name, world.tenant.slug}
+    found |= {part for _, names in time_zones.get_regions() for _, part in names}
+    found |= {region for region, _ in time_zones.get_regions()}
+    with world.active():
+        for model in apps.get_models():
+            if not model._meta.managed or model._meta.app_label in _OF_DJANGO:
+                continue
+            rows = model._default_manager.all()
+            rows = rows.filter(tenant_id=world.tenant.pk) if model is Entry else rows
+            try:
+                for row in rows[:300]:
+                    _collect([getattr(row, field.attname) for field in model._meta.concrete_fields], found)
+            except tenancy.NoActiveTenant:
+                continue
+    return sorted((text for text in found if len(text) > 2), key=len, reverse=True)
+
+
+def _collect(value: Any, found: set[str]) -> None:
+    if isinstance(value, str):
+        found.update(line.strip() for line in value.splitlines())
+    elif isinstance(value, dict):
+        _collect([*value, *value.values()], found)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _collect(one, found)
