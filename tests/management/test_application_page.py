@@ -259,7 +259,7 @@ class TestQuickStart:
 
         assert '<a href="/change-it/">Add the redirect URI</a>' in shown
         assert "if 1 &lt; 2: print(&quot;&amp;&quot;)" in shown
-        assert '<a href="?framework=flask#guide" aria-current="true">Flask</a>' in shown
+        assert '<a lang="en" dir="ltr" href="?framework=flask#guide" aria-current="true">Flask</a>' in shown
 
     def test_the_page_offers_the_guides_of_its_type(self, acme, operator):
         for kind in TYPES:
