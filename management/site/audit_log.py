@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from audit import context, exports
@@ -24,6 +24,12 @@ from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
 from management.site import entry_search, entry_subjects, refusal_sentences
 from management.site.log_filters import KeyFilter, ResultFilter, TrialFilter, WhenFilter
+
+# The labels of columns: identity/operator_kit/labels.py
+_LABELS: Final = (
+    gettext_noop("Key"), gettext_noop("IP"), gettext_noop("User ID"), gettext_noop("Application ID"),
+    gettext_noop("User agent"), gettext_noop("ID"),
+)  # fmt: skip
 
 
 def _name_actors(entries: Iterable[Entry], reader: Any) -> list[Entry]:
@@ -138,12 +144,13 @@ class AuditLog(Pages):
     def facts(self, entry: Entry) -> str:
         """The other facts of the event, shortened."""
         rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
-        return ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
+        text = ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
+        return format_html("<bdi>{}</bdi>", text)
 
     @admin.display(description=_("Facts"))
     def payload_text(self, entry: Entry) -> str:
         """All facts of the event."""
-        return json.dumps(entry.payload, indent=2, ensure_ascii=False)
+        return format_html("<bdi>{}</bdi>", json.dumps(entry.payload, indent=2, ensure_ascii=False))
 
     @admin.display(description=_("Reference"))
     def reference(self, entry: Entry) -> str:

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -65,7 +66,11 @@ class KeyFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         """Return all groups and events, because finding those that occur would read the whole log."""
         hidden = hidden_from(request.user)
-        events = [(event.value, event.value) for event in sorted(Event) if event.value not in hidden]
+        events = [
+            (event.value, format_html("<bdi>{}</bdi>", event.value))
+            for event in sorted(Event)
+            if event.value not in hidden
+        ]
         return [(name, label) for name, (label, _) in GROUPS.items()] + events
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
