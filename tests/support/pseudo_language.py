@@ -130,7 +130,7 @@ class _Page(HTMLParser):
             self._open.append((tag, is_foreign or tag in _NOT_READ))
 
     def _read_attributes(self, tag: str, values: dict[str, str]) -> None:
-        names = [*_READ_ATTRIBUTES, *(name for name in values if name.startswith("data-say"))]
+        names = [*_READ_ATTRIBUTES, *(name for name in values if name.startswith("data-say-"))]
         if tag == "input" and values.get("type") in _BUTTONS:
             names.append("value")
         for name in names:

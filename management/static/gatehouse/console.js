@@ -1,6 +1,8 @@
 // Enhancements only: every page of the operators' site works without this script.
 {
   const root = document.documentElement;
+  // Its sentences, in the administrator's language, are on the script's own element.
+  const say = { ...document.currentScript.dataset };
 
   const read = (key) => {
     try {
@@ -59,7 +61,7 @@
     button.addEventListener("click", async () => {
       const { copyText, copyFrom } = button.dataset;
       await navigator.clipboard.writeText(copyText ?? document.getElementById(copyFrom).textContent);
-      button.textContent = "Copied";
+      button.textContent = say.sayCopied;
       setTimeout(() => { button.textContent = label; }, 2000);
     });
   };
@@ -79,7 +81,7 @@
     if (!all || !counter) return;
     const show = () => {
       const number = boxes.filter((box) => box.checked).length;
-      counter.textContent = `${number} selected`;
+      counter.textContent = say.saySelected.replace("{number}", number);
       counter.hidden = number === 0;
       all.checked = number === boxes.length;
       all.indeterminate = number > 0 && !all.checked;
@@ -120,7 +122,7 @@
         const parts = series.map((name, at) => `${name} ${numbers[at]}`).filter((_, at) => numbers[at] !== "0");
         // Keyboards find the numbers, and a link to all entries of the day, in the table.
         const bar = add(svg, "a", { href: url.href, tabindex: "-1" });
-        add(bar, "title").textContent = `${day.textContent}: ${parts.join(", ") || "none"}`;
+        add(bar, "title").textContent = `${day.textContent}: ${parts.join(", ") || say.sayNone}`;
         add(bar, "rect", { x: left + index * width, width });
       });
       start = end;

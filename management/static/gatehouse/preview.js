@@ -13,13 +13,14 @@
     const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
     const white = 1.05 / (luminance + 0.05);
     const black = (luminance + 0.05) / 0.05;
-    return `Text on it is ${black > white ? "black" : "white"}, contrast ${Math.max(black, white).toFixed(1)}.`;
+    const sentence = black > white ? panel.dataset.sayBlack : panel.dataset.sayWhite;
+    return sentence.replace("{contrast}", Math.max(black, white).toFixed(1));
   };
 
   const addPicker = (input) => {
     const picker = document.createElement("input");
     picker.type = "color";
-    picker.setAttribute("aria-label", `Choose: ${input.labels[0].textContent}`);
+    picker.setAttribute("aria-label", panel.dataset.sayChoose.replace("{label}", input.labels[0].textContent));
     const note = document.createElement("p");
     note.className = "help";
     const row = document.createElement("div");
