@@ -48,7 +48,7 @@ def estate(acme):
     operator = Operator(administrator(), Client())
     operator.sign_in()
     operator.choose(acme)
-    return operator, acme, _data_of(acme)
+    return operator, acme, data_of(acme)
 
 
 class TestPages:
@@ -73,7 +73,7 @@ class TestPages:
             answers += [operator.http.post(address_of(kind), sent) for sent in bulk]
             answers += [operator.http.post(path, form, follow=True) for path in changing]
 
-        assert not (found := unmarked(answers, data | _data_of(world))), "\n".join(found)
+        assert not (found := unmarked(answers, data | data_of(world))), "\n".join(found)
 
     def test_of_oneself_and_of_the_tenant_are_marked(self, estate):
         operator, world, data = estate
@@ -90,7 +90,7 @@ class TestPages:
             answers += [operator.http.post(path, {"drawn_for": world.tenant.pk}) for path in own[1:5]]
             answers += [operator.get("/admin/nothing/"), operator.get("/admin/users/user/?unknown=1")]
 
-        assert not (found := unmarked(answers, data | _data_of(world))), "\n".join(found)
+        assert not (found := unmarked(answers, data | data_of(world))), "\n".join(found)
 
     def test_before_the_sign_in_are_marked(self, acme):
         visitor = Client()
@@ -107,7 +107,7 @@ class TestPages:
             answers += [visitor.post(path, {}) for path in ("/admin/login/", "/admin/recover/")]
             answers.append(visitor.post("/admin/login/", {"username": "nobody-here", "password": "wrong"}))
 
-        assert not (found := unmarked(answers, _data_of(acme))), "\n".join(found)
+        assert not (found := unmarked(answers, data_of(acme))), "\n".join(found)
 
 
 def unmarked(answers: list[Any], data: set[str]) -> list[str]:
@@ -125,7 +125,7 @@ def unmarked(answers: list[Any], data: set[str]) -> list[str]:
     return [f"{path}: {text}" for text, path in found.items()]
 
 
-def _data_of(world: Any) -> set[str]:
+def data_of(world: Any) -> set[str]:
     """The texts that the rows of a tenant store, and other names."""
     found = {world.tenant.name, world.tenant.slug, *(event.partition(".")[0] for event in Event.values)}
     for region, names in time_zones.get_regions():
