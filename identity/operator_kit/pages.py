@@ -1,7 +1,7 @@
 """The operators' pages of a model: a list and a page per row, both read-only, and operations.
 
-Django's forms save nothing here. An ``Operation`` calls the service that the API calls, so both have the same
-rules, transactions and audit entries.
+Django's forms save nothing here: all fields are read-only, and the permissions to write are refused. An
+``Operation`` calls the service that the API calls, with the same rules, transactions and audit entries.
 """
 
 from collections.abc import Callable
@@ -35,9 +35,8 @@ _COPIED: Final = frozenset({"id", "client_id", "redirect_uri", "issuer"})  # fie
 class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers alone
     """The pages of a model.
 
-    ``section`` is the English name of a section of the sidebar, and ``place`` the list's position in it, or
-    None for no link. ``title`` replaces the model's plural. A row's page has ``fields`` or, with titles,
-    ``field_groups``.
+    ``section`` is the English name of a section of the sidebar, ``place`` the list's position in it, or None
+    for no link. ``title`` replaces the model's plural. A page has ``fields`` or, with titles, ``field_groups``.
     ``empty`` is the text of an empty list. If ``at_root``, the audit entries of ``operations`` belong to the
     default tenant. ``log_filter`` is the audit log's parameter that filters by the id of a row.
     """
@@ -67,10 +66,9 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         self.heading = self.title or columns.name_rows(model)
         self.catalogue = OperationCatalogue(model, self.operations)
         self.previewer = Previewer(model)
-        self.runner = OperationRunner(
-            admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root,
-            self._show_card,
-        )  # fmt: skip
+        names = self.heading, self.get_row_name
+        parts = self.previewer, self.catalogue, self.at_root, self._show_card
+        self.runner = OperationRunner(admin_site, model, *names, *parts)
 
     def get_urls(self) -> list[URLPattern]:
         """Return the URLs of the list, the rows and their operations, and none of Django's own forms."""
@@ -244,7 +242,6 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return flatten_fieldsets(self.get_fieldsets(request, obj))
 
-    # Django's forms save nothing: all fields are read-only, and the permissions to write are refused.
     get_readonly_fields = get_fields
 
     def _has_no_permission(self, request: HttpRequest, obj: Any = None) -> bool:

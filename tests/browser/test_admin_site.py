@@ -49,8 +49,8 @@ def _steps(page: Page, acme: World) -> Iterator[str]:
     yield "why"
     page.goto(f"{root}/admin/two-step/")
     yield "two-step"
-    page.goto(f"{root}/admin/time-zone/")
-    yield "time zone"
+    page.goto(f"{root}/admin/preferences/")
+    yield "preferences"
     for kind in pages():
         page.goto(f"{root}{address_of(kind)}")
         yield f"{kind}"
@@ -185,10 +185,10 @@ def test_a_time_zone_is_chosen_without_a_script(screens: Screens, acme: World):
     _sign_in(page, acme)
 
     page.locator("details.account > summary").click()
-    page.get_by_role("link", name="Time zone").click()
+    page.get_by_role("link", name="Language and time zone").click()
     page.get_by_label("Time zone").select_option("Asia/Kolkata")
     page.get_by_role("button", name="Save changes").click()
-    expect(page.get_by_text("Your time zone is changed.")).to_be_visible()
+    expect(page.get_by_text("Your language and time zone are saved.")).to_be_visible()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Users").click()
 
     expect(page.locator("#result_list time").first).to_have_text(re.compile(r" IST$"))

@@ -34,7 +34,7 @@ METADATA: Final = {
 
 
 # Fields that only the operators' site has.
-OF_THE_SITE: Final = {"time_zone"}
+OF_THE_SITE: Final = {"language", "time_zone"}
 
 
 @pytest.fixture(scope="module")
