@@ -134,7 +134,7 @@ def _locks(user: User, entries: list[Entry], urls: Mapping[str, str]) -> list[St
 
 
 def _describe_lock(network: str | None, until: datetime) -> str:
-    """Return what a lock says. Its network is empty if it is for all, and None if it is not known."""
+    """Return what a lock says. An empty network stands for all networks, and None for an unknown one."""
     values = {"network": network, "time": format_text(until, "%H:%M")}
     if network is None:
         return gettext("Locked for another network or browser until %(time)s") % values
