@@ -134,7 +134,7 @@ def data_of(world: Any) -> set[str]:
         for model in apps.get_models():
             if not model._meta.managed or model._meta.app_label in _OF_DJANGO:
                 continue
-            rows = model._default_manager.all()
+            rows = model._default_manager.order_by("-pk")
             rows = rows.filter(tenant_id=world.tenant.pk) if model is Entry else rows
             for row in rows[:300]:
                 _collect([getattr(row, field.attname) for field in model._meta.concrete_fields], found)
