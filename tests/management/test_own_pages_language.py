@@ -129,6 +129,23 @@ def test_every_sentence_about_an_entry_is_marked(acme, operator):
     assert not (found := unmarked(answers, data_of(acme))), "\n".join(found)
 
 
+def test_findings_of_the_doctor_on_the_dashboard_are_marked(acme, operator, settings, tmp_path):
+    settings.DEVELOPMENT, settings.ADMIN_TWO_STEP = False, "optional"
+    settings.VAR, settings.ADMIN_PASSWORD_FILE = tmp_path, tmp_path / "password"
+    settings.ADMIN_PASSWORD_FILE.touch(mode=0o644)
+    tmp_path.chmod(0o777)
+
+    with pseudo_language.spoken():
+        answers = [operator.get("/admin/")]
+        tmp_path.chmod(0o755)
+        answers.append(operator.get("/admin/"))
+
+    page = "".join(map(text_of, answers))
+    findings = ("is still in", "with a password alone", "read or write", "write to VAR_DIR", "list VAR_DIR")
+    assert [text for text in findings if text not in page] == []
+    assert not (found := unmarked(answers, data_of(acme))), "\n".join(found)
+
+
 def test_the_health_of_a_user_who_is_suspended_and_locked_is_marked(acme, operator):
     ada = acme.user("ada")
     acme.browser().sign_in(ada, "wrong")
