@@ -36,9 +36,9 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     """The pages of a model.
 
     ``section`` is the English name of a section of the sidebar, ``place`` the list's position in it, or None
-    for no link. ``title`` replaces the model's plural. A page has ``fields`` or, with titles, ``field_groups``.
-    ``empty`` is the text of an empty list. If ``at_root``, the audit entries of ``operations`` belong to the
-    default tenant. ``log_filter`` is the audit log's parameter that filters by the id of a row.
+    for no link. ``title`` replaces the model's plural. ``empty`` is the text of an empty list. A row's page
+    has ``fields`` or titled ``field_groups``. If ``at_root``, the audit entries of ``operations`` belong to
+    the default tenant. ``log_filter`` is the audit log's parameter that filters by the id of a row.
     """
 
     section: ClassVar[str]
@@ -66,9 +66,10 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         self.heading = self.title or columns.name_rows(model)
         self.catalogue = OperationCatalogue(model, self.operations)
         self.previewer = Previewer(model)
-        names = self.heading, self.get_row_name
-        parts = self.previewer, self.catalogue, self.at_root, self._show_card
-        self.runner = OperationRunner(admin_site, model, *names, *parts)
+        self.runner = OperationRunner(
+            admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root,
+            self._show_card,
+        )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
         """Return the URLs of the list, the rows and their operations, and none of Django's own forms."""
@@ -145,8 +146,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         }
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> list[tuple[str, str]]:
-        actions = self.get_actions(request).values()
-        return [("", gettext("Bulk actions")), *((name, label) for _, name, label in actions)]
+        return [("", gettext("Bulk actions")), *(action[1:] for action in self.get_actions(request).values())]
 
     def response_action(  # type: ignore[override]  # Django 6 adds a parameter
         self, request: HttpRequest, queryset: QuerySet[Any]

@@ -99,6 +99,7 @@ class TestChoice:
         sent = {"time_zone": "Asia/Tokyo", "drawn_for": operator.tenant}
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', operator.get(PAGE).text)
 
+        assert token
         operator.http.post("/admin/time-zone/", data=sent | {"csrfmiddlewaretoken": token[1]})
 
         operator.who.refresh_from_db()
@@ -108,7 +109,9 @@ class TestChoice:
 class TestPagesBeforeTheSignIn:
     @pytest.mark.parametrize("name", ["login/", "invitation/nothing/", "nothing/"])
     def test_are_in_the_language_of_the_browser(self, address, name):
-        page = Operator(None).get(f"/admin/{name}", headers={"Accept-Language": "ar"}, follow_redirects=True)
+        page = Operator(operators.administrator()).get(
+            f"/admin/{name}", headers={"Accept-Language": "ar"}, follow_redirects=True
+        )
 
         assert language_of(page) == ("ar", "rtl")
         assert page.headers["Content-Language"] == "ar"

@@ -99,7 +99,7 @@ def spoken() -> Iterator[None]:
         return pgettext(context, singular if number == 1 else plural)
 
     with mock.patch.multiple(
-        translation._trans,
+        translation._trans,  # type: ignore[attr-defined]
         create=True,
         gettext=gettext, pgettext=pgettext, ngettext=ngettext, npgettext=npgettext,
     ):  # fmt: skip
