@@ -109,9 +109,9 @@ class TestChoice:
 class TestPagesBeforeTheSignIn:
     @pytest.mark.parametrize("name", ["login/", "invitation/nothing/", "nothing/"])
     def test_are_in_the_language_of_the_browser(self, address, name):
-        page = Operator(operators.administrator()).get(
-            f"/admin/{name}", headers={"Accept-Language": "ar"}, follow_redirects=True
-        )
+        visitor = Operator(operators.administrator())
+
+        page = visitor.get(f"/admin/{name}", headers={"Accept-Language": "ar"}, follow_redirects=True)
 
         assert language_of(page) == ("ar", "rtl")
         assert page.headers["Content-Language"] == "ar"
