@@ -12,8 +12,8 @@ import pytest
 from django.apps import apps
 from django.test import Client, override_settings
 
+from audit.events import Event
 from audit.models import Entry
-from identity.core import tenancy
 from management.administrators import time_zones
 from tests.support import pseudo_language
 from tests.support.admin_pages import first_of, furnish
@@ -25,10 +25,14 @@ pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gett
 NAMES = """
 Gatehouse|OpenID Connect|OAuth|PKCE|JSON|CSV|UTC|API|URI|URL|ID|IP|Ctrl K|MachineToMachine|Traditional|SPA
 Native|Protected|JWKS|HMAC|SMTP|SMS|CAPTCHA|TLS|WebP|PNG|SVG|JPEG|Google|GitHub|Apple|Microsoft|Facebook|Argon2id|bcrypt
-scrypt|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512
+hCaptcha|Cloudflare Turnstile|WeChat|Twilio|SendGrid|Mailgun|Amazon SES|Alibaba Cloud SMS|Alibaba Cloud Direct Mail
+Logto|HTML|scrypt|Firebase|Keycloak|Auth0|ES256|RS256|PS256|EdDSA|ES384|ES512|RS384|RS512
 Apache|Django|Express|FastAPI|Flask|Next.js|nginx|Node|Passport|Spring Security
 English|Deutsch|Español|Français|Português|Brasil|العربية|日本語|한국어|简体中文
 """.strip().replace("\n", "|")
+# Words of protocols and of configurations.
+VALUES = "roles|groups|scope|none|tls|starttls|us|eu"
+_SHORT = 2  # letters
 _OF_DJANGO = {"auth", "contenttypes", "sessions", "oauth2_provider"}
 LOG = "/admin/audit/entry/"
 _MACHINE = re.compile(
@@ -43,16 +47,17 @@ def estate(acme):
     operator = Operator(administrator(), Client())
     operator.sign_in()
     operator.choose(acme)
-    return operator, acme
+    return operator, acme, _data_of(acme)
 
 
 class TestPages:
     @pytest.mark.parametrize("kind", pages(), ids=lambda kind: kind.opts.label_lower)
     def test_of_rows_and_operations_are_marked(self, estate, kind):
-        operator, world = estate
+        operator, world, data = estate
         row = first_of(kind, world)
         paths = [address_of(kind), address_of(kind, row.pk, "change")]
         paths += [f"{address_of(kind)}?q=nothing-like-it"] if kind.search_fields else []
+        paths += [f"{paths[1]}?edit={one.name}" for one in kind.catalogue.all() if one.edits]
         possible = [one for one in kind.catalogue.all() if not one.needs_row or one.is_possible(row)]
         forms = {
             address_of(kind, *((row.pk,) if one.needs_row else ()), "do", one.name): one for one in possible
@@ -65,12 +70,12 @@ class TestPages:
         with pseudo_language.spoken():
             answers = [operator.get(path) for path in (*paths, *forms)]
             answers += [operator.http.post(address_of(kind), sent) for sent in bulk]
-            answers += [operator.http.post(path, form) for path in changing]
+            answers += [operator.http.post(path, form, follow=True) for path in changing]
 
-        assert not (found := unmarked(answers, world)), "\n".join(found)
+        assert not (found := unmarked(answers, data | _data_of(world))), "\n".join(found)
 
     def test_of_oneself_and_of_the_tenant_are_marked(self, estate):
-        operator, world = estate
+        operator, world, data = estate
         own = [
             f"/admin/{name}/" for name in ("tenant", "password", "preferences", "email", "two-step", "search")
         ]
@@ -84,7 +89,7 @@ class TestPages:
             answers += [operator.http.post(path, {"drawn_for": world.tenant.pk}) for path in own[1:5]]
             answers += [operator.get("/admin/nothing/"), operator.get("/admin/users/user/?unknown=1")]
 
-        assert not (found := unmarked(answers, world)), "\n".join(found)
+        assert not (found := unmarked(answers, data | _data_of(world))), "\n".join(found)
 
     def test_before_the_sign_in_are_marked(self, acme):
         visitor = Client()
@@ -101,12 +106,13 @@ class TestPages:
             answers += [visitor.post(path, {}) for path in ("/admin/login/", "/admin/recover/")]
             answers.append(visitor.post("/admin/login/", {"username": "nobody-here", "password": "wrong"}))
 
-        assert not (found := unmarked(answers, acme)), "\n".join(found)
+        assert not (found := unmarked(answers, _data_of(acme))), "\n".join(found)
 
 
-def unmarked(answers: list[Any], world: Any) -> list[str]:
+def unmarked(answers: list[Any], data: set[str]) -> list[str]:
     """What pages say outside of messages that is neither data nor a name, each with its page."""
-    known = re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in _data_of(world)))
+    longest_first = sorted(data, key=len, reverse=True)
+    known = re.compile("|".join(rf"(?<!\w)(?<!\w\.){re.escape(text)}(?!\w|\.\w)" for text in longest_first))
     found: dict[str, str] = {}
     for answer in answers:
         if not answer.get("Content-Type", "").startswith("text/html"):
@@ -118,23 +124,20 @@ def unmarked(answers: list[Any], world: Any) -> list[str]:
     return [f"{path}: {text}" for text, path in found.items()]
 
 
-def _data_of(world: Any) -> list[str]:
-    """The texts that the rows of a tenant store, and other names; longest first."""
-    found = {*NAMES.split("|"), world.tenant.name, world.tenant.slug}
-    found |= {part for _, names in time_zones.get_regions() for _, part in names}
-    found |= {region for region, _ in time_zones.get_regions()}
+def _data_of(world: Any) -> set[str]:
+    """The texts that the rows of a tenant store, and other names."""
+    found = {world.tenant.name, world.tenant.slug, *(event.partition(".")[0] for event in Event.values)}
+    for region, names in time_zones.get_regions():
+        found |= {region, *(name for _, name in names)}
     with world.active():
         for model in apps.get_models():
             if not model._meta.managed or model._meta.app_label in _OF_DJANGO:
                 continue
             rows = model._default_manager.all()
             rows = rows.filter(tenant_id=world.tenant.pk) if model is Entry else rows
-            try:
-                for row in rows[:300]:
-                    _collect([getattr(row, field.attname) for field in model._meta.concrete_fields], found)
-            except tenancy.NoActiveTenant:
-                continue
-    return sorted((text for text in found if len(text) > 2), key=len, reverse=True)
+            for row in rows[:300]:
+                _collect([getattr(row, field.attname) for field in model._meta.concrete_fields], found)
+    return {text for text in found if len(text) > _SHORT} | {*NAMES.split("|"), *VALUES.split("|")}
 
 
 def _collect(value: Any, found: set[str]) -> None:
