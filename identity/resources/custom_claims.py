@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -81,19 +82,23 @@ class Source(serializers.JSONField):
         if isinstance(data, dict):
             return self._check_constant(data)
         if not isinstance(data, str):
-            raise serializers.ValidationError('must be text, or an object {"value": …}')
+            raise serializers.ValidationError(gettext_noop('must be text, or an object {"value": …}'))
         if data not in _FIXED and split_path(data) is None:
             raise serializers.ValidationError(
-                "must be user.<field>, user.profile.<path>, user.custom_data.<path>, organization.id, "
-                "organization.name, organization.metadata.<path>, roles, groups or organization_roles"
+                gettext_noop(
+                    "must be user.<field>, user.profile.<path>, user.custom_data.<path>, organization.id, "
+                    "organization.name, organization.metadata.<path>, roles, groups or organization_roles"
+                )
             )
         return data
 
     def _check_constant(self, data: dict[str, Any]) -> dict[str, Any]:
         if data.keys() != {"value"} or data["value"] in (None, ""):
-            raise serializers.ValidationError('must be {"value": …} with a value that is not empty')
+            raise serializers.ValidationError(
+                gettext_noop('must be {"value": …} with a value that is not empty')
+            )
         if len(orjson.dumps(data["value"])) > MOST_BYTES:
-            raise serializers.ValidationError("must have at most 1 KiB of JSON")
+            raise serializers.ValidationError(gettext_noop("must have at most 1 KiB of JSON"))
         refuse_huge_numbers(data["value"])
         return data
 
@@ -108,7 +113,7 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
     def validate_name(self, name: str) -> str:
         """Check the characters of a name."""
         if not _NAME.fullmatch(name):
-            raise serializers.ValidationError("must have only letters, digits and _ : / . -")
+            raise serializers.ValidationError(gettext_noop("must have only letters, digits and _ : / . -"))
         return name
 
     def validate_into(self, places: list[str]) -> list[str]:
@@ -122,7 +127,7 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
         name, source = attrs["name"], attrs["source"]
         is_own_value = name in _PROFILE and source in (f"user.profile.{name}", f"user.{name}")
         if _is_reserved(name) and not is_own_value:
-            raise serializers.ValidationError({"name": "is reserved"})
+            raise serializers.ValidationError({"name": gettext_noop("is reserved")})
         return attrs
 
 

@@ -6,12 +6,18 @@ Nothing here is stored: ``services`` does that.
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
 from identity.users import identifiers, new_emails
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
 KINDS: Final = (Kind.EMAIL, Kind.PHONE)
+WITHOUT_ADDRESS: Final = {
+    Kind.EMAIL: gettext_noop("must be false for a user without email"),
+    Kind.PHONE: gettext_noop("must be false for a user without phone"),
+}
 # The columns that the functions of this module set.
 COLUMNS: Final = (
     *("username", "username_key", "search_text"),
@@ -84,7 +90,7 @@ def set_flags(user: User, fields: Mapping[str, Any]) -> None:
             continue
         if not getattr(user, kind):
             if fields[name]:
-                raise Invalid(name, f"must be false for a user without {kind}", code="conflict")
+                raise Invalid(name, WITHOUT_ADDRESS[kind], code="conflict")
         elif fields[name] != getattr(user, name):
             setattr(user, f"{kind}_proven", user.has_own_proof(kind))
             setattr(user, name, fields[name])

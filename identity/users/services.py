@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records
@@ -29,7 +30,9 @@ class MayNotVerify(ServiceError):
 
     status = 403
     reason = "may_not_verify"
-    message = "only administrators with the role administrator may mark an email or phone as verified"
+    message = gettext_noop(
+        "only administrators with the role administrator may mark an email or phone as verified"
+    )
 
 
 def create(  # noqa: PLR0913 - one parameter for each field
@@ -202,7 +205,7 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone
     user = User(name=name)
     addresses.set_identifiers(user, username="", email=email, phone=phone)
     if not user.phone or user.phone_key is None:
-        raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
+        raise Invalid("phone", gettext_noop("must be 5 to 15 digits, with an optional leading +"))
     addresses.set_proven(user, ())
     known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
