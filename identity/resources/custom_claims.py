@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -64,8 +64,8 @@ def _is_reserved(name: str) -> bool:
 
 
 def name_source(source: str | dict[str, Any]) -> str:
-    """Return the name of a source for people. The value of a constant is not part of it."""
-    return "a constant" if isinstance(source, dict) else source
+    """Return the name of a source for people, which does not contain the value of a constant."""
+    return gettext("a constant") if isinstance(source, dict) else source
 
 
 def split_path(source: str) -> tuple[str, list[str]] | None:
