@@ -60,7 +60,7 @@ def test_speaks_of_one_user_or_of_several(acme, operator):
     ],
 )
 def test_no_operation_speaks_of_one_row_if_there_are_several(operation):
-    said = operation.bulk_description or operation.description
+    said = str(operation.bulk_description or operation.description)
 
     assert not re.search(
         r"\b(this|the|its) (user|session|browser|message|link|invitation)\b", said, re.IGNORECASE
