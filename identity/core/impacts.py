@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.db.models import Count, Model, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils.formats import number_format
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Loss:
 
     def describe(self, number: int) -> str:
         """Return a sentence without its full stop, such as "12 users lose the role"."""
-        shown = f"{MOST:,}+" if number > MOST else f"{number:,}"
-        return self.text % {"count": number, "number": shown}
+        shown = number_format(min(number, MOST), force_grouping=True)
+        return self.text % {"count": number, "number": f"{shown}+" if number > MOST else shown}
 
 
 @dataclass(frozen=True, slots=True)

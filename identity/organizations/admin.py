@@ -1,12 +1,12 @@
 """Organizations and their templates on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
@@ -29,6 +29,9 @@ from identity.organizations.serializers import (
     OrganizationSerializer,
 )
 from identity.resources.forms import ScopesForm
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Logo URL"),)
 
 
 @admin.register(Organization)

@@ -1,14 +1,14 @@
 """The members of organizations on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import crud, routes
@@ -20,6 +20,9 @@ from identity.operator_kit.timestamps import format_time
 from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Admin"),)
 
 
 @admin.register(Membership)

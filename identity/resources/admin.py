@@ -1,10 +1,10 @@
 """API resources and their scopes on the operators' site."""
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
@@ -16,6 +16,14 @@ from identity.operator_kit.panels import Panel, build_panel, link
 from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ROLE_CLAIMS, ResourceSerializer, ScopeSerializer
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (
+    gettext_noop("Access token TTL"),
+    gettext_noop("Default"),
+    gettext_noop("Protected"),
+    gettext_noop("Resource"),
+)
 
 
 class SettingsForm(forms.Form):

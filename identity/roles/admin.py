@@ -1,11 +1,11 @@
 """System roles on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
@@ -20,6 +20,9 @@ from identity.roles import services, users_admin
 from identity.roles.models import Role, RoleScope
 from identity.roles.serializers import RoleSerializer
 from identity.users.models import User
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Protected"),)
 
 
 class NameForm(forms.Form):

@@ -1,13 +1,13 @@
 """Browser sessions, for operators."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext, gettext_noop, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
@@ -22,6 +22,15 @@ from identity.sessions import services, sign_out
 from identity.sessions.models import Session
 from identity.users import identifiers
 from identity.users.models import User
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (
+    gettext_noop("Sessions"),
+    gettext_noop("IP"),
+    gettext_noop("Expires"),
+    gettext_noop("Ended"),
+    gettext_noop("User agent"),
+)
 
 
 class LiveFilter(admin.SimpleListFilter):

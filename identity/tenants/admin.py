@@ -1,5 +1,7 @@
 """Tenants on the operators' site, for administrators of all tenants."""
 
+from typing import Final
+
 from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext, gettext_noop, ngettext
@@ -13,6 +15,9 @@ from identity.operator_kit.pages import Pages
 from identity.tenants import services
 from identity.tenants.models import Tenant
 from identity.tenants.serializers import TenantSerializer
+
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Tenants"),)
 
 
 class SettingsForm(forms.Form):
