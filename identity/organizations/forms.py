@@ -39,7 +39,7 @@ class NewRoleForm(NameForm):
     type = forms.ChoiceField(
         label=_("Type"),
         choices=OrganizationRole.Type.choices,
-        help_text=_("Who can have the role. This cannot be changed later."),
+        help_text=_("Who can have the role. It cannot be changed later."),
     )
 
     field_order = ("name", "type", "description")

@@ -123,7 +123,9 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: Declaration) -> Declaration:
         """Check that all members are present, in a PATCH too, and that the name is not reserved."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         name, source = attrs["name"], attrs["source"]
         is_own_value = name in _PROFILE and source in (f"user.profile.{name}", f"user.{name}")
         if _is_reserved(name) and not is_own_value:
@@ -147,7 +149,7 @@ def refuse_repeated_names(declared: Sequence[Declaration]) -> None:
     names = [declaration["name"] for declaration in declared]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problem: Any = {index: {"name": "is declared twice"}}
+            problem: Any = {index: {"name": gettext_noop("is declared twice")}}
             raise serializers.ValidationError(problem, code="repeated")
 
 

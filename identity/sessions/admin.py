@@ -36,7 +36,7 @@ _LABELS: Final = (
 class LiveFilter(admin.SimpleListFilter):
     """Filter by live and ended sessions."""
 
-    title = _("state")
+    title = _("State")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext_noop
 
-from identity.core.errors import Invalid
+from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, new_emails
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -23,6 +23,16 @@ COLUMNS: Final = (
     *("username", "username_key", "search_text"),
     *(f"{kind}{suffix}" for kind in KINDS for suffix in ("", "_key", "_verified", "_proven")),
 )
+
+
+class MayNotVerify(ServiceError):
+    """The caller's word does not verify an address."""
+
+    status = 403
+    reason = "may_not_verify"
+    message = gettext_noop(
+        "only administrators with the role administrator may mark an email or phone as verified"
+    )
 
 
 def set_identifiers(user: User, *, username: str, email: str, phone: str) -> None:

@@ -6,11 +6,10 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F
-from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import Invalid, ServiceError
+from identity.core.errors import Invalid
 from identity.users import (
     addresses,
     credentials,
@@ -23,16 +22,6 @@ from identity.users import (
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.profile import Profile, merge, merge_into
-
-
-class MayNotVerify(ServiceError):
-    """The caller's word does not verify an address."""
-
-    status = 403
-    reason = "may_not_verify"
-    message = gettext_noop(
-        "only administrators with the role administrator may mark an email or phone as verified"
-    )
 
 
 def create(  # noqa: PLR0913 - one parameter for each field
@@ -57,12 +46,12 @@ def create(  # noqa: PLR0913 - one parameter for each field
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
-        MayNotVerify: an address is to be verified, but the caller does not vouch for it.
+        addresses.MayNotVerify: an address is to be verified, but the caller does not vouch for it.
         passwords.Busy: the hashing queue is full.
 
     """
     if (email_verified or phone_verified) and not is_vouched_for:
-        raise MayNotVerify
+        raise addresses.MayNotVerify
     user = User(name=name, avatar=avatar, profile=merge({}, profile or {}), custom_data=custom_data or {})
     addresses.set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
     proven = ownership.ADDRESSES if is_vouched_for else ()
@@ -205,7 +194,7 @@ def find_or_create_by_phone(*, phone: str, name: str, email: str) -> UserByPhone
     user = User(name=name)
     addresses.set_identifiers(user, username="", email=email, phone=phone)
     if not user.phone or user.phone_key is None:
-        raise Invalid("phone", gettext_noop("must be 5 to 15 digits, with an optional leading +"))
+        raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
     addresses.set_proven(user, ())
     known = ownership.lock_unclaimed(Kind.PHONE, user.phone_key)
     if known is not None:
