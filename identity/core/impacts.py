@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 from django.db.models import Count, Model, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils.formats import number_format
 from django.utils.module_loading import import_string
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 MOST: Final = 1_000  # rows are counted up to this number
 
@@ -31,22 +35,20 @@ class Verb(StrEnum):
 class Loss:
     """A kind of rows that is lost with a row of ``model``.
 
-    ``find`` returns these rows. ``one`` and ``many`` say what happens to one of them and to several, without
-    the number.
+    ``find`` returns these rows. ``text`` says what happens to them. It is marked with
+    ``ngettext_lazy(…, "count")``, and ``%(number)s`` stands for their number.
     """
 
     model: str
     verb: Verb
     kind: str
     find: Callable[[Any], QuerySet[Any]]
-    one: str
-    many: str
+    text: "_StrPromise"
 
     def describe(self, number: int) -> str:
         """Return a sentence without its full stop, such as "12 users lose the role"."""
-        if number == 1:
-            return f"1 {self.one}"
-        return f"More than {MOST:,} {self.many}" if number > MOST else f"{number:,} {self.many}"
+        shown = number_format(min(number, MOST), force_grouping=True)
+        return self.text % {"count": number, "number": f"{shown}+" if number > MOST else shown}
 
 
 @dataclass(frozen=True, slots=True)

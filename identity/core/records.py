@@ -7,18 +7,22 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, UniqueConstraint
 from django.utils import timezone
+from django.utils.translation import gettext_noop, ngettext_lazy
 
 from audit import log
 from audit.events import Event
 from identity.core import audit_facts, deletion_rules
 from identity.core.errors import Invalid, ServiceError
 from identity.core.models import Versioned
+from identity.core.refusal_texts import fill
+
+_MOST_NAMED: Final = 20  # ids that a message repeats
 
 
 class Stale(ServiceError):
@@ -26,7 +30,7 @@ class Stale(ServiceError):
 
     status = 412
     reason = "stale"
-    message = "the resource was changed since you read it: read it again and repeat your change"
+    message = gettext_noop("the resource was changed since you read it: read it again and repeat your change")
 
 
 class Gone(ServiceError):
@@ -34,14 +38,22 @@ class Gone(ServiceError):
 
     status = 404
     reason = "gone"
-    message = "not found: the resource was just deleted"
+    message = gettext_noop("not found: the resource was just deleted")
 
 
 class Protected(ServiceError):
     """The row was created with the tenant, which cannot work without it."""
 
     reason = "protected"
-    message = "a built-in role, API resource or scope cannot be renamed or deleted"
+    message = gettext_noop("a built-in role, API resource or scope cannot be renamed or deleted")
+
+
+def _join(ids: list[str]) -> str:
+    joined, others = ", ".join(ids[:_MOST_NAMED]), len(ids) - _MOST_NAMED
+    if others <= 0:
+        return joined
+    text = ngettext_lazy("%(ids)s and %(count)s more", "%(ids)s and %(count)s more", "count")
+    return fill(text, ids=joined, count=others)
 
 
 class UnknownIds(Invalid):
@@ -51,15 +63,15 @@ class UnknownIds(Invalid):
 
     def __init__(self, field: str, ids: list[str]) -> None:
         self.ids = ids
-        names = ", ".join(ids[:20]) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")  # noqa: PLR2004
-        super().__init__(field, f"unknown or not of the required type: {names}", code="unknown")
+        rule = fill(gettext_noop("unknown or not of the required type: %(ids)s"), ids=_join(ids))
+        super().__init__(field, rule, code="unknown")
 
 
 class Taken(Invalid):
     """Another row of the tenant has a value that must be unique."""
 
     def __init__(self, field: str) -> None:
-        super().__init__(field, "already exists", code="not_unique")
+        super().__init__(field, gettext_noop("already exists"), code="not_unique")
 
 
 @contextmanager

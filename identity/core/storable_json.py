@@ -2,6 +2,10 @@
 
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
+
 QUOTED: Final = 64  # characters of a name that a message repeats
 _MAX_DEPTH: Final = 32
 
@@ -23,17 +27,20 @@ def check(document: dict[str, Any]) -> int:
 
     """
     if any("\0" in name for name in document):
-        raise NotStorable("the names of fields must not hold a NUL character")
+        raise NotStorable(gettext_noop("the names of fields must not hold a NUL character"))
     names = len(document)
     pending: list[tuple[str, object, int]] = [(name, value, 2) for name, value in document.items()]
     while pending:
         field, value, depth = pending.pop()
         if isinstance(value, str):
             if "\0" in value:
-                raise NotStorable("must not hold a NUL character", field[:QUOTED])
+                raise NotStorable(gettext_noop("must not hold a NUL character"), field[:QUOTED])
         elif isinstance(value, dict | list):
             if depth > _MAX_DEPTH:
-                raise NotStorable(f"is nested deeper than {_MAX_DEPTH} levels", field[:QUOTED])
+                raise NotStorable(
+                    fill(gettext_noop("is nested deeper than %(most)s levels"), most=_MAX_DEPTH),
+                    field[:QUOTED],
+                )
             if isinstance(value, dict):
                 names += len(value)
                 pending.extend((field, name, depth) for name in value)

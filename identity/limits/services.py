@@ -7,12 +7,18 @@ from datetime import UTC, timedelta
 from typing import Final
 
 from django.utils import timezone
+from django.utils.translation import ngettext_lazy
 
 from audit import context
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import fill
 from identity.limits import stores
 from identity.limits.rules import ActiveLock, Hit, Limit, Lock, Window, hash_group
 
+_TRY_AGAIN: Final = ngettext_lazy(
+    "too many requests: try again in %(count)s second", "too many requests: try again in %(count)s seconds",
+    "count",
+)  # fmt: skip
 _IPV6_NETWORK: Final = 64  # bits: the smallest network that providers assign to a customer
 
 
@@ -23,9 +29,7 @@ class TooMany(ServiceError):
     reason = "rate_limited"
 
     def __init__(self, resets_in: int) -> None:
-        super().__init__(
-            f"too many requests: try again in {resets_in} seconds", headers={"Retry-After": str(resets_in)}
-        )
+        super().__init__(fill(_TRY_AGAIN, count=resets_in), headers={"Retry-After": str(resets_in)})
 
 
 def hit(*hits: tuple[Limit, str], refusal: Callable[[int], Exception] = TooMany) -> None:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 _ABBREVIATIONS: Final = {
     name.lower(): name
@@ -13,6 +13,8 @@ _ABBREVIATIONS: Final = {
         "TOTP", "TTL", "URI", "URIs", "URL", "URLs", "UTC",
     )
 }  # fmt: skip
+# The labels of columns that most models have.
+_COMMON: Final = (gettext_noop("Created"), gettext_noop("Updated"), gettext_noop("ID"))
 _WORD: Final = re.compile(rf"\b({'|'.join(_ABBREVIATIONS)})\b", re.IGNORECASE)
 
 

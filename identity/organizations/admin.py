@@ -1,11 +1,13 @@
 """Organizations and their templates on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.operator_kit import crud
@@ -28,34 +30,37 @@ from identity.organizations.serializers import (
 )
 from identity.resources.forms import ScopesForm
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Logo URL"),)
+
 
 @admin.register(Organization)
 class OrganizationAdmin(Pages):
     """Organizations and their members."""
 
     section = "Organizations"
-    empty = "An organization is a customer or team whose members have roles of their own."
+    empty = _("An organization is a customer or team whose members have roles of their own.")
     list_display = ("name", "description", "members", "created_at")
     search_fields = ("name", "description")
     fields = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit organization", "Applications and users see these settings.",
+            "change", _("Edit organization"), _("Applications and users see these settings."),
             partial(crud.change, OrganizationSerializer), form=forms.OrganizationForm,
-            initial=admin_actions.initial_values(forms.OrganizationForm), sentence="Edit {name}",
-            edits="Details",
+            initial=admin_actions.initial_values(forms.OrganizationForm), sentence=_("Edit {name}"),
+            edits=_("Details"),
         ),
         Operation(
-            "add-members", "Add members", "If one user cannot be added, none is.",
-            admin_actions.add_members, form=forms.NewMembersForm, sentence="Add members to {name}",
+            "add-members", _("Add members"), _("If one user cannot be added, none is."),
+            admin_actions.add_members, form=forms.NewMembersForm, sentence=_("Add members to {name}"),
         ),
         Operation(
-            "delete", "Delete organization",
-            "Deletes the organization and its memberships. The users remain.",
-            admin_actions.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete organization"),
+            _("Deletes the organization and its memberships. The users remain."),
+            admin_actions.remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "create", "Create organization", "A new organization has no members.",
+            "create", _("Create organization"), _("A new organization has no members."),
             partial(crud.create, Organization, OrganizationSerializer),
             form=forms.OrganizationForm, needs_row=False,
         ),
@@ -68,7 +73,7 @@ class OrganizationAdmin(Pages):
         )
         return counted
 
-    @admin.display(description="Members")
+    @admin.display(description=_("Members"))
     def members(self, organization: Any) -> int:
         """Return the number of members."""
         return int(organization.member_count)
@@ -77,13 +82,13 @@ class OrganizationAdmin(Pages):
         """Return the panel of the newest members, and those of other apps."""
         members = Membership.objects.filter(organization=row).order_by("-created_at", "-pk")
         panel = build_panel(
-            "Members",
-            ("User", "Roles", "Administrator", "Joined"),
+            gettext("Members"),
+            (gettext("User"), gettext("Roles"), gettext("Administrator"), gettext("Joined")),
             members.select_related("user").prefetch_related("role_links__role"),
             lambda member: (
                 link(member, str(member.user)),
                 ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
-                "Yes" if member.is_admin else "No",
+                gettext("Yes") if member.is_admin else gettext("No"),
                 format_time(member.created_at),
             ),
             more_url=members_admin.get_list_url(row),
@@ -97,36 +102,36 @@ class OrganizationRoleAdmin(Pages):
 
     section = "Organizations"
     place = 1
-    title = "Organization roles"
+    title = _("Organization roles")
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
     search_fields = ("name", "description")
     fields = ("id", "name", "type", "description", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit organization role",
-            "Organization tokens contain this name, so applications may depend on it.",
+            "change", _("Edit organization role"),
+            _("Organization tokens contain this name, so applications may depend on it."),
             partial(crud.change, OrganizationRoleSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm), edits="Details",
+            initial=admin_actions.initial_values(forms.NameForm), edits=_("Details"),
         ),
         Operation(
-            "permissions", "Choose permissions",
-            "Permissions that are not selected are removed from the role.",
+            "permissions", _("Choose permissions"),
+            _("Permissions that are not selected are removed from the role."),
             partial(crud.assign, services.PERMISSIONS, "permission_ids"),
             form=forms.PermissionsForm,
             initial=partial(crud.get_assigned, services.PERMISSIONS, "permission_ids"),
         ),
         Operation(
-            "scopes", "Choose scopes", "Scopes that are not selected are removed from the role.",
+            "scopes", _("Choose scopes"), _("Scopes that are not selected are removed from the role."),
             partial(crud.assign, services.RESOURCE_SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.RESOURCE_SCOPES, "scope_ids"),
         ),
         Operation(
-            "delete", "Delete organization role", "Removes the role from all its members.",
-            crud.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete organization role"), _("Removes the role from all its members."),
+            crud.remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "create", "Create organization role", "Members of every organization can have this role.",
+            "create", _("Create organization role"), _("Members of every organization can have this role."),
             partial(crud.create, OrganizationRole, OrganizationRoleSerializer),
             form=forms.NewRoleForm, needs_row=False,
         ),
@@ -136,11 +141,12 @@ class OrganizationRoleAdmin(Pages):
         """Return the panels of the role's permissions and scopes, and those of other apps."""
         return [
             build_panel(
-                "Permissions", ("Permission", "Description"), services.PERMISSIONS.items_of(row.pk),
+                gettext("Permissions"), (gettext("Permission"), gettext("Description")),
+                services.PERMISSIONS.items_of(row.pk),
                 lambda permission: (permission.name, permission.description),
             ),
             build_panel(
-                "Scopes", ("Scope", "API resource"),
+                gettext("Scopes"), (gettext("Scope"), gettext("API resource")),
                 services.RESOURCE_SCOPES.items_of(row.pk).select_related("resource"),
                 lambda scope: (scope.name, link(scope.resource)),
             ),
@@ -154,24 +160,24 @@ class OrganizationPermissionAdmin(Pages):
 
     section = "Organizations"
     place = 2
-    title = "Organization permissions"
+    title = _("Organization permissions")
     list_display = ("name", "description", "created_at")
     search_fields = ("name", "description")
     fields = ("id", "name", "description", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit organization permission",
-            "Organization tokens contain the name as a scope, so applications may depend on it.",
+            "change", _("Edit organization permission"),
+            _("Organization tokens contain the name as a scope, so applications may depend on it."),
             partial(crud.change, OrganizationPermissionSerializer), form=forms.NameForm,
-            initial=admin_actions.initial_values(forms.NameForm), edits="Details",
+            initial=admin_actions.initial_values(forms.NameForm), edits=_("Details"),
         ),
         Operation(
-            "delete", "Delete organization permission", "Removes the permission from all roles.",
-            crud.remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete organization permission"), _("Removes the permission from all roles."),
+            crud.remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "create", "Create organization permission",
-            "Members have the permission once one of their roles has it.",
+            "create", _("Create organization permission"),
+            _("Members have the permission once one of their roles has it."),
             partial(crud.create, OrganizationPermission, OrganizationPermissionSerializer),
             form=forms.NameForm, needs_row=False,
         ),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
+
 from identity.operator_kit.operations import ShowRow, Submission, validate
 from identity.organizations import services
 from identity.organizations.serializers import MemberSerializer
@@ -15,27 +17,27 @@ def initial_values(form: Any) -> Any:
 
 def remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The organization is deleted."
+    return gettext("The organization is deleted.")
 
 
 def add_members(submission: Submission) -> str:
     user_ids = find_user_ids(submission.fields["user_ids"], "user_ids")
     services.add_members(submission.row.pk, user_ids)
-    return f"Members added: {len(user_ids)}."
+    return gettext("Members added: %(count)s.") % {"count": len(user_ids)}
 
 
 def change_member(submission: Submission) -> str:
     fields = validate(MemberSerializer, submission.fields)
     services.change_member(submission.row, is_admin=fields["is_admin"], expected=submission.expected)
-    return "The member is changed."
+    return gettext("The member is changed.")
 
 
 def remove_member(submission: Submission) -> ShowRow:
     services.remove_member(submission.row, expected=submission.expected)
-    return ShowRow("The member is removed.", submission.row.organization)
+    return ShowRow(gettext("The member is removed."), submission.row.organization)
 
 
 def set_roles(submission: Submission) -> str:
     role_ids = submission.fields["organization_role_ids"]
     services.set_member_roles(submission.row, role_ids, expected=submission.expected)
-    return "The roles of the member are changed."
+    return gettext("The roles of the member are changed.")

@@ -1,8 +1,11 @@
 """Forms of organizations on the operators' site."""
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from identity.organizations.models import OrganizationPermission, OrganizationRole
+from identity.users.user_lines import MAX_USERS
 
 _LONG = forms.Textarea({"rows": 2})
 
@@ -10,18 +13,18 @@ _LONG = forms.Textarea({"rows": 2})
 class NameForm(forms.Form):
     """Name and description."""
 
-    name = forms.CharField(max_length=256)
-    description = forms.CharField(required=False, max_length=1024, widget=_LONG)
+    name = forms.CharField(label=_("Name"), max_length=256)
+    description = forms.CharField(label=_("Description"), required=False, max_length=1024, widget=_LONG)
 
 
 class OrganizationForm(NameForm):
     """An organization."""
 
     logo_url = forms.CharField(
-        label="Logo", required=False, max_length=2048, help_text="An https URL. Optional."
+        label=_("Logo"), required=False, max_length=2048, help_text=_("An https URL. Optional.")
     )
-    metadata = forms.JSONField(
-        required=False, initial=dict, help_text="A JSON object for applications.",
+    metadata = forms.JSONField(label=_("Metadata"),
+        required=False, initial=dict, help_text=_("A JSON object for applications."),
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
     )  # fmt: skip
 
@@ -34,8 +37,9 @@ class NewRoleForm(NameForm):
     """A new role template."""
 
     type = forms.ChoiceField(
+        label=_("Type"),
         choices=OrganizationRole.Type.choices,
-        help_text="Who can have the role. This cannot be changed later.",
+        help_text=_("Who can have the role. It cannot be changed later."),
     )
 
     field_order = ("name", "type", "description")
@@ -45,15 +49,17 @@ class NewMembersForm(forms.Form):
     """New members."""
 
     user_ids = forms.CharField(
-        label="Users", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text="One username, email, phone or ID per line, at most 200.",
+        label=_("Users"), max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        help_text=format_lazy(
+            _("One username, email, phone or ID per line, at most {most}."), most=MAX_USERS
+        ),
     )  # fmt: skip
 
 
 class MemberForm(forms.Form):
     """Whether a member is an administrator."""
 
-    is_admin = forms.BooleanField(required=False, label="Administrator of the organization")
+    is_admin = forms.BooleanField(required=False, label=_("Administrator of the organization"))
 
 
 def _permissions() -> list[tuple[str, str]]:
@@ -70,7 +76,7 @@ class PermissionsForm(forms.Form):
     """The permissions of a role template."""
 
     permission_ids = forms.MultipleChoiceField(
-        label="Permissions", required=False, choices=_permissions, widget=forms.CheckboxSelectMultiple
+        label=_("Permissions"), required=False, choices=_permissions, widget=forms.CheckboxSelectMultiple
     )
 
 
@@ -78,5 +84,5 @@ class MemberRolesForm(forms.Form):
     """The roles of a member."""
 
     organization_role_ids = forms.MultipleChoiceField(
-        label="Roles", required=False, choices=_user_roles, widget=forms.CheckboxSelectMultiple
+        label=_("Roles"), required=False, choices=_user_roles, widget=forms.CheckboxSelectMultiple
     )

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.utils.translation import ngettext_lazy
+
 from identity.core.impacts import Loss, Verb
 from identity.organizations.models import (
     MemberRole,
@@ -14,34 +16,61 @@ _PERMISSION: Final = "organizations.OrganizationPermission"
 
 LOSSES: Final = [
     Loss(
-        "users.User", Verb.DELETE, "memberships", lambda user: Membership.objects.filter(user=user),
-        "organization loses a member", "organizations lose a member",
+        "users.User",
+        Verb.DELETE,
+        "memberships",
+        lambda user: Membership.objects.filter(user=user),
+        ngettext_lazy(
+            "%(number)s organization loses a member", "%(number)s organizations lose a member", "count"
+        ),
     ),
     Loss(
-        "organizations.Organization", Verb.DELETE, "memberships",
+        "organizations.Organization",
+        Verb.DELETE,
+        "memberships",
         lambda organization: Membership.objects.filter(organization=organization),
-        "user is no longer a member", "users are no longer members",
+        ngettext_lazy(
+            "%(number)s user is no longer a member", "%(number)s users are no longer members", "count"
+        ),
     ),
     Loss(
-        "organizations.OrganizationRole", Verb.DETACH, "members",
+        "organizations.OrganizationRole",
+        Verb.DETACH,
+        "members",
         lambda role: MemberRole.objects.filter(role=role),
-        "member loses the role", "members lose the role",
+        ngettext_lazy("%(number)s member loses the role", "%(number)s members lose the role", "count"),
     ),
     Loss(
-        _PERMISSION, Verb.DETACH, "organization_roles",
+        _PERMISSION,
+        Verb.DETACH,
+        "organization_roles",
         lambda permission: OrganizationRolePermission.objects.filter(permission=permission),
-        "organization role loses the permission", "organization roles lose the permission",
+        ngettext_lazy(
+            "%(number)s organization role loses the permission",
+            "%(number)s organization roles lose the permission",
+            "count",
+        ),
     ),
     Loss(
-        "resources.Resource", Verb.DETACH, "organization_roles",
+        "resources.Resource",
+        Verb.DETACH,
+        "organization_roles",
         lambda resource: (
             OrganizationRoleScope.objects.filter(scope__resource=resource).values("role").distinct()
         ),
-        "organization role loses scopes", "organization roles lose scopes",
+        ngettext_lazy(
+            "%(number)s organization role loses scopes", "%(number)s organization roles lose scopes", "count"
+        ),
     ),
     Loss(
-        "resources.Scope", Verb.DETACH, "organization_roles",
+        "resources.Scope",
+        Verb.DETACH,
+        "organization_roles",
         lambda scope: OrganizationRoleScope.objects.filter(scope=scope),
-        "organization role loses the scope", "organization roles lose the scope",
+        ngettext_lazy(
+            "%(number)s organization role loses the scope",
+            "%(number)s organization roles lose the scope",
+            "count",
+        ),
     ),
-]  # fmt: skip
+]

@@ -1,13 +1,15 @@
 """The members of organizations on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import crud, routes
 from identity.operator_kit.extensions import register_panels
@@ -19,6 +21,9 @@ from identity.organizations import admin_actions, forms, services
 from identity.organizations.models import Membership, Organization
 from identity.users.models import User
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Admin"),)
+
 
 @admin.register(Membership)
 class MembershipAdmin(Pages):
@@ -26,7 +31,7 @@ class MembershipAdmin(Pages):
 
     section = "Organizations"
     place = None  # each organization lists its own
-    title = "Members"
+    title = _("Members")
     list_display = ("user", "organization", "is_admin", "created_at")
     list_filter = ("is_admin",)
     list_select_related = ("user", "organization")
@@ -34,20 +39,20 @@ class MembershipAdmin(Pages):
     fields = ("id", "user_link", "organization_link", "roles", "is_admin", "created_at")
     operations = (
         Operation(
-            "roles", "Choose roles", "The roles apply only in this organization.", admin_actions.set_roles,
-            form=forms.MemberRolesForm,
+            "roles", _("Choose roles"), _("The roles apply only in this organization."),
+            admin_actions.set_roles, form=forms.MemberRolesForm,
             initial=partial(crud.get_assigned, services.MEMBER_ROLES, "organization_role_ids"),
         ),
         Operation(
-            "change", "Edit member",
-            "Administrators of an organization can manage its members in applications.",
+            "change", _("Edit member"),
+            _("Administrators of an organization can manage its members in applications."),
             admin_actions.change_member, form=forms.MemberForm,
             initial=admin_actions.initial_values(forms.MemberForm),
         ),
         Operation(
-            "remove", "Remove member",
-            "Removes the user, and the user's roles, from the organization. The account remains.",
-            admin_actions.remove_member, is_destructive=True, sentence="Remove {name}",
+            "remove", _("Remove member"),
+            _("Removes the user, and the user's roles, from the organization. The account remains."),
+            admin_actions.remove_member, is_destructive=True, sentence=_("Remove {name}"),
         ),
     )  # fmt: skip
 
@@ -56,17 +61,17 @@ class MembershipAdmin(Pages):
         return super().get_queryset(request).select_related("user", "organization")
 
     def get_row_name(self, row: Any) -> str:
-        return f"{row.user} in {row.organization}"
+        return gettext("%(user)s in %(organization)s") % {"user": row.user, "organization": row.organization}
 
-    @admin.display(description="User")
+    @admin.display(description=_("User"))
     def user_link(self, member: Membership) -> str:
         return _render_link(member.user)
 
-    @admin.display(description="Organization")
+    @admin.display(description=_("Organization"))
     def organization_link(self, member: Membership) -> str:
         return _render_link(member.organization)
 
-    @admin.display(description="Roles")
+    @admin.display(description=_("Roles"))
     def roles(self, member: Membership) -> str:
         return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
 
@@ -85,12 +90,12 @@ def _build_user_panels(user: User) -> list[Panel]:
     members = Membership.objects.filter(user=user).order_by("-created_at", "-pk")
     return [
         build_panel(
-            "Organizations",
-            ("Organization", "Administrator", "Joined"),
+            gettext("Organizations"),
+            (gettext("Organization"), gettext("Administrator"), gettext("Joined")),
             members.select_related("organization"),
             lambda member: (
                 link(member.organization),
-                "Yes" if member.is_admin else "No",
+                gettext("Yes") if member.is_admin else gettext("No"),
                 format_time(member.created_at),
             ),
         )

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from database.statements import Parameter
 from identity.core.models import CounterShard, EditableModel, Link, TenantManager
@@ -115,8 +116,8 @@ class OrganizationRole(EditableModel):
     class Type(models.TextChoices):
         """The kind of holders of a role."""
 
-        USER = "User"
-        MACHINE = "MachineToMachine"
+        USER = "User", _("User")
+        MACHINE = "MachineToMachine", _("Machine")
 
     name = models.CharField(max_length=256)
     description = models.TextField(blank=True)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -15,6 +16,7 @@ from identity.core import assignments, branding, records
 from identity.core.assignments import Assignment
 from identity.core.errors import Invalid, ServiceError
 from identity.core.records import UnknownIds
+from identity.core.refusal_texts import fill
 from identity.organizations.models import (
     MemberRole,
     Membership,
@@ -48,7 +50,8 @@ class AlreadyMember(Invalid):
     reason = "already_member"
 
     def __init__(self, ids: list[str]) -> None:
-        super().__init__("user_ids", f"already in the organization: {', '.join(ids[:20])}")
+        rule = fill(gettext_noop("already in the organization: %(ids)s"), ids=", ".join(ids[:20]))
+        super().__init__("user_ids", rule)
 
 
 class NoSuchOrganization(ServiceError):
@@ -56,7 +59,7 @@ class NoSuchOrganization(ServiceError):
 
     status = 404
     reason = "organization_not_found"
-    message = "organization not found"
+    message = gettext_noop("organization not found")
 
 
 class NoSuchMember(ServiceError):
@@ -64,7 +67,7 @@ class NoSuchMember(ServiceError):
 
     status = 404
     reason = "member_not_found"
-    message = "organization member not found"
+    message = gettext_noop("organization member not found")
 
 
 class MemberIsAdmin(ServiceError):
@@ -72,7 +75,9 @@ class MemberIsAdmin(ServiceError):
 
     status = 403
     reason = "member_is_admin"
-    message = "an administrator of the organization cannot be removed by a third-party application"
+    message = gettext_noop(
+        "an administrator of the organization cannot be removed by a third-party application"
+    )
 
 
 @transaction.atomic

@@ -1,9 +1,11 @@
 """API resources and their scopes on the operators' site."""
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.operator_kit.algorithms import algorithm_choices
@@ -15,25 +17,35 @@ from identity.resources import services
 from identity.resources.models import Resource, Scope
 from identity.resources.serializers import ROLE_CLAIMS, ResourceSerializer, ScopeSerializer
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (
+    gettext_noop("Access token TTL"),
+    gettext_noop("Default"),
+    gettext_noop("Protected"),
+    gettext_noop("Resource"),
+)
+
 
 class SettingsForm(forms.Form):
     """The settings of a resource."""
 
-    name = forms.CharField(max_length=256)
+    name = forms.CharField(label=_("Name"), max_length=256)
     access_token_ttl = forms.IntegerField(
-        label="Lifetime of access tokens", initial=3600, help_text="In seconds, from one minute to 30 days."
+        label=_("Lifetime of access tokens"),
+        initial=3600,
+        help_text=_("In seconds, from one minute to 30 days."),
     )
     is_default = forms.BooleanField(
         required=False,
-        label="Default resource",
-        help_text="For requests that name no resource. A tenant has at most one default resource.",
+        label=_("Default resource"),
+        help_text=_("For requests that name no resource. A tenant has at most one default resource."),
     )
 
     access_token_signing_alg = forms.ChoiceField(
-        label="Algorithm of access tokens",
+        label=_("Algorithm of access tokens"),
         required=False,
-        choices=algorithm_choices("The tenant's default"),
-        help_text="Choose RS256 for APIs and gateways that verify no other.",
+        choices=algorithm_choices(_("The tenant's default")),
+        help_text=_("Choose RS256 for APIs and gateways that verify no other."),
     )
 
 
@@ -41,16 +53,18 @@ class ClaimsForm(forms.Form):
     """The claims in access tokens of a resource."""
 
     claims = forms.MultipleChoiceField(
-        label="Roles in claims",
+        label=_("Roles in claims"),
         required=False,
         choices=[(name, name) for name in ROLE_CLAIMS],
         widget=forms.CheckboxSelectMultiple,
     )
     custom_claims = JSONField(
         required=False,
-        label="Custom claims",
-        help_text='A JSON list, such as [{"name": "plan", "source": "user.custom_data.plan", '
-        '"into": ["access_token"]}]',
+        label=_("Custom claims"),
+        help_text=_(
+            'A JSON list, such as [{"name": "plan", "source": "user.custom_data.plan", '
+            '"into": ["access_token"]}]'
+        ),
         widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
     )
 
@@ -59,8 +73,11 @@ class NewResourceForm(SettingsForm):
     """A new resource."""
 
     indicator = forms.CharField(
+        label=_("Indicator"),
         max_length=2048,
-        help_text="The audience of its tokens, such as https://api.example.com. It cannot be changed later.",
+        help_text=_(
+            "The audience of its tokens, such as https://api.example.com. It cannot be changed later."
+        ),
     )
 
     field_order = ("name", "indicator")
@@ -69,41 +86,45 @@ class NewResourceForm(SettingsForm):
 class ScopeForm(forms.Form):
     """A new scope."""
 
-    name = forms.CharField(max_length=256, help_text="As applications request it, such as read:invoices.")
-    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+    name = forms.CharField(
+        label=_("Name"), max_length=256, help_text=_("As applications request it, such as read:invoices.")
+    )
+    description = forms.CharField(
+        label=_("Description"), required=False, max_length=1024, widget=forms.Textarea({"rows": 2})
+    )
 
 
 def _create(submission: Submission) -> ShowRow:
     resource = services.create(**validate(ResourceSerializer, submission.fields))
-    return ShowRow("The API resource is created.", resource)
+    return ShowRow(gettext("The API resource is created."), resource)
 
 
 def _change(submission: Submission) -> str:
     fields = validate(ResourceSerializer, submission.fields, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The API resource is changed."
+    return gettext("The API resource is changed.")
 
 
 def _change_claims(submission: Submission) -> str:
     claims = {**submission.fields, "custom_claims": submission.fields["custom_claims"] or []}
     fields = validate(ResourceSerializer, claims, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The claims are changed."
+    return gettext("The claims are changed.")
 
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The API resource is deleted."
+    return gettext("The API resource is deleted.")
 
 
 def _add_scope(submission: Submission) -> str:
     scope = services.add_scope(submission.row.pk, **validate(ScopeSerializer, submission.fields))
-    return f"The scope {scope.name} is added."
+    return gettext("The scope %(name)s is added.") % {"name": scope.name}
 
 
 def _remove_scope(submission: Submission) -> str:
     services.remove_scope(submission.row, expected=submission.expected)
-    return "The scope is deleted."
+    return gettext("The scope is deleted.")
 
 
 def _is_unprotected(row: Any) -> bool:
@@ -115,57 +136,60 @@ class ResourceAdmin(Pages):
     """API resources and their scopes."""
 
     section = "API resources & roles"
-    title = "API resources"
-    empty = "An API resource is an API that accepts access tokens of this tenant."
+    title = _("API resources")
+    empty = _("An API resource is an API that accepts access tokens of this tenant.")
     list_display = ("name", "indicator", "access_token_ttl", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "indicator")
     field_groups = (
         (
-            "API resource",
+            _("API resource"),
             ("name", "indicator", "is_default", "access_token_ttl", "algorithm", "is_protected"),
         ),
-        ("Claims", ("claims", "custom_claims")),
-        ("Record", ("created_at", "updated_at", "id")),
+        (_("Claims"), ("claims", "custom_claims")),
+        (_("Record"), ("created_at", "updated_at", "id")),
     )
 
     operations = (
         Operation(
-            "change", "Edit API resource", "Issued tokens keep their lifetime.", _change,
+            "change", _("Edit API resource"), _("Issued tokens keep their lifetime."), _change,
             form=SettingsForm,
             initial=lambda row: {name: getattr(row, name) for name in SettingsForm.base_fields},
-            sentence="Edit {name}", edits="API resource",
+            sentence=_("Edit {name}"), edits=_("API resource"),
         ),
         Operation(
-            "claims", "Edit claims", "Access tokens from now on have the changed claims.", _change_claims,
-            form=ClaimsForm,
-            initial=lambda row: {"claims": row.claims, "custom_claims": row.custom_claims}, edits="Claims",
+            "claims", _("Edit claims"), _("Access tokens from now on have the changed claims."),
+            _change_claims, form=ClaimsForm,
+            initial=lambda row: {"claims": row.claims, "custom_claims": row.custom_claims}, edits=_("Claims"),
         ),
         Operation(
-            "add-scope", "Add scope", "Users and applications have the scope once one of their roles has it.",
+            "add-scope", _("Add scope"),
+            _("Users and applications have the scope once one of their roles has it."),
             _add_scope, form=ScopeForm,
         ),
         Operation(
-            "delete", "Delete API resource",
-            "Deletes the API resource and its scopes, which are also removed from all roles.", _remove,
-            is_possible=_is_unprotected, is_destructive=True, sentence="Delete {name}",
+            "delete", _("Delete API resource"),
+            _("Deletes the API resource and its scopes, which are also removed from all roles."), _remove,
+            is_possible=_is_unprotected, is_destructive=True, sentence=_("Delete {name}"),
             impact=impacts.measure,
         ),
         Operation(
-            "create", "Create API resource", "Applications get tokens for it once a role has its scopes.",
+            "create", _("Create API resource"),
+            _("Applications get tokens for it once a role has its scopes."),
             _create, form=NewResourceForm, needs_row=False,
         ),
     )  # fmt: skip
 
-    @admin.display(description="Algorithm of access tokens")
+    @admin.display(description=_("Algorithm of access tokens"))
     def algorithm(self, row: Resource) -> str:
         """The algorithm or, without one, the text for the default."""
-        return row.access_token_signing_alg or "The tenant's default"
+        return row.access_token_signing_alg or gettext("The tenant's default")
 
     def get_panels(self, request: Any, row: Resource) -> list[Panel]:
         """Return the panel of the scopes, and those of other apps."""
         panel = build_panel(
-            "Scopes", ("Scope", "Description"), Scope.objects.filter(resource=row).order_by("name"),
+            gettext("Scopes"), (gettext("Scope"), gettext("Description")),
+            Scope.objects.filter(resource=row).order_by("name"),
             lambda scope: (link(scope, scope.name), scope.description),
         )  # fmt: skip
         return [panel, *super().get_panels(request, row)]
@@ -177,19 +201,19 @@ class ScopeAdmin(Pages):
 
     section = "API resources & roles"
     place = 1
-    empty = "Add scopes on the page of an API resource."
+    empty = _("Add scopes on the page of an API resource.")
     list_display = ("name", "resource", "description", "created_at")
     list_select_related = ("resource",)
     search_fields = ("name", "description", "resource__name")
     fields = ("id", "name", "api_resource", "description", "is_protected", "created_at")
     operations = (
         Operation(
-            "delete", "Delete scope",
-            "Removes the scope from all roles, and from tokens issued from now on.", _remove_scope,
+            "delete", _("Delete scope"),
+            _("Removes the scope from all roles, and from tokens issued from now on."), _remove_scope,
             is_possible=_is_unprotected, is_destructive=True, impact=impacts.measure,
         ),
     )  # fmt: skip
 
-    @admin.display(description="API resource")
+    @admin.display(description=_("API resource"))
     def api_resource(self, scope: Scope) -> str:
         return f"{scope.resource.name} ({scope.resource.indicator})"

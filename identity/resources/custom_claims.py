@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -63,8 +64,8 @@ def _is_reserved(name: str) -> bool:
 
 
 def name_source(source: str | dict[str, Any]) -> str:
-    """Return the name of a source for people. The value of a constant is not part of it."""
-    return "a constant" if isinstance(source, dict) else source
+    """Return the name of a source for people, which does not contain the value of a constant."""
+    return gettext("a constant") if isinstance(source, dict) else source
 
 
 def split_path(source: str) -> tuple[str, list[str]] | None:
@@ -81,19 +82,23 @@ class Source(serializers.JSONField):
         if isinstance(data, dict):
             return self._check_constant(data)
         if not isinstance(data, str):
-            raise serializers.ValidationError('must be text, or an object {"value": …}')
+            raise serializers.ValidationError(gettext_noop('must be text, or an object {"value": …}'))
         if data not in _FIXED and split_path(data) is None:
             raise serializers.ValidationError(
-                "must be user.<field>, user.profile.<path>, user.custom_data.<path>, organization.id, "
-                "organization.name, organization.metadata.<path>, roles, groups or organization_roles"
+                gettext_noop(
+                    "must be user.<field>, user.profile.<path>, user.custom_data.<path>, organization.id, "
+                    "organization.name, organization.metadata.<path>, roles, groups or organization_roles"
+                )
             )
         return data
 
     def _check_constant(self, data: dict[str, Any]) -> dict[str, Any]:
         if data.keys() != {"value"} or data["value"] in (None, ""):
-            raise serializers.ValidationError('must be {"value": …} with a value that is not empty')
+            raise serializers.ValidationError(
+                gettext_noop('must be {"value": …} with a value that is not empty')
+            )
         if len(orjson.dumps(data["value"])) > MOST_BYTES:
-            raise serializers.ValidationError("must have at most 1 KiB of JSON")
+            raise serializers.ValidationError(gettext_noop("must have at most 1 KiB of JSON"))
         refuse_huge_numbers(data["value"])
         return data
 
@@ -108,7 +113,7 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
     def validate_name(self, name: str) -> str:
         """Check the characters of a name."""
         if not _NAME.fullmatch(name):
-            raise serializers.ValidationError("must have only letters, digits and _ : / . -")
+            raise serializers.ValidationError(gettext_noop("must have only letters, digits and _ : / . -"))
         return name
 
     def validate_into(self, places: list[str]) -> list[str]:
@@ -118,11 +123,13 @@ class CustomClaimSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: Declaration) -> Declaration:
         """Check that all members are present, in a PATCH too, and that the name is not reserved."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         name, source = attrs["name"], attrs["source"]
         is_own_value = name in _PROFILE and source in (f"user.profile.{name}", f"user.{name}")
         if _is_reserved(name) and not is_own_value:
-            raise serializers.ValidationError({"name": "is reserved"})
+            raise serializers.ValidationError({"name": gettext_noop("is reserved")})
         return attrs
 
 
@@ -142,7 +149,7 @@ def refuse_repeated_names(declared: Sequence[Declaration]) -> None:
     names = [declaration["name"] for declaration in declared]
     for index, name in enumerate(names):
         if name in names[:index]:
-            problem: Any = {index: {"name": "is declared twice"}}
+            problem: Any = {index: {"name": gettext_noop("is declared twice")}}
             raise serializers.ValidationError(problem, code="repeated")
 
 

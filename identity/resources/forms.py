@@ -4,6 +4,7 @@ from itertools import groupby
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from identity.resources.models import Scope
 
@@ -25,5 +26,5 @@ class ScopesForm(forms.Form):
     """A choice of scopes."""
 
     scope_ids = forms.MultipleChoiceField(
-        label="Scopes", required=False, choices=_by_resource, widget=forms.CheckboxSelectMultiple
+        label=_("Scopes"), required=False, choices=_by_resource, widget=forms.CheckboxSelectMultiple
     )

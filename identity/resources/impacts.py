@@ -2,12 +2,17 @@
 
 from typing import Final
 
+from django.utils.translation import ngettext_lazy
+
 from identity.core.impacts import Loss, Verb
 from identity.resources.models import Scope
 
 LOSSES: Final = [
     Loss(
-        "resources.Resource", Verb.DELETE, "scopes", lambda resource: Scope.objects.filter(resource=resource),
-        "scope is deleted", "scopes are deleted",
+        "resources.Resource",
+        Verb.DELETE,
+        "scopes",
+        lambda resource: Scope.objects.filter(resource=resource),
+        ngettext_lazy("%(number)s scope is deleted", "%(number)s scopes are deleted", "count"),
     ),
-]  # fmt: skip
+]

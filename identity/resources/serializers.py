@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from database import ids
@@ -29,12 +30,14 @@ class Indicator(Line):
         uri = super().to_internal_value(data)
         scheme, colon, rest = uri.partition(":")
         if not colon or not rest or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
-            raise serializers.ValidationError("must be an absolute URI")
+            raise serializers.ValidationError(gettext_noop("must be an absolute URI"))
         if "#" in uri or any(c.isspace() for c in uri):
-            raise serializers.ValidationError("must be an absolute URI without a fragment or white space")
+            raise serializers.ValidationError(
+                gettext_noop("must be an absolute URI without a fragment or white space")
+            )
         if uri == tenancy.active().issuer or uri.startswith(_ORGANIZATION_PREFIX):
             # RFC 9068 section 5 requires a distinct audience for each resource, and the issuer is one too.
-            raise serializers.ValidationError("is reserved for this service")
+            raise serializers.ValidationError(gettext_noop("is reserved for this service"))
         return uri
 
 
@@ -69,7 +72,9 @@ class ScopeName(Name):
         """Return a valid name."""
         name = super().to_internal_value(data)
         if not all("!" <= c <= "~" and c not in '"\\' for c in name):
-            raise serializers.ValidationError("must be printable ASCII without space, quote, backslash")
+            raise serializers.ValidationError(
+                gettext_noop("must be printable ASCII without space, quote, backslash")
+            )
         return name
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records, tenancy
@@ -25,7 +26,7 @@ class NoSuchResource(ServiceError):
 
     status = 404
     reason = "resource_not_found"
-    message = "resource not found"
+    message = gettext_noop("resource not found")
 
 
 def management_indicator(tenant_id: str) -> str:

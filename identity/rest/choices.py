@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.utils.translation import gettext
 from rest_framework import serializers
 
 MOST_LISTED: Final = 20  # choices that a message names
@@ -20,12 +21,15 @@ class Choice(serializers.ChoiceField):
             raise serializers.ValidationError(self._describe(str(data)), code="invalid_choice") from None
 
     def _describe(self, text: str) -> str:
-        message = f'"{text[:_QUOTED]}" is not a valid choice'
         if len(self.choices) > MOST_LISTED:
-            return message
-        return f"{message}: use {_join([str(choice) or 'an empty string' for choice in self.choices])}"
+            return gettext('"%(text)s" is not a valid choice') % {"text": text[:_QUOTED]}
+        choices = _join([str(choice) or gettext("an empty string") for choice in self.choices])
+        message = gettext('"%(text)s" is not a valid choice: use %(choices)s')
+        return message % {"text": text[:_QUOTED], "choices": choices}
 
 
 def _join(words: list[str]) -> str:
     *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
+    if not others:
+        return last
+    return gettext("%(words)s or %(last)s") % {"words": ", ".join(others), "last": last}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 import orjson
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.core.algorithms import Algorithm
@@ -36,15 +37,17 @@ class FutureTime(serializers.DateTimeField):
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str):
-            raise serializers.ValidationError("must be a time in ISO 8601, such as 2030-01-31T12:00:00Z")
+            raise serializers.ValidationError(
+                gettext_noop("must be a time in ISO 8601, such as 2030-01-31T12:00:00Z")
+            )
         try:
             time: datetime = super().to_internal_value(value)
         except (serializers.ValidationError, OverflowError):
             raise serializers.ValidationError(
-                "must be a time in ISO 8601, such as 2030-01-31T12:00:00Z"
+                gettext_noop("must be a time in ISO 8601, such as 2030-01-31T12:00:00Z")
             ) from None
         if time <= datetime.now(UTC):
-            raise serializers.ValidationError("must be in the future")
+            raise serializers.ValidationError(gettext_noop("must be in the future"))
         return time
 
 
@@ -53,7 +56,7 @@ class Flag(serializers.BooleanField):
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
-            raise serializers.ValidationError("must be true or false", code="invalid_type")
+            raise serializers.ValidationError(gettext_noop("must be true or false"), code="invalid_type")
         return data
 
 
@@ -75,7 +78,7 @@ class FlagText(serializers.BooleanField):
 
     def to_internal_value(self, data: Any) -> bool:
         if data not in {"true", "false"}:
-            raise serializers.ValidationError("must be true or false")
+            raise serializers.ValidationError(gettext_noop("must be true or false"))
         return bool(data == "true")
 
 
@@ -84,7 +87,7 @@ class WholeNumber(serializers.IntegerField):
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, int) or isinstance(data, bool):
-            raise serializers.ValidationError("must be a whole number", code="invalid_type")
+            raise serializers.ValidationError(gettext_noop("must be a whole number"), code="invalid_type")
         return super().to_internal_value(data)
 
 
@@ -93,7 +96,7 @@ class Text(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
-            raise serializers.ValidationError("must be a string", code="invalid_type")
+            raise serializers.ValidationError(gettext_noop("must be a string"), code="invalid_type")
         return super().to_internal_value(data)
 
 
@@ -117,7 +120,7 @@ class Line(Text):
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
         if any(unicodedata.category(c) == "Cc" and c not in self.allowed for c in text):
-            raise serializers.ValidationError("must not contain control characters")
+            raise serializers.ValidationError(gettext_noop("must not contain control characters"))
         return text
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
@@ -135,7 +138,7 @@ class Name(Line):
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
         if not name.strip():
-            raise serializers.ValidationError("must not be blank", code="blank")
+            raise serializers.ValidationError(gettext_noop("must not be blank"), code="blank")
         return name
 
 
@@ -160,9 +163,9 @@ class Url(Line):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         if url and not url.startswith("https://"):
-            raise serializers.ValidationError("must be an https URL")
+            raise serializers.ValidationError(gettext_noop("must be an https URL"))
         if any(c.isspace() or c in "\"'<>\\" for c in url):
-            raise serializers.ValidationError("must be an https URL")
+            raise serializers.ValidationError(gettext_noop("must be an https URL"))
         return url
 
 
@@ -191,7 +194,7 @@ class JSONObject(serializers.DictField):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         value: dict[str, Any] = super().to_internal_value(data)
         if len(orjson.dumps(value)) > _MAX_OBJECT_BYTES:
-            raise serializers.ValidationError("must have at most 64 KiB of JSON")
+            raise serializers.ValidationError(gettext_noop("must have at most 64 KiB of JSON"))
         refuse_huge_numbers(value)
         return value
 
@@ -204,7 +207,7 @@ def refuse_huge_numbers(value: object) -> None:
 
     """
     if any(abs(number) >= _FLOAT_LIMIT for number in _floats(value)):
-        raise serializers.ValidationError("must not hold numbers of more than 63 bits")
+        raise serializers.ValidationError(gettext_noop("must not hold numbers of more than 63 bits"))
 
 
 def _floats(value: object) -> Iterator[float]:

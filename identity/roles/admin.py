@@ -1,10 +1,12 @@
 """System roles on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.operator_kit import crud
@@ -19,19 +21,26 @@ from identity.roles.models import Role, RoleScope
 from identity.roles.serializers import RoleSerializer
 from identity.users.models import User
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Protected"),)
+
 
 class NameForm(forms.Form):
     """The name and description of a role."""
 
-    name = forms.CharField(max_length=256)
-    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+    name = forms.CharField(label=_("Name"), max_length=256)
+    description = forms.CharField(
+        label=_("Description"), required=False, max_length=1024, widget=forms.Textarea({"rows": 2})
+    )
 
 
 class NewRoleForm(NameForm):
     """A new role."""
 
     type = forms.ChoiceField(
-        choices=Role.Type.choices, help_text="Who can have the role. It cannot be changed later."
+        label=_("Type"),
+        choices=Role.Type.choices,
+        help_text=_("Who can have the role. It cannot be changed later."),
     )
 
     field_order = ("name", "type", "description")
@@ -46,19 +55,19 @@ class RolesForm(forms.Form):
     """The roles of a user."""
 
     role_ids = forms.MultipleChoiceField(
-        label="Roles", required=False, choices=_roles_for_users, widget=forms.CheckboxSelectMultiple
+        label=_("Roles"), required=False, choices=_roles_for_users, widget=forms.CheckboxSelectMultiple
     )
 
 
 def _change(submission: Submission) -> str:
     fields = validate(RoleSerializer, submission.fields, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The role is changed."
+    return gettext("The role is changed.")
 
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The role is deleted."
+    return gettext("The role is deleted.")
 
 
 @admin.register(Role)
@@ -67,8 +76,8 @@ class RoleAdmin(Pages):
 
     section = "API resources & roles"
     place = 2
-    title = "Roles"
-    empty = "A role holds scopes, and users or machine applications have roles."
+    title = _("Roles")
+    empty = _("A role holds scopes, and users or machine applications have roles.")
     list_display = ("name", "type", "description", "created_at")
     list_filter = ("type",)
     search_fields = ("name", "description")
@@ -76,24 +85,24 @@ class RoleAdmin(Pages):
 
     operations = (
         Operation(
-            "change", "Edit role", "Tokens contain this name, so applications may depend on it.", _change,
-            form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
-            sentence="Edit {name}", edits="Details",
+            "change", _("Edit role"), _("Tokens contain this name, so applications may depend on it."),
+            _change, form=NameForm, initial=lambda role: {"name": role.name, "description": role.description},
+            sentence=_("Edit {name}"), edits=_("Details"),
         ),
         Operation(
-            "scopes", "Choose scopes",
-            "Scopes that are not selected are removed from the role. Issued tokens keep theirs.",
+            "scopes", _("Choose scopes"),
+            _("Scopes that are not selected are removed from the role. Issued tokens keep theirs."),
             partial(crud.assign, services.SCOPES, "scope_ids"), form=ScopesForm,
             initial=partial(crud.get_assigned, services.SCOPES, "scope_ids"),
         ),
         *users_admin.OPERATIONS,
         Operation(
-            "delete", "Delete role", "Removes the role from all users and applications.", _remove,
+            "delete", _("Delete role"), _("Removes the role from all users and applications."), _remove,
             is_possible=lambda role: not role.is_protected, is_destructive=True, impact=impacts.measure,
-            sentence="Delete {name}",
+            sentence=_("Delete {name}"),
         ),
         Operation(
-            "create", "Create role", "A new role has no scopes.",
+            "create", _("Create role"), _("A new role has no scopes."),
             partial(crud.create, Role, RoleSerializer), form=NewRoleForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -104,13 +113,21 @@ class RoleAdmin(Pages):
         scopes = Scope.objects.filter(pk__in=held).select_related("resource").order_by("name")
         panels = [
             build_panel(
-                "Scopes", ("Scope", "API resource"), scopes, lambda scope: (scope.name, link(scope.resource))
+                gettext("Scopes"),
+                (gettext("Scope"), gettext("API resource")),
+                scopes,
+                lambda scope: (scope.name, link(scope.resource)),
             )
         ]
         if row.type == Role.Type.USER:
             users = services.USERS.items_of(row.pk)
             panels.append(
-                build_panel("Users", ("User", "Email"), users, lambda user: (link(user), user.email))
+                build_panel(
+                    gettext("Users"),
+                    (gettext("User"), gettext("Email")),
+                    users,
+                    lambda user: (link(user), user.email),
+                )
             )
         return [*panels, *super().get_panels(request, row)]
 
@@ -119,7 +136,10 @@ def _build_user_panels(user: User) -> list[Panel]:
     roles = services.USER_ROLES.items_of(user.pk)
     return [
         build_panel(
-            "Roles", ("Role", "Description"), roles, lambda role: (link(role, role.name), role.description)
+            gettext("Roles"),
+            (gettext("Role"), gettext("Description")),
+            roles,
+            lambda role: (link(role, role.name), role.description),
         )
     ]
 
@@ -128,10 +148,10 @@ register_panels(User, _build_user_panels)
 register_operations(
     User,
     Operation(
-        "roles", "Choose roles",
-        "Roles that are not selected are removed from the user. Issued tokens stay as they are.",
+        "roles", _("Choose roles"),
+        _("Roles that are not selected are removed from the user. Issued tokens stay as they are."),
         partial(crud.assign, services.USER_ROLES, "role_ids"), form=RolesForm,
         initial=partial(crud.get_assigned, services.USER_ROLES, "role_ids"),
-        permission="roles.change_role", sentence="Choose roles of {name}",
+        permission="roles.change_role", sentence=_("Choose roles of {name}"),
     ),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """System roles, their scopes and their users."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from identity.core.models import EditableModel, Link, TenantManager
 from identity.resources.models import Scope
@@ -13,8 +14,8 @@ class Role(EditableModel):
     class Type(models.TextChoices):
         """The kind of holders of a role."""
 
-        USER = "User"
-        MACHINE = "MachineToMachine"
+        USER = "User", _("User")
+        MACHINE = "MachineToMachine", _("Machine")
 
     name = models.CharField(max_length=256)
     description = models.TextField(blank=True)
@@ -30,7 +31,7 @@ class Role(EditableModel):
         indexes = [models.Index(fields=["tenant", "-created_at", "-id"], name="role_newest_first")]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.type})"
+        return f"{self.name} ({self.get_type_display()})"
 
 
 class RoleScope(Link):

@@ -4,6 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records
@@ -21,7 +22,7 @@ class NotForUsers(ServiceError):
     """A role for machine applications cannot be given to users."""
 
     reason = "role_not_for_users"
-    message = "user_ids: a MachineToMachine role cannot be given to users"
+    message = gettext_noop("user_ids: a MachineToMachine role cannot be given to users")
 
 
 SCOPES: Final = Assignment(

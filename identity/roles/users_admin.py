@@ -3,6 +3,9 @@
 from typing import Final
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import assignments
 from identity.core.records import Gone
@@ -16,8 +19,10 @@ class UsersForm(forms.Form):
     """Several users."""
 
     user_ids = forms.CharField(
-        label="Users", max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
-        help_text=f"One username, email, phone or ID per line, at most {MAX_USERS}.",
+        label=_("Users"), max_length=60_000, widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        help_text=format_lazy(
+            _("One username, email, phone or ID per line, at most {most}."), most=MAX_USERS
+        ),
     )  # fmt: skip
 
 
@@ -25,7 +30,7 @@ def _add(submission: Submission) -> str:
     user_ids = find_user_ids(submission.fields["user_ids"], "user_ids")
     if not assignments.add(services.USERS, submission.row.pk, user_ids):
         raise Gone
-    return f"Users with the role now: {services.USERS.items_of(submission.row.pk).count()}."
+    return _describe(services.USERS.items_of(submission.row.pk).count())
 
 
 def _remove(submission: Submission) -> str:
@@ -34,7 +39,11 @@ def _remove(submission: Submission) -> str:
     kept = [pk for pk in held if pk not in set(removed)]
     if not assignments.replace(services.USERS, submission.row.pk, kept, expected=submission.expected):
         raise Gone
-    return f"Users with the role now: {len(kept)}."
+    return _describe(len(kept))
+
+
+def _describe(number: int) -> str:
+    return gettext("Users with the role now: %(count)s.") % {"count": number}
 
 
 def _is_for_users(role: Role) -> bool:
@@ -43,13 +52,14 @@ def _is_for_users(role: Role) -> bool:
 
 OPERATIONS: Final = (
     Operation(
-        "add-users", "Add users",
-        "Gives the role to users. If one of them is unknown, nobody gets it. Issued tokens stay as they are.",
+        "add-users", _("Add users"),
+        _("Gives the role to users. If one of them is unknown, nobody gets it. Issued tokens stay as they "
+          "are."),
         _add, form=UsersForm, is_possible=_is_for_users,
     ),
     Operation(
-        "remove-users", "Remove users",
-        "Removes the role from users. Issued tokens stay as they are.",
+        "remove-users", _("Remove users"),
+        _("Removes the role from users. Issued tokens stay as they are."),
         _remove, form=UsersForm, is_possible=_is_for_users, is_destructive=True,
     ),
 )  # fmt: skip

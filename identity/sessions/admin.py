@@ -1,14 +1,14 @@
 """Browser sessions, for operators."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from identity.core import impacts
 from identity.operator_kit import routes
@@ -23,15 +23,24 @@ from identity.sessions.models import Session
 from identity.users import identifiers
 from identity.users.models import User
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (
+    gettext_noop("Sessions"),
+    gettext_noop("IP"),
+    gettext_noop("Expires"),
+    gettext_noop("Ended"),
+    gettext_noop("User agent"),
+)
+
 
 class LiveFilter(admin.SimpleListFilter):
     """Filter by live and ended sessions."""
 
-    title = "state"
+    title = _("State")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("live", "Live"), ("over", "Ended")]
+        return [("live", pgettext("session", "Live")), ("over", pgettext("session", "Ended"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         live = Session.objects.live().values("pk")
@@ -42,44 +51,50 @@ class LiveFilter(admin.SimpleListFilter):
 
 def _end(submission: Submission) -> str:
     services.end(submission.row)
-    return "The session has ended."
+    return gettext("The session has ended.")
 
 
 def _sign_out(submission: Submission) -> str:
     sign_out.sign_out(submission.row, expected=submission.expected)
-    return "The user is signed out everywhere."
+    return gettext("The user is signed out everywhere.")
 
 
 def _end_all(submission: Submission) -> str:
-    return f"{services.end_all(submission.row)} sessions have ended."
+    number = services.end_all(submission.row)
+    text = ngettext("%(count)s session has ended.", "%(count)s sessions have ended.", number)
+    return text % {"count": number}
 
 
 @admin.register(Session)
 class SessionAdmin(Pages):
     section = "Users"
     place = 1
-    empty = "A session begins when a user signs in."
+    empty = _("A session begins when a user signs in.")
     list_display = ("user", "state", "signed_in", "last_used_at", "ip", "browser")
     list_display_links = ("user",)
     list_filter = (LiveFilter, "auth_time")
     list_select_related = ("user",)
     search_fields = ("user__search_text",)
-    search_help_text = "Part of a username, name, email or phone, or the sid of a token"
+    search_help_text = _("Part of a username, name, email or phone, or the sid of a token")
     ordering = ("-expires_at", "-pk")
     field_groups = (
-        ("Session", ("user_link", "state", "methods", "signed_in", "last_used_at", "expires_at", "ended_at")),
-        ("Browser", ("ip", "user_agent")),
-        ("Record", ("id",)),
+        (
+            _("Session"),
+            ("user_link", "state", "methods", "signed_in", "last_used_at", "expires_at", "ended_at"),
+        ),
+        (_("Browser"), ("ip", "user_agent")),
+        (_("Record"), ("id",)),
     )
     operations = (
         Operation(
-            "end", "End session",
-            "The browser is signed out, and access tokens of this session stop working.",
+            "end", _("End session"),
+            _("The browser is signed out, and access tokens of this session stop working."),
             _end, is_possible=lambda session: session.ended_at is None, is_destructive=True,
             bulk_label=(
-                _("End sessions"), ngettext_lazy("End %(count)s session", "End %(count)s sessions", "count")
+                _("End sessions"), ngettext_lazy("End %(count)s session", "End %(count)s sessions", "count"),
             ),
-            bulk_description="The browsers are signed out, and access tokens of these sessions stop working.",
+            bulk_description=_("The browsers are signed out, and access tokens of these sessions stop "
+                               "working."),
         ),
     )  # fmt: skip
 
@@ -88,7 +103,7 @@ class SessionAdmin(Pages):
         return super().get_queryset(request).select_related("user")
 
     def get_row_name(self, row: Any) -> str:
-        return f"Session of {row.user}"
+        return gettext("Session of %(user)s") % {"user": row.user}
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -100,46 +115,48 @@ class SessionAdmin(Pages):
             queryset = queryset.filter(user__search_text__contains=identifiers.fold(search_term))
         return queryset, False
 
-    @admin.display(description="User")
+    @admin.display(description=_("User"))
     def user_link(self, session: Session) -> str:
         return format_html('<a href="{}">{}</a>', routes.row_url(session.user), session.user)
 
-    @admin.display(description="State")
+    @admin.display(description=_("State"))
     def state(self, session: Session) -> str:
         return _state(session)
 
-    @admin.display(description="Auth time", ordering="auth_time")
+    @admin.display(description=_("Auth time"), ordering="auth_time")
     def signed_in(self, session: Session) -> str:
         return _signed_in(session)
 
-    @admin.display(description="Browser")
+    @admin.display(description=_("Browser"))
     def browser(self, session: Session) -> str:
         """Return the beginning of the User-Agent header."""
         return session.user_agent[:60]
 
-    @admin.display(description="Methods (amr)")
+    @admin.display(description=_("Methods (amr)"))
     def methods(self, session: Session) -> str:
         return ", ".join(session.amr) or "-"
 
 
 def _signed_in(session: Session) -> str:
     """Return when the user authenticated. Other providers do not always report it."""
-    return format_time(session.known_auth_time) if session.known_auth_time else "Unknown"
+    return format_time(session.known_auth_time) if session.known_auth_time else gettext("Unknown")
 
 
 def _state(session: Session) -> str:
     if session.ended_at is not None:
-        return badge("Ended", QUIET)
+        return badge(pgettext("session", "Ended"), QUIET)
     if session.user.is_suspended or session.user.epoch != session.epoch:
-        return badge("Ended, with all of the user's", QUIET)
-    return badge("Expired", QUIET) if session.expires_at <= timezone.now() else badge("Live", GOOD)
+        return badge(pgettext("session", "Ended, with all of the user's"), QUIET)
+    if session.expires_at <= timezone.now():
+        return badge(pgettext("session", "Expired"), QUIET)
+    return badge(pgettext("session", "Live"), GOOD)
 
 
 def _build_user_panels(user: User) -> list[Panel]:
     return [
         build_panel(
-            "Live sessions",
-            ("Signed in", "Last used", "Address", "Browser"),
+            gettext("Live sessions"),
+            (gettext("Signed in"), gettext("Last used"), gettext("Address"), gettext("Browser")),
             Session.objects.live().filter(user=user).order_by("-last_used_at"),
             lambda session: (
                 link(session, _signed_in(session)),
@@ -147,7 +164,7 @@ def _build_user_panels(user: User) -> list[Panel]:
                 session.ip,
                 session.user_agent[:60],
             ),
-            empty="No live sessions.",
+            empty=gettext("No live sessions."),
             more_url=f"{routes.list_url(Session)}?q={user.identifier}",
         )
     ]
@@ -157,27 +174,28 @@ register_panels(User, _build_user_panels)
 register_operations(
     User,
     Operation(
-        "end-sessions", "End sessions",
-        "Signs the user out of every browser. Applications with offline access keep it. To end that too, "
-        "sign the user out everywhere.",
-        _end_all, is_destructive=True, bulk_label=(
+        "end-sessions", _("End sessions"),
+        _("Signs the user out of every browser. Applications with offline access keep it. To end that too, "
+          "sign the user out everywhere."),
+        _end_all, is_destructive=True, sentence=_("End sessions of {name}"),
+        bulk_label=(
             _("End sessions of users"),
             ngettext_lazy("End sessions of %(count)s user", "End sessions of %(count)s users", "count"),
         ),
-        sentence="End sessions of {name}",
-        bulk_description="Signs the users out of every browser. Applications with offline access keep it. To "
-        "end that too, sign the users out everywhere.",
+        bulk_description=_("Signs the users out of every browser. Applications with offline access keep it. "
+                           "To end that too, sign the users out everywhere."),
     ),
     Operation(
-        "sign-out", "Sign out everywhere",
-        "Ends every session and refresh token at once. The user can sign in again.",
-        _sign_out, is_destructive=True, bulk_label=(
+        "sign-out", _("Sign out everywhere"),
+        _("Ends every session and refresh token at once. The user can sign in again."),
+        _sign_out, is_destructive=True, impact=impacts.measure_end,
+        bulk_label=(
             _("Sign users out everywhere"),
             ngettext_lazy(
                 "Sign %(count)s user out everywhere", "Sign %(count)s users out everywhere", "count"
             ),
         ),
-        impact=impacts.measure_end,
-        bulk_description="Ends every session and refresh token of the users at once. They can sign in again.",
+        bulk_description=_("Ends every session and refresh token of the users at once. They can sign in "
+                           "again."),
     ),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from typing import Final
 
 from django.db.models import QuerySet
+from django.utils.translation import ngettext_lazy
 
 from identity.core.impacts import Loss, Verb
 from identity.sessions.models import Session
@@ -14,5 +15,11 @@ def _of_user(user: User) -> QuerySet[Session]:
 
 
 LOSSES: Final = [
-    Loss("users.User", Verb.END, "sessions", _of_user, "session ends", "sessions end"),
+    Loss(
+        "users.User",
+        Verb.END,
+        "sessions",
+        _of_user,
+        ngettext_lazy("%(number)s session ends", "%(number)s sessions end", "count"),
+    ),
 ]

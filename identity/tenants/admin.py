@@ -1,7 +1,11 @@
 """Tenants on the operators' site, for administrators of all tenants."""
 
+from typing import Final
+
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from audit import retention
 from identity.core import impacts, tenancy
@@ -12,15 +16,18 @@ from identity.tenants import services
 from identity.tenants.models import Tenant
 from identity.tenants.serializers import TenantSerializer
 
+# The labels of columns, which ``get_label`` builds from their names.
+_LABELS: Final = (gettext_noop("Tenants"),)
+
 
 class SettingsForm(forms.Form):
     """The settings of a tenant."""
 
-    name = forms.CharField(max_length=256)
+    name = forms.CharField(label=_("Name"), max_length=256)
     audit_retention_days = forms.IntegerField(
         required=False,
-        label="Keep the audit log for",
-        help_text="In days. Empty: forever. Older entries are deleted by manage.py purge.",
+        label=_("Keep the audit log for"),
+        help_text=_("In days. Empty: forever. Older entries are deleted by manage.py purge."),
     )
 
 
@@ -28,8 +35,9 @@ class NewTenantForm(SettingsForm):
     """A new tenant."""
 
     slug = forms.CharField(
+        label=_("Slug"),
         max_length=63,
-        help_text="Part of all URLs: lowercase letters, digits and dashes. It cannot be changed later.",
+        help_text=_("Part of all URLs: lowercase letters, digits and dashes. It cannot be changed later."),
     )
 
     field_order = ("slug", "name")
@@ -38,25 +46,25 @@ class NewTenantForm(SettingsForm):
 class SlugForm(forms.Form):
     """The slug, which confirms that this is the tenant to delete."""
 
-    slug = forms.CharField(label="Type the slug of the tenant", max_length=63)
+    slug = forms.CharField(label=_("Type the slug of the tenant"), max_length=63)
 
 
 def _create(submission: Submission) -> ShowRow:
     tenant = services.provision(**validate(TenantSerializer, submission.fields))
-    return ShowRow(f"The tenant {tenant.slug} is created.", tenant)
+    return ShowRow(gettext("The tenant %(name)s is created.") % {"name": tenant.slug}, tenant)
 
 
 def _change(submission: Submission) -> str:
     fields = validate(TenantSerializer, submission.fields, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The tenant is changed."
+    return gettext("The tenant is changed.")
 
 
 def _remove(submission: Submission) -> str:
     if submission.fields["slug"] != submission.row.slug:
-        raise Invalid("slug", "is not the slug of this tenant")
+        raise Invalid("slug", gettext_noop("is not the slug of this tenant"))
     services.remove(submission.row, expected=submission.expected)
-    return "The tenant is deleted."
+    return gettext("The tenant is deleted.")
 
 
 @admin.register(Tenant)
@@ -69,22 +77,22 @@ class TenantAdmin(Pages):
     fields = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
     operations = (
         Operation(
-            "change", "Edit tenant",
-            "The slug cannot be changed, because URLs contain it.", _change, form=SettingsForm,
+            "change", _("Edit tenant"),
+            _("The slug cannot be changed, because URLs contain it."), _change, form=SettingsForm,
             initial=lambda tenant: {
                 "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
-            sentence="Edit {name}",
+            sentence=_("Edit {name}"),
         ),
         Operation(
-            "delete", "Delete tenant",
-            "Deletes the tenant with its users, applications, keys and other data. The audit log remains.",
-            _remove, form=SlugForm, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete tenant"),
+            _("Deletes the tenant with its users, applications, keys and other data. The audit log remains."),
+            _remove, form=SlugForm, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
             is_possible=lambda tenant: tenant.pk != tenancy.DEFAULT_ID,
         ),
         Operation(
-            "create", "Create tenant",
-            "A new tenant has a signing key, a sign-in experience and an issuer of its own.",
+            "create", _("Create tenant"),
+            _("A new tenant has a signing key, a sign-in experience and an issuer of its own."),
             _create, form=NewTenantForm, needs_row=False,
         ),
     )  # fmt: skip
@@ -93,11 +101,13 @@ class TenantAdmin(Pages):
         """Accept any text that can be stored, because ``default`` is an id too."""
         return None if "\0" in text else text
 
-    @admin.display(description="Issuer")
+    @admin.display(description=_("Issuer"))
     def issuer(self, tenant: Tenant) -> str:
         return tenant.to_active().issuer
 
-    @admin.display(description="Audit log")
+    @admin.display(description=_("Audit log"))
     def log_kept(self, tenant: Tenant) -> str:
         days = retention.get_days(tenant.pk)
-        return f"Kept for {days} days" if days else "Kept forever"
+        if not days:
+            return gettext("Kept forever")
+        return ngettext("Kept for %(count)s day", "Kept for %(count)s days", days) % {"count": days}

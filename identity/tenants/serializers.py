@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from audit.models import MIN_DAYS
@@ -24,7 +25,9 @@ class Slug(Line):
         """Return a valid slug."""
         slug = super().to_internal_value(data)
         if not _SLUG.fullmatch(slug):
-            raise serializers.ValidationError("must be 1 to 63 lower-case letters, digits or dashes")
+            raise serializers.ValidationError(
+                gettext_noop("must be 1 to 63 lower-case letters, digits or dashes")
+            )
         return slug
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from audit import log, retention
 from audit.events import Event
@@ -21,7 +22,7 @@ class DefaultTenantIsProtected(ServiceError):
     """The default tenant cannot be deleted."""
 
     reason = "default_tenant"
-    message = "the default tenant cannot be deleted"
+    message = gettext_noop("the default tenant cannot be deleted")
 
 
 def check_slug(slug: str) -> None:
@@ -32,9 +33,11 @@ def check_slug(slug: str) -> None:
 
     """
     if not _SLUG.fullmatch(slug):
-        raise Invalid("slug", "must be 1 to 63 lower-case letters, digits or dashes")
+        raise Invalid("slug", gettext_noop("must be 1 to 63 lower-case letters, digits or dashes"))
     if RetiredTenant.objects.filter(slug=slug).exists():
-        raise Invalid("slug", "belonged to a deleted tenant and cannot be used again", code="not_unique")
+        raise Invalid(
+            "slug", gettext_noop("belonged to a deleted tenant and cannot be used again"), code="not_unique"
+        )
 
 
 @transaction.atomic

@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from identity.operator_kit.json_field import JSONField
@@ -22,7 +24,9 @@ class UsernameForm(forms.Form):
     """A new username."""
 
     username = forms.CharField(
-        max_length=128, help_text="Without spaces and @, and not in the form of a phone number."
+        label=_("Username"),
+        max_length=128,
+        help_text=_("Without spaces and @, and not in the form of a phone number."),
     )
 
 
@@ -30,10 +34,11 @@ class DataForm(forms.Form):
     """The picture and the custom data of a user."""
 
     avatar = forms.CharField(
-        label="Picture", required=False, max_length=2048, help_text="An https URL. Optional."
+        label=_("Picture"), required=False, max_length=2048, help_text=_("An https URL. Optional.")
     )
     custom_data = JSONField(
-        label="Custom data", required=False, help_text="A JSON object for applications and custom claims.",
+        label=_("Custom data"), required=False,
+        help_text=_("A JSON object for applications and custom claims."),
         widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
     )  # fmt: skip
 
@@ -41,7 +46,7 @@ class DataForm(forms.Form):
 def _change_username(submission: Submission) -> str:
     fields = validate(UsernameSerializer, submission.fields)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The username is changed."
+    return gettext("The username is changed.")
 
 
 def _change_data(submission: Submission) -> str:
@@ -51,7 +56,7 @@ def _change_data(submission: Submission) -> str:
     }
     fields = validate(UserSerializer, sent, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The picture and custom data are changed."
+    return gettext("The picture and custom data are changed.")
 
 
 def _get_username(user: User) -> dict[str, Any]:
@@ -64,14 +69,14 @@ def _get_data(user: User) -> dict[str, Any]:
 
 OPERATIONS: Final = (
     Operation(
-        "username", "Change username",
-        "The user signs in with the new username. Applications get it as preferred_username, so those that "
-        "know users by it may take the user for somebody else.",
+        "username", _("Change username"),
+        _("The user signs in with the new username. Applications get it as preferred_username, so those that "
+          "know users by it may take the user for somebody else."),
         _change_username, form=UsernameForm, initial=_get_username,
     ),
     Operation(
-        "data", "Edit picture and data",
-        "Applications get the picture with the scope profile, and custom data by custom claims.",
+        "data", _("Edit picture and data"),
+        _("Applications get the picture with the scope profile, and custom data by custom claims."),
         _change_data, form=DataForm, initial=_get_data,
     ),
 )  # fmt: skip

@@ -6,17 +6,33 @@ Nothing here is stored: ``services`` does that.
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from identity.core.errors import Invalid
+from django.utils.translation import gettext_noop
+
+from identity.core.errors import Invalid, ServiceError
 from identity.users import identifiers, new_emails
 from identity.users.identifiers import Kind
 from identity.users.models import User
 
 KINDS: Final = (Kind.EMAIL, Kind.PHONE)
+WITHOUT_ADDRESS: Final = {
+    Kind.EMAIL: gettext_noop("must be false for a user without email"),
+    Kind.PHONE: gettext_noop("must be false for a user without phone"),
+}
 # The columns that the functions of this module set.
 COLUMNS: Final = (
     *("username", "username_key", "search_text"),
     *(f"{kind}{suffix}" for kind in KINDS for suffix in ("", "_key", "_verified", "_proven")),
 )
+
+
+class MayNotVerify(ServiceError):
+    """The caller's word does not verify an address."""
+
+    status = 403
+    reason = "may_not_verify"
+    message = gettext_noop(
+        "only administrators with the role administrator may mark an email or phone as verified"
+    )
 
 
 def set_identifiers(user: User, *, username: str, email: str, phone: str) -> None:
@@ -84,7 +100,7 @@ def set_flags(user: User, fields: Mapping[str, Any]) -> None:
             continue
         if not getattr(user, kind):
             if fields[name]:
-                raise Invalid(name, f"must be false for a user without {kind}", code="conflict")
+                raise Invalid(name, WITHOUT_ADDRESS[kind], code="conflict")
         elif fields[name] != getattr(user, name):
             setattr(user, f"{kind}_proven", user.has_own_proof(kind))
             setattr(user, name, fields[name])

@@ -7,10 +7,12 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import fill
 from identity.core.tenant_statements import Select, Update, number, text, uuid
 from identity.users import dummy_hashes, identifiers, ownership, passwords, sign_in_locks
 from identity.users.identifiers import Kind
@@ -70,12 +72,16 @@ def clean_password(password: str) -> str:
 
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        rule = f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
+        rule = fill(
+            gettext_noop("must have %(shortest)s to %(longest)s characters"),
+            shortest=SHORTEST_PASSWORD,
+            longest=LONGEST_PASSWORD,
+        )
         raise Invalid(
             "password", rule, code="min_length" if len(password) < SHORTEST_PASSWORD else "max_length"
         )
     if "\0" in password:
-        raise Invalid("password", "must not contain a NUL character")
+        raise Invalid("password", gettext_noop("must not contain a NUL character"))
     return password
 
 

@@ -12,6 +12,7 @@ import phonenumbers
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
 
@@ -62,15 +63,15 @@ def clean_username(text: str) -> str:
 
     """
     if not 1 <= len(text) <= _MAX_LENGTH["username"]:
-        raise Invalid("username", "must have 1 to 128 characters")
+        raise Invalid("username", gettext_noop("must have 1 to 128 characters"))
     # NFKC can expand a character to a space or to @, so the normalized form is checked too.
     plain = text + unicodedata.normalize("NFKC", text)
     if any(c.isspace() or not c.isprintable() for c in plain) or "@" in plain:
-        raise Invalid("username", "must not contain white space, control characters or @")
+        raise Invalid("username", gettext_noop("must not contain white space, control characters or @"))
     if len(fold(text)) > _MAX_KEY_LENGTH:
-        raise Invalid("username", "must have 1 to 128 characters after normalization")
+        raise Invalid("username", gettext_noop("must have 1 to 128 characters after normalization"))
     if detect_kind(text) is Kind.PHONE:
-        raise Invalid("username", "must not look like a phone number")
+        raise Invalid("username", gettext_noop("must not look like a phone number"))
     return text
 
 
@@ -84,12 +85,12 @@ def clean_email(text: str) -> str:
     try:
         validate_email(text)
     except ValidationError:
-        raise Invalid("email", "must be an email address") from None
+        raise Invalid("email", gettext_noop("must be an email address")) from None
     if not text.isprintable():
         # RFC 5322 allows control characters in quoted local parts.
-        raise Invalid("email", "must not contain control characters")
+        raise Invalid("email", gettext_noop("must not contain control characters"))
     if len(text) > _MAX_LENGTH["email"]:
-        raise Invalid("email", "must have at most 254 characters")
+        raise Invalid("email", gettext_noop("must have at most 254 characters"))
     return text
 
 
@@ -102,7 +103,7 @@ def clean_phone(text: str) -> str:
     """
     compact = _compact(text)
     if not _PHONE.fullmatch(compact):
-        raise Invalid("phone", "must be 5 to 15 digits, with an optional leading +")
+        raise Invalid("phone", gettext_noop("must be 5 to 15 digits, with an optional leading +"))
     return _international(compact)
 
 

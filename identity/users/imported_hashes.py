@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.contrib.auth.hashers import identify_hasher
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
 from identity.users import verifiable_hashes
@@ -93,9 +94,9 @@ def normalize(text: str, bounds: Bounds = REQUEST_BOUNDS) -> str:
 
 def _check(encoded: str) -> str:
     if len(encoded) > _LONGEST:
-        raise Invalid(_FIELD, "is too long")
+        raise Invalid(_FIELD, gettext_noop("is too long"))
     if not verifiable_hashes.is_verifiable(encoded):
-        raise Invalid(_FIELD, "has a salt, a checksum or costs that its algorithm cannot have")
+        raise Invalid(_FIELD, gettext_noop("has a salt, a checksum or costs that its algorithm cannot have"))
     return encoded
 
 
@@ -109,10 +110,10 @@ def encode_pbkdf2(
 
     """
     if digest not in _DIGESTS or not salt or len(checksum) not in _CHECKSUM or iterations < 1:
-        raise Invalid(_FIELD, "is not a PBKDF2 hash with SHA-1, SHA-256 or SHA-512")
+        raise Invalid(_FIELD, gettext_noop("is not a PBKDF2 hash with SHA-1, SHA-256 or SHA-512"))
     blocks = -(-len(checksum) // _DIGESTS[digest])
     if iterations * blocks > bounds.pbkdf2_rounds[digest]:
-        raise Invalid(_FIELD, "takes too much time to verify")
+        raise Invalid(_FIELD, gettext_noop("takes too much time to verify"))
     return _join(Pbkdf2.algorithm, digest, iterations, salt, checksum)
 
 
@@ -133,7 +134,7 @@ def encode_firebase(  # noqa: PLR0913 - the parameters of a Firebase project, an
 
     """
     if not salt or not signer_key or len(checksum) != len(signer_key):
-        raise Invalid(_FIELD, "is not a Firebase hash of a project with this signer key")
+        raise Invalid(_FIELD, gettext_noop("is not a Firebase hash of a project with this signer key"))
     _check_scrypt(cost, rounds, 1, bounds)
     stream = bytes(a ^ b for a, b in zip(checksum, signer_key, strict=True))
     return _check(_join(FirebaseScrypt.algorithm, 1 << cost, rounds, salt + separator, stream))
@@ -144,11 +145,11 @@ def _normalize(text: str, bounds: Bounds) -> str:
         memory, passes, lanes = (int(number) for number in match.groups())
         is_small = memory <= bounds.argon2_memory and memory * passes <= bounds.argon2_work
         if not is_small or passes > bounds.argon2_passes or lanes > bounds.argon2_lanes:
-            raise Invalid(_FIELD, "takes too much memory or time to verify")
+            raise Invalid(_FIELD, gettext_noop("takes too much memory or time to verify"))
         return f"argon2{text}"
     if match := _BCRYPT.fullmatch(text):
         if not 4 <= int(match[1]) <= bounds.bcrypt_cost:  # noqa: PLR2004 - bcrypt's minimum
-            raise Invalid(_FIELD, "takes too much time to verify")
+            raise Invalid(_FIELD, gettext_noop("takes too much time to verify"))
         return f"bcrypt${text}"
     if match := _PBKDF2.fullmatch(text):
         salt, checksum = _decode_base64(match[3]), _decode_base64(match[4])
@@ -162,16 +163,16 @@ def _normalize(text: str, bounds: Bounds) -> str:
 
 def _encode_scrypt(log_n: int, r: int, p: int, salt: bytes, checksum: bytes) -> str:
     if not salt or len(checksum) not in _CHECKSUM:
-        raise Invalid(_FIELD, "is not a scrypt hash")
+        raise Invalid(_FIELD, gettext_noop("is not a scrypt hash"))
     return _join(Scrypt.algorithm, 1 << log_n, r, p, salt, checksum)
 
 
 def _check_scrypt(log_n: int, r: int, p: int, bounds: Bounds) -> None:
     if not (1 <= log_n <= 30 and r >= 1 and p >= 1):  # noqa: PLR2004 - the bound on memory is far below 2^30
-        raise Invalid(_FIELD, "is not a scrypt hash")
+        raise Invalid(_FIELD, gettext_noop("is not a scrypt hash"))
     memory = (r << log_n) // 8  # KiB
     if memory > bounds.scrypt_memory or p > bounds.scrypt_lanes or memory * p > bounds.scrypt_work:
-        raise Invalid(_FIELD, "takes too much memory or time to verify")
+        raise Invalid(_FIELD, gettext_noop("takes too much memory or time to verify"))
 
 
 def _normalize_django(text: str, bounds: Bounds) -> str:
@@ -208,12 +209,14 @@ def _check_django_pbkdf2(text: str, digest: str, bounds: Bounds) -> str:
     if len(checksum) != _DIGESTS[digest]:
         raise _unknown_format()
     if not 1 <= iterations <= bounds.pbkdf2_rounds[digest]:
-        raise Invalid(_FIELD, "takes too much time to verify")
+        raise Invalid(_FIELD, gettext_noop("takes too much time to verify"))
     return text
 
 
 def _unknown_format() -> Invalid:
-    return Invalid(_FIELD, "must be argon2, bcrypt, scrypt or PBKDF2, in PHC format or in Django's")
+    return Invalid(
+        _FIELD, gettext_noop("must be argon2, bcrypt, scrypt or PBKDF2, in PHC format or in Django's")
+    )
 
 
 def _join(*parts: str | int | bytes) -> str:

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.db.models.fields.json import KT
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from identity.core.errors import Invalid
 from identity.tenants import services as tenants
-from identity.users import imported_hashes, ownership
+from identity.users import addresses, imported_hashes, ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
 from identity.users.imported_hashes import Bounds
@@ -44,13 +45,13 @@ def new_imported_user(
 
     """
     if not 1 <= len(foreign_id) <= _MAX_ID_LENGTH or not foreign_id.isprintable():
-        raise Invalid("id", "must have 1 to 256 characters, none of them control characters")
+        raise Invalid("id", gettext_noop("must have 1 to 256 characters, none of them control characters"))
     profile = {name: fields.get(name) or "" for name in ("username", "email", "phone", "name")}
     if not any(profile[kind] for kind in Kind):
-        raise Invalid("username", "is required unless there is an email or phone")
+        raise Invalid("username", gettext_noop("is required unless there is an email or phone"))
     for kind in ownership.ADDRESSES:
         if fields.get(f"{kind}_verified") and not profile[kind]:
-            raise Invalid(f"{kind}_verified", f"must be false for a user without {kind}")
+            raise Invalid(f"{kind}_verified", addresses.WITHOUT_ADDRESS[kind])
     user = users.new_user(
         **profile,
         password="",
@@ -108,7 +109,7 @@ def split_conflicts(new_users: Iterable[User]) -> tuple[list[User], list[tuple[U
         keys = {kind: getattr(user, f"{kind}_key") for kind in Kind}
         conflict = next((kind for kind, key in keys.items() if key is not None and key in taken[kind]), None)
         if conflict is not None:
-            refused.append((user, Invalid(conflict, "already exists")))
+            refused.append((user, Invalid(conflict, gettext_noop("already exists"))))
             continue
         accepted.append(user)
         for kind, key in keys.items():

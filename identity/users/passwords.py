@@ -19,6 +19,7 @@ from django.contrib.auth.hashers import (
     identify_hasher,
     make_password,
 )
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
 from identity.users import hash_formats, hashing_process
@@ -37,7 +38,7 @@ class Busy(ServiceError):
 
     status = 503
     reason = "overloaded"
-    message = "too many sign-ins: try again in a few seconds"
+    message = gettext_noop("too many sign-ins: try again in a few seconds")
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "2"})

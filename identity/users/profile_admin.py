@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.users import services
@@ -11,26 +13,41 @@ from identity.users.profile import ADDRESS, ADDRESS_PARTS, TEXTS
 from identity.users.serializers import UserSerializer
 
 _HELP: Final = {
-    "profile": "The address of a page about the user",
-    "birthdate": "YYYY-MM-DD, YYYY, or 0000-MM-DD without a year",
-    "zoneinfo": "For example Europe/Berlin",
-    "locale": "For example en-GB",
-    "formatted": "The whole address, as on a letter",
+    "profile": _("The address of a page about the user"),
+    "birthdate": _("YYYY-MM-DD, YYYY, or 0000-MM-DD without a year"),
+    "zoneinfo": _("For example Europe/Berlin"),
+    "locale": _("For example en-GB"),
+    "formatted": _("The whole address, as on a letter"),
 }
-_LABELS: Final = {"profile": "Profile page", "zoneinfo": "Time zone", "formatted": "Address"}
+_LABELS: Final = {
+    "given_name": _("Given name"),
+    "family_name": _("Family name"),
+    "middle_name": _("Middle name"),
+    "nickname": _("Nickname"),
+    "profile": _("Profile page"),
+    "website": _("Website"),
+    "gender": _("Gender"),
+    "birthdate": _("Birthdate"),
+    "zoneinfo": _("Time zone"),
+    "locale": _("Locale"),
+    "formatted": _("Address"),
+    "street_address": _("Street address"),
+    "locality": _("Locality"),
+    "region": _("Region"),
+    "postal_code": _("Postal code"),
+    "country": _("Country"),
+}
 _MULTILINE: Final = ("formatted", "street_address")
 
 
 def get_label(name: str) -> str:
-    """Return the label of a member of the profile."""
-    return _LABELS.get(name, name.replace("_", " ").capitalize())
+    """Return the label of a member of the profile, in the active language."""
+    return str(_LABELS[name])
 
 
 def _build_field(name: str) -> forms.CharField:
     widget = forms.Textarea({"rows": 3}) if name in _MULTILINE else forms.TextInput()
-    return forms.CharField(
-        required=False, label=get_label(name), help_text=_HELP.get(name, ""), widget=widget
-    )
+    return forms.CharField(required=False, label=_LABELS[name], help_text=_HELP.get(name, ""), widget=widget)
 
 
 ProfileForm: Final = type(
@@ -49,7 +66,7 @@ def _change(submission: Submission) -> str:
     address = {name: submission.fields[name].replace("\r\n", "\n") for name in ADDRESS_PARTS}
     fields = validate(UserSerializer, {"profile": texts | {ADDRESS: address}}, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The profile is changed."
+    return gettext("The profile is changed.")
 
 
 def describe(user: User) -> str:
@@ -60,6 +77,6 @@ def describe(user: User) -> str:
 
 
 EDIT: Final = Operation(
-    "profile", "Edit profile", "Applications get these claims with the scopes profile and address.", _change,
-    form=ProfileForm, initial=_get_initial, sentence="Edit profile of {name}", edits="Profile",
+    "profile", _("Edit profile"), _("Applications get these claims with the scopes profile and address."),
+    _change, form=ProfileForm, initial=_get_initial, sentence=_("Edit profile of {name}"), edits=_("Profile"),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from datetime import date
 from functools import cache
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.rest.fields import Description, Line
@@ -33,7 +34,7 @@ class WebAddress(_ProfileLine):
         """Return a valid URL."""
         url = super().to_internal_value(data)
         if url and not re.fullmatch(self.pattern, url):
-            raise serializers.ValidationError("must be an http or https URL")
+            raise serializers.ValidationError(gettext_noop("must be an http or https URL"))
         return url
 
 
@@ -46,7 +47,9 @@ class Birthdate(_ProfileLine):
         """Return a valid birthdate."""
         text = super().to_internal_value(data)
         if text and not _is_birthdate(text):
-            raise serializers.ValidationError("must be YYYY-MM-DD, YYYY, or 0000-MM-DD without a year")
+            raise serializers.ValidationError(
+                gettext_noop("must be YYYY-MM-DD, YYYY, or 0000-MM-DD without a year")
+            )
         return text
 
 
@@ -69,7 +72,7 @@ class TimeZone(_ProfileLine):
         """Return a valid time zone."""
         name = super().to_internal_value(data)
         if name and name not in _time_zones():
-            raise serializers.ValidationError("must be a time zone such as Europe/Berlin")
+            raise serializers.ValidationError(gettext_noop("must be a time zone such as Europe/Berlin"))
         return name
 
 
@@ -87,7 +90,7 @@ class Locale(_ProfileLine):
         """Return a valid language tag."""
         tag = super().to_internal_value(data)
         if tag and not _LOCALE.fullmatch(tag):
-            raise serializers.ValidationError("must be a language tag such as en-GB")
+            raise serializers.ValidationError(gettext_noop("must be a language tag such as en-GB"))
         return tag
 
 

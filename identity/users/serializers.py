@@ -110,7 +110,7 @@ class UserSerializer(Record):
         for kind in addresses.KINDS:
             is_missing = not values.get(kind, getattr(self.instance, kind, ""))
             if values.get(f"{kind}_verified") and is_missing and kind not in self.initial_data:
-                yield FieldError(f"{kind}_verified", f"must be false for a user without {kind}", "conflict")
+                yield FieldError(f"{kind}_verified", addresses.WITHOUT_ADDRESS[kind], "conflict")
 
 
 class ImportedUserSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from audit.events import Event
 from identity.core import records
-from identity.core.errors import Invalid, ServiceError
+from identity.core.errors import Invalid
 from identity.users import (
     addresses,
     credentials,
@@ -22,14 +22,6 @@ from identity.users import (
 from identity.users.identifiers import Kind
 from identity.users.models import User
 from identity.users.profile import Profile, merge, merge_into
-
-
-class MayNotVerify(ServiceError):
-    """The caller's word does not verify an address."""
-
-    status = 403
-    reason = "may_not_verify"
-    message = "only administrators with the role administrator may mark an email or phone as verified"
 
 
 def create(  # noqa: PLR0913 - one parameter for each field
@@ -54,12 +46,12 @@ def create(  # noqa: PLR0913 - one parameter for each field
 
     Raises:
         Invalid: a field breaks a rule, or another user of this tenant has the identifier.
-        MayNotVerify: an address is to be verified, but the caller does not vouch for it.
+        addresses.MayNotVerify: an address is to be verified, but the caller does not vouch for it.
         passwords.Busy: the hashing queue is full.
 
     """
     if (email_verified or phone_verified) and not is_vouched_for:
-        raise MayNotVerify
+        raise addresses.MayNotVerify
     user = User(name=name, avatar=avatar, profile=merge({}, profile or {}), custom_data=custom_data or {})
     addresses.set_identifiers(user, username=identifiers.clean_username(username), email=email, phone=phone)
     proven = ownership.ADDRESSES if is_vouched_for else ()

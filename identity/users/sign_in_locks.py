@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -19,7 +20,7 @@ class LocksRemain(ServiceError):
 
     status = 503
     reason = "locks_remain"
-    message = "Redis does not answer, so the locks stay: try again later"
+    message = gettext_noop("Redis does not answer, so the locks stay: try again later")
 
 
 def get_group(kind: Kind, key: str) -> str:

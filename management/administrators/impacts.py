@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from django.db.models import Model, QuerySet
+from django.utils.translation import ngettext_lazy
 
 from identity.core import tenancy
 from identity.core.impacts import Loss, Verb
@@ -28,22 +29,56 @@ def _only_managed_by(administrator: Administrator) -> QuerySet[Tenant]:
 
 LOSSES: Final = [
     Loss(
-        "administrators.Administrator", Verb.DELETE, "invitations",
+        "administrators.Administrator",
+        Verb.DELETE,
+        "invitations",
         lambda administrator: Invitation.objects.filter(invited_by=administrator),
-        "invitation is revoked", "invitations are revoked",
+        ngettext_lazy("%(number)s invitation is revoked", "%(number)s invitations are revoked", "count"),
     ),
     Loss(
-        "administrators.Administrator", Verb.DETACH, "tenants", _only_managed_by,
-        "tenant is then managed by superusers only", "tenants are then managed by superusers only",
+        "administrators.Administrator",
+        Verb.DETACH,
+        "tenants",
+        _only_managed_by,
+        ngettext_lazy(
+            "%(number)s tenant is then managed by superusers only",
+            "%(number)s tenants are then managed by superusers only",
+            "count",
+        ),
     ),
     *(
         Loss(
-            "tenants.Tenant", Verb.DELETE, kind, partial(_of_tenant, model),
-            f"{one} is deleted", f"{one}s are deleted",
+            "tenants.Tenant",
+            Verb.DELETE,
+            kind,
+            partial(_of_tenant, model),
+            text,
         )
-        for kind, model, one in (
-            ("users", User, "user"), ("applications", Application, "application"),
-            ("organizations", Organization, "organization"), ("sessions", Session, "session"),
+        for kind, model, text in (
+            (
+                "users",
+                User,
+                ngettext_lazy("%(number)s user is deleted", "%(number)s users are deleted", "count"),
+            ),
+            (
+                "applications",
+                Application,
+                ngettext_lazy(
+                    "%(number)s application is deleted", "%(number)s applications are deleted", "count"
+                ),
+            ),
+            (
+                "organizations",
+                Organization,
+                ngettext_lazy(
+                    "%(number)s organization is deleted", "%(number)s organizations are deleted", "count"
+                ),
+            ),
+            (
+                "sessions",
+                Session,
+                ngettext_lazy("%(number)s session is deleted", "%(number)s sessions are deleted", "count"),
+            ),
         )
     ),
-]  # fmt: skip
+]

@@ -73,7 +73,7 @@ def test_is_counted_up_to_the_most(acme, people, monkeypatch):
 
     assert total is not None
     assert total.end == {"sessions": 3}
-    assert total.sentences == ("More than 2 sessions end",)
+    assert total.sentences == ("2+ sessions end",)
 
 
 def bulk_operations():

@@ -8,6 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.translation import ngettext_lazy
 
 from identity.core import impacts, tenancy
 from identity.core.impacts import Impact, Loss, Verb
@@ -131,13 +132,19 @@ def test_rows_are_counted_up_to_a_thousand(acme, monkeypatch):
         with CaptureQueriesContext(connection) as captured:
             impact = impacts.measure(role)
 
-    assert impact == Impact(detach={"users": 3}, sentences=("More than 2 users lose the role",))
+    assert impact == Impact(detach={"users": 3}, sentences=("2+ users lose the role",))
     assert all("LIMIT 3" in query["sql"] for query in captured)
 
 
 @pytest.mark.parametrize(("number", "text"), [(1, "1 x ends"), (2, "2 xs end"), (1000, "1,000 xs end")])
 def test_numbers_are_written_as_people_write_them(number, text):
-    loss = Loss("users.User", Verb.END, "x", lambda _: Role.objects.none(), "x ends", "xs end")
+    loss = Loss(
+        "users.User",
+        Verb.END,
+        "x",
+        lambda _: Role.objects.none(),
+        ngettext_lazy("%(number)s x ends", "%(number)s xs end", "count"),
+    )
 
     assert loss.describe(number) == text
 
