@@ -2,6 +2,9 @@
 
 from typing import Any, Final
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from audit.events import Event
 from audit.models import Entry
 from identity.core import tenancy
@@ -13,8 +16,8 @@ from interaction.journeys.social import errors
 from interaction.journeys.social.trial_report import ADVICE
 
 _KINDS: Final = {
-    Event.SIGN_IN_SOCIAL.value: "Sign-in",
-    Event.SOCIAL_IDENTITY_CREATE.value: "Linking",
+    Event.SIGN_IN_SOCIAL.value: _("Sign-in"),
+    Event.SOCIAL_IDENTITY_CREATE.value: _("Linking"),
 }
 _MESSAGES: Final = {
     refusal.reason: refusal.message
@@ -35,23 +38,31 @@ def build_panels(connector: Connector) -> list[Panel]:
         (link(entry, format_time(entry.created_at)), _describe_kind(entry), *_get_outcome(entry))
         for entry in of_connector[:_SHOWN]
     ]
-    return [Panel("Latest sign-ins", ("When", "What", "Result", "Reason"), rows)]
+    return [
+        Panel(
+            gettext("Latest sign-ins"),
+            (gettext("When"), gettext("What"), gettext("Result"), gettext("Reason")),
+            rows,
+        )
+    ]
 
 
 def _describe_kind(entry: Entry) -> str:
     kind = _KINDS[entry.key]
-    return f"{kind} (tried by an administrator)" if entry.payload.get("is_test") else kind
+    if not entry.payload.get("is_test"):
+        return str(kind)
+    return gettext("%(kind)s (tried by an administrator)") % {"kind": kind}
 
 
 def _get_outcome(entry: Entry) -> tuple[str, str]:
     """Return the result of a sign-in and, if it failed, the reason and what to change."""
     if entry.payload.get("result") != "failed":
-        return "Succeeded", "-"
+        return gettext("Succeeded"), "-"
     error, reason = str(entry.payload.get("error")), str(entry.payload.get("reason") or "")
-    text = _MESSAGES.get(error, error.replace("_", " "))
+    text = gettext(_MESSAGES[error]) if error in _MESSAGES else error.replace("_", " ")
     text += f" ({reason.replace('_', ' ')})" if reason else ""
     advice = ADVICE.get(reason) or ADVICE.get(error, "")
-    return "Failed", f"{text[:1].upper()}{text[1:]}. {advice}".strip()
+    return gettext("Failed"), f"{text[:1].upper()}{text[1:]}. {advice}".strip()
 
 
 register_panels(Connector, build_panels)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from django.db.models import QuerySet
+from django.utils.translation import ngettext_lazy
 
 from identity.core.impacts import Loss, Verb
 from interaction.connectors.models import Connector
@@ -19,12 +20,23 @@ def _without_connector(connector: Connector) -> QuerySet[SocialIdentity]:
 
 LOSSES: Final = [
     Loss(
-        "users.User", Verb.DELETE, "linked_accounts", lambda user: SocialIdentity.objects.filter(user=user),
-        "linked account is forgotten", "linked accounts are forgotten",
+        "users.User",
+        Verb.DELETE,
+        "linked_accounts",
+        lambda user: SocialIdentity.objects.filter(user=user),
+        ngettext_lazy(
+            "%(number)s linked account is forgotten", "%(number)s linked accounts are forgotten", "count"
+        ),
     ),
     Loss(
-        "connectors.Connector", Verb.DETACH, "linked_accounts", _without_connector,
-        "linked account can no longer be used to sign in",
-        "linked accounts can no longer be used to sign in",
+        "connectors.Connector",
+        Verb.DETACH,
+        "linked_accounts",
+        _without_connector,
+        ngettext_lazy(
+            "%(number)s linked account can no longer be used to sign in",
+            "%(number)s linked accounts can no longer be used to sign in",
+            "count",
+        ),
     ),
-]  # fmt: skip
+]

@@ -107,7 +107,7 @@ class ApplicationAdmin(SectionedPages):
         """Whether an authorization request without a code challenge is refused."""
         return application.must_use_pkce
 
-    @admin.display(description=_("Grants"))
+    @admin.display(description=_("Grant types"))
     def grants(self, application: Application) -> str:
         """Return the grant types."""
         return ", ".join(application.grant_types)

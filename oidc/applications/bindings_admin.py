@@ -132,7 +132,7 @@ def build_organizations_panel(application: Application) -> Panel:
     """Return the panel of the organizations that an application is bound to."""
     bound = OrganizationApplication.objects.filter(application=application).order_by("-created_at")
     return build_panel(
-        gettext("Organizations"), (gettext("Organization"), gettext("Bound")),
+        gettext("Organizations"), (gettext("Organization"), gettext("Bound since")),
         bound.select_related("organization"),
         lambda binding: (link(binding, str(binding.organization)), format_time(binding.created_at)),
         section=ORGANIZATIONS, empty=gettext("None. Add the application on the page of an organization."),
@@ -143,7 +143,7 @@ def _build_applications_panels(organization: Organization) -> list[Panel]:
     bound = OrganizationApplication.objects.filter(organization=organization).order_by("-created_at")
     return [
         build_panel(
-            gettext("Applications"), (gettext("Application"), gettext("Bound")),
+            gettext("Applications"), (gettext("Application"), gettext("Bound since")),
             bound.select_related("application"),
             lambda binding: (link(binding, str(binding.application)), format_time(binding.created_at)),
         )

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.utils.translation import ngettext_lazy
+
 from identity.core.impacts import Loss, Verb
 from oidc.applications.models import (
     AllowedOrganization,
@@ -14,33 +16,65 @@ from oidc.applications.models import (
 
 LOSSES: Final = [
     Loss(
-        "roles.Role", Verb.DETACH, "applications", lambda role: ApplicationRole.objects.filter(role=role),
-        "application loses the role", "applications lose the role",
+        "roles.Role",
+        Verb.DETACH,
+        "applications",
+        lambda role: ApplicationRole.objects.filter(role=role),
+        ngettext_lazy(
+            "%(number)s application loses the role", "%(number)s applications lose the role", "count"
+        ),
     ),
     Loss(
-        "roles.Role", Verb.DETACH, "allowed_applications",
+        "roles.Role",
+        Verb.DETACH,
+        "allowed_applications",
         lambda role: AllowedRole.objects.filter(role=role),
-        "application no longer lets in the users of the role",
-        "applications no longer let in the users of the role",
+        ngettext_lazy(
+            "%(number)s application no longer lets in the users of the role",
+            "%(number)s applications no longer let in the users of the role",
+            "count",
+        ),
     ),
     Loss(
-        "organizations.Organization", Verb.DELETE, "organization_applications",
+        "organizations.Organization",
+        Verb.DELETE,
+        "organization_applications",
         lambda organization: OrganizationApplication.objects.filter(organization=organization),
-        "application leaves the organization", "applications leave the organization",
+        ngettext_lazy(
+            "%(number)s application leaves the organization",
+            "%(number)s applications leave the organization",
+            "count",
+        ),
     ),
     Loss(
-        "organizations.Organization", Verb.DETACH, "allowed_applications",
+        "organizations.Organization",
+        Verb.DETACH,
+        "allowed_applications",
         lambda organization: AllowedOrganization.objects.filter(organization=organization),
-        "application no longer lets in the members", "applications no longer let in the members",
+        ngettext_lazy(
+            "%(number)s application no longer lets in the members",
+            "%(number)s applications no longer let in the members",
+            "count",
+        ),
     ),
     Loss(
-        "organizations.OrganizationRole", Verb.DETACH, "organization_applications",
+        "organizations.OrganizationRole",
+        Verb.DETACH,
+        "organization_applications",
         lambda role: OrganizationApplicationRole.objects.filter(role=role),
-        "application loses the role", "applications lose the role",
+        ngettext_lazy(
+            "%(number)s application loses the role", "%(number)s applications lose the role", "count"
+        ),
     ),
     Loss(
-        Application._meta.label, Verb.DELETE, "organization_applications",
+        Application._meta.label,
+        Verb.DELETE,
+        "organization_applications",
         lambda application: OrganizationApplication.objects.filter(application=application),
-        "organization loses the application", "organizations lose the application",
+        ngettext_lazy(
+            "%(number)s organization loses the application",
+            "%(number)s organizations lose the application",
+            "count",
+        ),
     ),
-]  # fmt: skip
+]

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from database import ids
@@ -85,7 +85,7 @@ class OidcSettingsAdmin(Pages):
     place = 3
     title = "OpenID Connect"
     field_groups = (
-        (_("Signing"), ("default_algorithm",)),
+        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
         (_("Claims"), ("groups",)),
         (_("Lifetimes"), ("sessions", "refresh_tokens", "asks_to_stay")),
     )
@@ -94,7 +94,8 @@ class OidcSettingsAdmin(Pages):
             "signing", _("Edit signing"),
             _("New tokens are signed with the key of this algorithm, which is created if there is none. "
             "Applications that accept only the other algorithm refuse them."),
-            _save, form=SigningForm, initial=_initial("default_signing_alg"), edits=_("Signing"),
+            _save, form=SigningForm, initial=_initial("default_signing_alg"),
+            edits=pgettext_lazy("of tokens", "Signing"),
         ),
         Operation(
             "claims", _("Edit claims"), _("New tokens have the changed claims."),
@@ -110,7 +111,7 @@ class OidcSettingsAdmin(Pages):
 
     def get_row_name(self, row: Any) -> str:
         """Return a fixed title: a tenant has one set of settings."""
-        return self.title
+        return str(self.title)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """Return the tenant's settings, which may have no row yet.
