@@ -29,6 +29,21 @@ from interaction.connectors.serializers import ConnectorSerializer
 _MAX_SHOWN: Final = 5
 
 
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Connector ID"),
+    gettext_noop("Created"),
+    gettext_noop("Enabled"),
+    gettext_noop("ID"),
+    gettext_noop("Type"),
+    gettext_noop("Updated"),
+    gettext_noop("CAPTCHA"),
+    gettext_noop("Email"),
+    gettext_noop("SMS"),
+    gettext_noop("Social"),
+)
+
+
 def _choose(submission: Submission) -> ShowForm:
     return ShowForm(f"create-{submission.fields['connector_id']}")
 

@@ -5,8 +5,10 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.texts import Text
+
 # By the name of the field, which the API and the error messages use.
-LABELS: Final[Mapping[str, str]] = {
+LABELS: Final[Mapping[str, Text]] = {
     "access_key_id": _("Access key ID"),
     "access_key_secret": _("Access key secret"),
     "account_name": _("Account name"),

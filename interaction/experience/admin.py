@@ -1,13 +1,13 @@
 """The operators' page of the sign-in experience."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.text import format_lazy
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import checklist, extensions, lists, routes
@@ -30,6 +30,10 @@ from interaction.experience.serializers import ExperienceSerializer
 _LINKS = ("terms_of_use_url", "privacy_policy_url")
 _SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automatic_account_linking")
 _Fields = dict[str, Any]
+
+
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (gettext_noop("Updated"),)
 
 
 def _save(read: Any, operation: str, submission: Submission) -> ShowForm:

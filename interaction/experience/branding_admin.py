@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.operator_kit import extensions
 from identity.operator_kit.operations import Draft, Operation, Submission, validate
 from identity.operator_kit.panels import Card
+from identity.operator_kit.texts import Text
 from identity.organizations import services as organizations
 from identity.organizations.models import Organization
 from identity.organizations.serializers import OrganizationSerializer
@@ -49,10 +50,10 @@ def _build_draft(serializer: Any, submission: Submission) -> SignInExperience:
     return draft
 
 
-def _build_card(section: str, row: Any, urls: Mapping[str, str]) -> Card | None:
+def _build_card(section: Text, row: Any, urls: Mapping[str, str]) -> Card | None:
     if not _has_pages(row):
         return None
-    lines = (
+    lines: list[overview.Line] = (
         overview.describe_branding(row.branding, look_form.OwnLookForm)
         if row.branding
         else [(pgettext("appearance", "Look"), gettext("As elsewhere"))]
@@ -68,7 +69,7 @@ def _has_pages(row: Any) -> bool:
     )
 
 
-def _build_operation(serializer: Any, change: Callable[..., None], text: str, section: str) -> Operation:
+def _build_operation(serializer: Any, change: Callable[..., None], text: Text, section: Text) -> Operation:
     return Operation(
         _NAME, _("Edit branding"), text, partial(_save, serializer, change), form=look_form.OwnLookForm,
         initial=lambda row: pictures.add_addresses(row.branding), section=section, is_possible=_has_pages,

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from identity.users.profile import TEXTS
@@ -18,7 +19,7 @@ from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
 
-def _flag(label: str) -> forms.BooleanField:
+def _flag(label: Any) -> forms.BooleanField:
     return forms.BooleanField(required=False, label=label)
 
 
@@ -214,7 +215,7 @@ def message_form(key: MessageKey) -> type[forms.Form]:
     return EmailForm if key.channel == "email" else SmsForm
 
 
-def describe_placeholders(key: MessageKey) -> str:
+def describe_placeholders(key: MessageKey) -> Text:
     """Return a help text about the placeholders of a message."""
     if key.purpose in CODES:
         return _("{code} is replaced by the code, {name} by the tenant's name.")

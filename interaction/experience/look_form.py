@@ -12,7 +12,7 @@ from interaction.experience.brand import COLOUR
 from interaction.experience.images import formats
 
 
-def _url_field(label: str) -> forms.CharField:
+def _url_field(label: Any) -> forms.CharField:
     return forms.CharField(
         required=False, max_length=2048, label=label, help_text=_("An https URL, or empty")
     )
@@ -22,13 +22,13 @@ _UPLOAD: Final = "upload_"
 _LAYOUTS: Final = (("split", _("Split: a coloured half beside the form")), ("plain", _("Plain: no card")))
 
 
-def _picture_field(label: str) -> forms.FileField:
+def _picture_field(label: Any) -> forms.FileField:
     widget = forms.FileInput({"accept": "image/png,image/webp,image/svg+xml,.png,.webp,.svg"})
     text = _("PNG, WebP or SVG, at most 256 KiB and 2048 pixels wide and high")
     return forms.FileField(required=False, label=label, widget=widget, help_text=text, allow_empty_file=True)
 
 
-def _colour_field(label: str, unset: str) -> forms.CharField:
+def _colour_field(label: Any, unset: str) -> forms.CharField:
     """Return a field for a colour. ``unset`` is the colour that the pages use if the field is empty."""
     attributes = {"data-colour": unset, "pattern": COLOUR.pattern, "spellcheck": "false"}
     widget = forms.TextInput(attributes)

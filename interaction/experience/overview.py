@@ -11,13 +11,14 @@ from django.utils.translation import gettext, pgettext
 from identity.core import tenancy
 from identity.operator_kit import badges
 from identity.operator_kit.panels import Card
+from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
 from identity.users.profile_admin import get_label
 from interaction.experience import brand, forms, look_form, pictures, text_operations
 from interaction.experience.forms import KINDS
 from interaction.experience.models import SignInExperience
 
-Line = tuple[str, Any]
+Line = tuple[Text, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class TextKey:
     ``built_in`` is the text of Gatehouse, in English, in which ``%(name)s`` stands for ``named``.
     """
 
-    label: str
+    label: Any  # a lazy text
     max_length: int
     allowed: frozenset[str] = frozenset()
     required: frozenset[str] = frozenset()

@@ -5,9 +5,8 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from audit.events import Event
 from audit.models import Entry
@@ -17,6 +16,7 @@ from identity.operator_kit import health, routes
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
+from identity.operator_kit.texts import Text
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 
@@ -28,6 +28,15 @@ _WAITING: Final = _(
     "They are due for more than five minutes. Check that a server runs, and test the connector."
 )
 _UNDELIVERED: Final = _("The provider did not accept them. Test the connector.")
+
+
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Created"),
+    gettext_noop("Due"),
+    gettext_noop("ID"),
+    gettext_noop("Tries"),
+)
 
 
 def _retry(submission: Submission) -> str:
@@ -107,7 +116,7 @@ def _find_undelivered() -> list[health.Problem]:
     return [_build_problem(text, number, _UNDELIVERED, url)] if number else []
 
 
-def _build_problem(text: str, number: int, detail: str, url: str) -> health.Problem:
+def _build_problem(text: str, number: int, detail: Text, url: str) -> health.Problem:
     text %= {"count": min(number, _MAX_COUNTED)}
     return health.Problem(text, str(detail), Link(gettext("Show them"), url), is_serious=True)
 

@@ -1,11 +1,11 @@
 """The pages of applications on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import crud
@@ -13,6 +13,7 @@ from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.sections import SectionedPages
+from identity.operator_kit.texts import Text
 from identity.roles.models import Role
 from oidc.applications import (
     access_admin,
@@ -28,6 +29,23 @@ from oidc.applications import (
 from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS, SECTIONS, SETTINGS
 from oidc.applications.type_words import TYPES
+
+_AS_THE_TENANT: Final = _("As the tenant")
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Client ID"),
+    gettext_noop("Created"),
+    gettext_noop("Description"),
+    gettext_noop("ID"),
+    gettext_noop("Name"),
+    gettext_noop("Third party"),
+    gettext_noop("Type"),
+    gettext_noop("Updated"),
+    gettext_noop("Traditional"),
+    gettext_noop("SPA"),
+    gettext_noop("Native"),
+    gettext_noop("Machine"),
+)
 
 
 def _machine_roles() -> list[tuple[str, str]]:
@@ -88,7 +106,7 @@ class ApplicationAdmin(SectionedPages):
     )  # fmt: skip
 
     @admin.display(description=_("Type"), ordering="type")
-    def kind(self, application: Application) -> str:
+    def kind(self, application: Application) -> Text:
         """Return the type in words."""
         return TYPES[application.type].name
 
@@ -123,15 +141,15 @@ class ApplicationAdmin(SectionedPages):
         return application.userinfo_signed_response_alg or gettext("JSON, not signed")
 
     @admin.display(description=_("Refresh token, without use"))
-    def idle_lifetime(self, application: Application) -> str:
+    def idle_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_idle_seconds)
 
     @admin.display(description=_("Refresh tokens, at most"))
-    def absolute_lifetime(self, application: Application) -> str:
+    def absolute_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_absolute_seconds)
 
     @admin.display(description=_("Age of the sign-in, at most"))
-    def sign_in_age(self, application: Application) -> str:
+    def sign_in_age(self, application: Application) -> Text:
         return _format_seconds(application.default_max_age, gettext("Any age"))
 
     def get_panels(self, request: Any, row: Application) -> list[Panel]:
@@ -149,7 +167,7 @@ class ApplicationAdmin(SectionedPages):
         ]  # fmt: skip
 
 
-def _format_seconds(seconds: int | None, default: str = _("As the tenant")) -> str:
+def _format_seconds(seconds: int | None, default: Text = _AS_THE_TENANT) -> Text:
     if seconds is None:
         return default
     return ngettext("%(count)s second", "%(count)s seconds", seconds) % {"count": f"{seconds:,}"}

@@ -29,6 +29,15 @@ from oidc.applications.page_sections import ORGANIZATIONS
 _MAX_NEW: Final = 200
 
 
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Application"),
+    gettext_noop("Created"),
+    gettext_noop("ID"),
+    gettext_noop("Organization"),
+)
+
+
 class BindForm(forms.Form):
     """Machine applications."""
 

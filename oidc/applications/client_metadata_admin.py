@@ -15,7 +15,7 @@ from oidc.applications.page_sections import SETTINGS
 from oidc.applications.serializers import ApplicationSerializer
 
 
-def _url(label: str, help_text: str = "") -> forms.CharField:
+def _url(label: Any, help_text: Any = "") -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=2048, help_text=help_text)
 
 
@@ -52,7 +52,7 @@ def _initial(application: Application) -> dict[str, Any]:
     return fields | {"contacts": "\n".join(application.contacts)}
 
 
-def _column(name: str, label: str) -> Callable[[Application], str]:
+def _column(name: str, label: Any) -> Callable[[Application], str]:
     def column(application: Application) -> str:
         value = getattr(application, name)
         return ("\n".join(value) if isinstance(value, list) else value) or "-"
@@ -62,7 +62,7 @@ def _column(name: str, label: str) -> Callable[[Application], str]:
 
 
 # The fields of the page of an application.
-COLUMNS: Final = tuple(_column(name, str(field.label)) for name, field in DescriptionForm.base_fields.items())
+COLUMNS: Final = tuple(_column(name, field.label) for name, field in DescriptionForm.base_fields.items())
 OPERATION: Final = Operation(
     "describe", _("Describe application"),
     _("Users see the links on the consent page and among their connected applications."),

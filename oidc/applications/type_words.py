@@ -6,6 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.texts import Text
 from oidc.applications.models import Application
 
 
@@ -13,8 +14,8 @@ from oidc.applications.models import Application
 class TypeWords:
     """The name of a type, and who should choose it."""
 
-    name: str
-    sentence: str
+    name: Text
+    sentence: Text
 
 
 TYPES: Final[Mapping[str, TypeWords]] = {

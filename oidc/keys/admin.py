@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import health, routes
@@ -20,6 +20,20 @@ from oidc.keys import services, usage
 from oidc.keys.models import SigningKey
 
 _ROTATE_DAYS: Final = 90
+
+
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Activated"),
+    gettext_noop("Algorithm"),
+    gettext_noop("Created"),
+    gettext_noop("ID"),
+    gettext_noop("Retired"),
+    gettext_noop("Status"),
+    gettext_noop("Active"),
+    gettext_noop("Next"),
+    gettext_noop("Previous"),
+)
 
 
 class AlgorithmForm(forms.Form):

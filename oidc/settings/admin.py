@@ -13,6 +13,7 @@ from identity.core.algorithms import Algorithm
 from identity.operator_kit import lists, routes
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.texts import Text
 from oidc.settings import services
 from oidc.settings.models import OidcSettings
 from oidc.settings.serializers import OidcSettingsSerializer
@@ -28,7 +29,7 @@ _GROUPS = {
 }
 
 
-def _lifetime(label: str) -> forms.IntegerField:
+def _lifetime(label: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         required=False,
@@ -141,7 +142,7 @@ class OidcSettingsAdmin(Pages):
         return row.keep_signed_in
 
     @admin.display(description=_("Claim groups"))
-    def groups(self, row: OidcSettings) -> str:
+    def groups(self, row: OidcSettings) -> Text:
         """What the claim ``groups`` lists: roles or organizations."""
         return _GROUPS[OidcSettings.GroupsClaim(row.groups_claim)]
 

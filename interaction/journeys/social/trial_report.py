@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import translate
 from identity.operator_kit import routes
+from identity.operator_kit.texts import Text
 from identity.users.models import User
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
@@ -24,7 +25,7 @@ _LONGEST: Final = 8_000  # characters of claims
 _OF_PROTOCOL: Final = frozenset({"nonce", "at_hash", "c_hash"})
 
 # What to change, by why a sign-in at a provider failed.
-ADVICE: Final[Mapping[str, str]] = {
+ADVICE: Final[Mapping[str, Text]] = {
     Reason.ISSUER: _("Compare the issuer of the configuration with the provider's, including a final slash."),
     Reason.AUDIENCE: _("Compare the client ID with that of the application at the provider."),
     Reason.SIGNATURE: _(
@@ -42,7 +43,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "not_offered": _("The provider is not built in, or ENCRYPTION_KEYS lacks the key of the configuration."),
 }
 # What the errors of authorization responses mean (RFC 6749 section 4.1.2.1, OpenID Connect Core 3.1.2.6).
-_ERRORS: Final[Mapping[str, tuple[str, str]]] = {
+_ERRORS: Final[Mapping[str, tuple[Text, Text]]] = {
     "access_denied": (
         _("the sign-in was stopped at the provider"),
         _("Sign in there and agree. If you did, check at the provider who may use the application."),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from identity.core.errors import ServiceError
 from identity.core.refusal_texts import translate
 from identity.operator_kit import routes
+from identity.operator_kit.texts import Text
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.keys.jws import Parsed
@@ -18,7 +19,7 @@ from oidc.provider.trial.exchange import Received
 _LONGEST: Final = 8_000  # characters of claims
 
 # What to change, by the error that the application would get.
-_ADVICE: Final[Mapping[str, str]] = {
+_ADVICE: Final[Mapping[str, Text]] = {
     "access_denied": _("The user refused, or has no role or organization that the application allows."),
     "invalid_grant": _("The code is valid once and for a short time. A user who lost access gets no tokens."),
     "invalid_request": _("Compare the organization and the API resource with those that exist for the user."),
