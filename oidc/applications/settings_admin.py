@@ -66,14 +66,16 @@ class SettingsForm(forms.Form):
     )
 
 
+def _list_types() -> list[tuple[str, str]]:
+    return [(kind, format_html(_CARD, words.name, words.sentence, kind)) for kind, words in TYPES.items()]
+
+
 class NewApplicationForm(SettingsForm):
     """A new application."""
 
     type = forms.ChoiceField(
         label=_("What kind of application is it?"),
-        choices=[
-            (kind, format_html(_CARD, words.name, words.sentence, kind)) for kind, words in TYPES.items()
-        ],
+        choices=_list_types,
         widget=forms.RadioSelect({"class": "as-cards"}),
     )
 
