@@ -206,7 +206,7 @@ class EmailForm(forms.Form):
     )
     html = forms.CharField(
         required=False, max_length=16_384, widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
-        label="HTML", help_text=_("Leave it empty to send plain text only."),
+        label=_("HTML"), help_text=_("Leave it empty to send plain text only."),
     )  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def _build_panels(application: Application) -> list[Panel]:
     return [
         Panel(
             gettext("Secrets"),
-            (gettext("Name"), "ID", gettext("Created"), gettext("Expires")),
+            (gettext("Name"), gettext("ID"), gettext("Created"), gettext("Expires")),
             rows,
             section=SECRETS,
         )

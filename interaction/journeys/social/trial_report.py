@@ -114,7 +114,7 @@ def build(name: str, received: Received) -> dict[str, Any]:
         "user": user.identifier if user else "",
         "user_url": routes.row_url(user) if user else "",
         "facts": [
-            ["ID", profile.subject, gettext("of %(provider)s") % {"provider": profile.provider}],
+            [gettext("ID"), profile.subject, gettext("of %(provider)s") % {"provider": profile.provider}],
             [gettext("Email"), profile.email, verified if profile.email else ""],
             [gettext("Name"), profile.name, ""],
             [gettext("Picture"), profile.avatar, ""],
