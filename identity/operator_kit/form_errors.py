@@ -27,9 +27,12 @@ def add_refusal(form: Form, refusal: ServiceError | ValidationError) -> int:
     elif field in form.fields:
         form.add_error(field, translate(getattr(refusal, "rule", refusal.message)))
     else:
-        result = f" ({refusal.result})" if refusal.result else ""
-        form.add_error(None, describe(refusal) + result)
+        form.add_error(None, describe(refusal) + _describe_result(refusal.result))
     return refusal.status
+
+
+def _describe_result(result: object) -> str:
+    return f" ({translate(result) if isinstance(result, str) else result})" if result else ""
 
 
 def _add_problems(form: Form, problems: list[tuple[str, str]]) -> None:

@@ -6,11 +6,15 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.forms import Form
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from database import ids
 from identity.core import impacts
 from identity.core.errors import ServiceError
 from identity.core.records import Gone
+from identity.core.refusal_texts import translate
 from identity.operator_kit import checklist, health, routes
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
@@ -25,6 +29,21 @@ from interaction.connectors.serializers import ConnectorSerializer
 _MAX_SHOWN: Final = 5
 
 
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Connector ID"),
+    gettext_noop("Created"),
+    gettext_noop("Enabled"),
+    gettext_noop("ID"),
+    gettext_noop("Type"),
+    gettext_noop("Updated"),
+    gettext_noop("CAPTCHA"),
+    gettext_noop("Email"),
+    gettext_noop("SMS"),
+    gettext_noop("Social"),
+)
+
+
 def _choose(submission: Submission) -> ShowForm:
     return ShowForm(f"create-{submission.fields['connector_id']}")
 
@@ -37,7 +56,13 @@ class FormExpired(ServiceError):
     """The form was opened in another tenant or more than a day ago."""
 
     reason = "form_expired"
-    message = "this form has expired: open it again, and register the redirect URI that it shows then"
+    message = gettext_noop(
+        "this form has expired: open it again, and register the redirect URI that it shows then"
+    )
+
+
+def _new_form(provider: Provider, _row: None) -> type[Form]:
+    return forms.config_form(provider, is_new=True)
 
 
 def _create(provider: Provider, submission: Submission) -> ShowRow:
@@ -49,7 +74,7 @@ def _create(provider: Provider, submission: Submission) -> ShowRow:
     if signed and pk is None:
         raise FormExpired
     connector = services.create(**validate(ConnectorSerializer, fields), pk=pk)
-    return ShowRow("The connector is created. Test it, then enable it.", connector)
+    return ShowRow(gettext("The connector is created. Test it, then enable it."), connector)
 
 
 def _change(submission: Submission) -> str:
@@ -60,35 +85,35 @@ def _change(submission: Submission) -> str:
         forms.check_display_name(provider, config)
     fields = validate(ConnectorSerializer, {"config": config}, connector)
     services.change(connector, fields, expected=submission.expected)
-    return "The configuration is changed. Test it."
+    return gettext("The configuration is changed. Test it.")
 
 
 def _enable(submission: Submission) -> str:
     services.change(submission.row, {"enabled": True}, expected=submission.expected)
-    return "The connector is enabled."
+    return gettext("The connector is enabled.")
 
 
 def _disable(submission: Submission) -> str:
     services.change(submission.row, {"enabled": False}, expected=submission.expected)
-    return "The connector is disabled."
+    return gettext("The connector is disabled.")
 
 
 def _use_own_callback(submission: Submission) -> str:
     services.change(submission.row, {"has_own_callback": True}, expected=submission.expected)
-    return "The connector uses its own callback. Test signing in with it."
+    return gettext("The connector uses its own callback. Test signing in with it.")
 
 
 def _test(submission: Submission) -> str:
     connector, administrator = submission.row, submission.by
     own_address = administrator.email if connector.type == Connector.Type.EMAIL else administrator.phone
     result = services.test(connector, to=submission.fields.get("to") or own_address)
-    return f"It works: {result}."
+    return gettext("It works: %(result)s.") % {"result": translate(result)}
 
 
 def _arrange(submission: Submission) -> str | ShowForm:
     pk, _, way = submission.fields["move"].partition(" ")
     if not pk:
-        return "The order is saved."
+        return gettext("The order is saved.")
     if (connector := ids.parse(pk)) is None:
         raise Gone
     arrangement.move(connector, is_up=way == "up")
@@ -97,13 +122,13 @@ def _arrange(submission: Submission) -> str | ShowForm:
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The connector is deleted."
+    return gettext("The connector is deleted.")
 
 
 @admin.register(Connector)
 class ConnectorAdmin(Pages):
     section = "Connectors"
-    empty = "Connectors send emails and text messages, and offer sign-in with other providers."
+    empty = _("Connectors send emails and text messages, and offer sign-in with other providers.")
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
@@ -112,53 +137,54 @@ class ConnectorAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "change", "Edit connector", "An enabled connector uses the new configuration at once.",
+            "change", _("Edit connector"), _("An enabled connector uses the new configuration at once."),
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
-            initial=forms.initial, sentence="Edit {name}", card=guide_card.build_for_form,
+            initial=forms.initial, sentence=_("Edit {name}"), card=guide_card.build_for_form,
         ),
         Operation(
-            "enable", "Enable connector",
-            "A social connector gets a button on the sign-in page. Messages of a type go through its newest "
-            "enabled connector.",
-            _enable, is_possible=lambda connector: not connector.enabled, sentence="Enable {name}",
+            "enable", _("Enable connector"),
+            _("A social connector gets a button on the sign-in page. Messages of a type go through its "
+            "newest enabled connector."),
+            _enable, is_possible=lambda connector: not connector.enabled, sentence=_("Enable {name}"),
         ),
         Operation(
-            "disable", "Disable connector", "The connector is not used until it is enabled again.",
+            "disable", _("Disable connector"), _("The connector is not used until it is enabled again."),
             _disable, is_possible=lambda connector: connector.enabled, is_destructive=True,
             impact=impacts.measure,
-            sentence="Disable {name}",
+            sentence=_("Disable {name}"),
         ),
         Operation(
-            "own-callback", "Use own callback",
-            "First register a further redirect URI with the provider: the one that ends with this "
-            "connector's ID. Then only this provider sends its answers there.",
+            "own-callback", _("Use own callback"),
+            _("First register a further redirect URI with the provider: the one that ends with this "
+            "connector's ID. Then only this provider sends its answers there."),
             _use_own_callback,
             is_possible=lambda connector: (
                 connector.type == Connector.Type.SOCIAL and not connector.has_own_callback
             ),
         ),
         Operation(
-            "test", "Test connector",
-            "Sends a test message, or asks the provider whether it accepts this configuration.",
-            _test, form_for=forms.test_form, sentence="Test {name}", has_own_transactions=True,
+            "test", _("Test connector"),
+            _("Sends a test message, or asks the provider whether it accepts this configuration."),
+            _test, form_for=forms.test_form, sentence=_("Test {name}"), has_own_transactions=True,
         ),
         Operation(
-            "delete", "Delete connector", "Its configuration cannot be restored.",
-            _remove, is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+            "delete", _("Delete connector"), _("Its configuration cannot be restored."),
+            _remove, is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
         ),
         Operation(
-            "create", "Create connector", "First choose the provider, then configure it.", _choose,
+            "create", _("Create connector"), _("First choose the provider, then configure it."), _choose,
             form=forms.ProviderForm, needs_row=False,
         ),
         Operation(
-            "arrange", "Arrange sign-in buttons", "The sign-in page shows the buttons in this order.",
+            "arrange", _("Arrange sign-in buttons"), _("The sign-in page shows the buttons in this order."),
             _arrange, form=forms.ArrangeForm, initial=lambda _: {}, needs_row=False,
         ),
         *(
             Operation(
-                f"create-{provider.connector_id}", f"Create {provider.name} connector",
-                "It starts disabled, so that you can test it first.", partial(_create, provider),
-                form=forms.config_form(provider, is_new=True), needs_row=False, hidden=True,
+                f"create-{provider.connector_id}",
+                format_lazy(_("Create {provider} connector"), provider=provider.name),
+                _("It starts disabled, so that you can test it first."), partial(_create, provider),
+                form_for=partial(_new_form, provider), needs_row=False, hidden=True,
                 card=partial(_guide, provider),
             )
             for provider in registry.PROVIDERS
@@ -169,13 +195,13 @@ class ConnectorAdmin(Pages):
         """Return the name on the button, or that of the provider."""
         return choices.get_name(row)
 
-    @admin.display(description="Provider")
+    @admin.display(description=_("Provider"))
     def provider(self, connector: Connector) -> str:
         """The provider's name."""
         provider = registry.find(connector.connector_id)
-        return provider.name if provider else "not built in"
+        return provider.name if provider else gettext("not built in")
 
-    @admin.display(description="Configuration")
+    @admin.display(description=_("Configuration"))
     def configuration(self, connector: Connector) -> str:
         """The configuration, with its secrets hidden."""
         config = masking.mask(registry.find(connector.connector_id), connector.config())
@@ -191,9 +217,9 @@ def _find_disabled() -> list[health.Problem]:
     disabled = Connector.objects.filter(enabled=False).defer("sealed_config").order_by("-created_at", "-pk")
     return [
         health.Problem(
-            f"The connector {row} is disabled.",
-            "Nothing is sent through it, and users cannot sign in with it.",
-            Link("Open connector", routes.row_url(row)),
+            gettext("The connector %(connector)s is disabled.") % {"connector": row},
+            gettext("Nothing is sent through it, and users cannot sign in with it."),
+            Link(gettext("Open connector"), routes.row_url(row)),
         )
         for row in disabled[:_MAX_SHOWN]
     ]
@@ -203,7 +229,7 @@ health.register("connectors.view_connector", _find_disabled)
 register_card(Connector, guide_card.build_for_row)
 checklist.register(
     checklist.Step(
-        2, "Set up email", "Codes and notices are sent through an email connector.",
+        2, _("Set up email"), _("Codes and notices are sent through an email connector."),
         "connectors.change_connector", lambda: routes.operation_url(Connector, "create", None), _has_email,
     )
 )  # fmt: skip

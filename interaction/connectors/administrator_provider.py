@@ -7,6 +7,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import ServiceError
 from interaction.connectors import relying_party
 from interaction.connectors.errors import ProviderError, Reason
@@ -23,7 +25,7 @@ class ProviderFailed(ServiceError):
 
     status = 502
     reason = "provider_failed"
-    message = "the sign-in at the provider failed: the server's log says why"
+    message = gettext_noop("the sign-in at the provider failed: the server's log says why")
 
 
 def build_url(config: Mapping[str, str], secrets: Mapping[str, str], *, redirect_uri: str) -> str:
@@ -62,7 +64,7 @@ def redeem(
 
 def _check_issuer(endpoints: Endpoints, iss: str) -> None:
     if not relying_party.is_expected_issuer(endpoints, iss):
-        raise ProviderError("the response is from another issuer", Reason.ISSUER)
+        raise ProviderError(gettext_noop("the response is from another issuer"), Reason.ISSUER)
 
 
 def _failure(error: ProviderError) -> ProviderFailed:

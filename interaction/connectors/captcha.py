@@ -8,9 +8,11 @@ from threading import BoundedSemaphore
 from typing import Final
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from audit import context
 from identity.core.errors import Invalid, ServiceError
+from identity.core.refusal_texts import fill
 from identity.encryption import keyring
 from interaction.connectors import configs
 from interaction.connectors.errors import ProviderError
@@ -29,7 +31,7 @@ class Unavailable(ServiceError):
 
     status = 503
     reason = "captcha_unavailable"
-    message = "the CAPTCHA cannot be verified right now: try again later"
+    message = gettext_noop("the CAPTCHA cannot be verified right now: try again later")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,10 @@ def check(token: str) -> None:
     if captcha is None:
         return
     if not token:
-        raise Invalid(FIELD, f"is required: solve the CAPTCHA of {captcha.provider.name}")
+        raise Invalid(
+            FIELD,
+            fill(gettext_noop("is required: solve the CAPTCHA of %(name)s"), name=captcha.provider.name),
+        )
     if not _slots.acquire(blocking=False):
         raise Unavailable(headers={"Retry-After": "2"})
     try:
@@ -86,4 +91,6 @@ def check(token: str) -> None:
     finally:
         _slots.release()
     if not is_solved:
-        raise Invalid(FIELD, "is wrong, has expired or was used before: solve the CAPTCHA again")
+        raise Invalid(
+            FIELD, gettext_noop("is wrong, has expired or was used before: solve the CAPTCHA again")
+        )

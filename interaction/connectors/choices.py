@@ -6,6 +6,8 @@ from django import forms
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.encryption import keyring
 from interaction.connectors import arrangement, configs
@@ -13,10 +15,10 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 
 _KINDS: Final = {
-    Connector.Type.SOCIAL: "Sign-in",
-    Connector.Type.EMAIL: "Email",
-    Connector.Type.SMS: "SMS",
-    Connector.Type.CAPTCHA: "CAPTCHA",
+    Connector.Type.SOCIAL: _("Sign-in"),
+    Connector.Type.EMAIL: _("Email"),
+    Connector.Type.SMS: _("SMS"),
+    Connector.Type.CAPTCHA: _("CAPTCHA"),
 }
 # Providers with an icon in the static files of the pages.
 ICONS: Final = {"google", "github", "microsoft", "apple", "wechat"}
@@ -74,7 +76,7 @@ class MoveButtons(forms.Widget):
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
         rows = arrangement.find_arranged()
         if not rows:
-            return format_html("<p>{}</p>", "No sign-in provider is enabled.")
+            return format_html("<p>{}</p>", gettext("No sign-in provider is enabled."))
         lines = (
             (
                 _get_tile(row.connector_id, get_name(row)),
@@ -88,9 +90,11 @@ class MoveButtons(forms.Widget):
         return format_html('<ol class="arranged">{}</ol>', format_html_join("", template, lines))
 
     def _button(self, name: str, row: Connector, way: str, *, is_possible: bool) -> SafeString:
+        label = gettext("Move %(name)s up") if way == "up" else gettext("Move %(name)s down")
         return format_html(
-            '<button class="move" name="{}" value="{} {}" aria-label="Move {} {}"{}>{}</button>',
-            name, row.pk, way, get_name(row), way, SafeString("" if is_possible else " disabled"),
+            '<button class="move" name="{}" value="{} {}" aria-label="{}"{}>{}</button>',
+            name, row.pk, way, label % {"name": get_name(row)},
+            SafeString("" if is_possible else " disabled"),
             "↑" if way == "up" else "↓",
         )  # fmt: skip
 

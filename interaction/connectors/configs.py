@@ -2,19 +2,22 @@
 
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import INVALID, FieldError, ServiceError
+from identity.core.refusal_texts import fill
 from interaction.connectors import masking
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field, Provider
 
 _TYPES: Final[dict[str, tuple[type, str]]] = {
-    "string": (str, "must be a string"),
-    "integer": (int, "must be a whole number"),
-    "boolean": (bool, "must be true or false"),
+    "string": (str, gettext_noop("must be a string")),
+    "integer": (int, gettext_noop("must be a whole number")),
+    "boolean": (bool, gettext_noop("must be true or false")),
 }
 
 
-_REQUIRED: Final = "is required"
+_REQUIRED: Final = gettext_noop("is required")
 _CODES: Final = {_REQUIRED: "required", **{rule: "invalid_type" for _, rule in _TYPES.values()}}
 
 
@@ -77,5 +80,5 @@ def _problem(field: Field, value: Any) -> str | None:
     if isinstance(value, str) and not field.multiline and (problem := rules.one_line(value) or ""):
         return problem
     if field.choices and value not in field.choices:
-        return f"must be one of {', '.join(field.choices)}"
+        return fill(gettext_noop("must be one of %(choices)s"), choices=", ".join(field.choices))
     return field.rule(value) if field.rule else None

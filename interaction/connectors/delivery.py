@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
 from interaction.connectors import configs, email_domains
@@ -16,13 +17,19 @@ from interaction.connectors.providers.base import Config, Sender
 _CHANNELS: Final[dict[str, str]] = {Connector.Type.EMAIL: EMAIL, Connector.Type.SMS: SMS}
 
 
+_MISSING: Final = {
+    EMAIL: gettext_noop("no email connector is enabled, so no message can be sent"),
+    SMS: gettext_noop("no sms connector is enabled, so no message can be sent"),
+}
+
+
 class NoConnector(ServiceError):
     """No enabled connector can send this kind of message."""
 
     reason = "no_connector"
 
     def __init__(self, channel: str) -> None:
-        super().__init__(f"no {channel} connector is enabled, so no message can be sent")
+        super().__init__(_MISSING[channel])
 
 
 def channels() -> set[str]:

@@ -7,6 +7,7 @@ Python and Django encode by IDNA 2003, which sends mail for ``straße.example`` 
 import unicodedata
 
 import idna
+from django.utils.translation import gettext_noop
 
 from interaction.connectors.errors import ProviderError
 
@@ -34,5 +35,7 @@ def delivery_address(address: str) -> str:
     # IDNA 2008 has no upper-case letters. ``casefold`` would turn ß into ss, which is another domain.
     encoded = encode(unicodedata.normalize("NFC", domain.lower()))
     if encoded is None:
-        raise ProviderError("the recipient's domain is not a valid internationalized domain name (IDNA 2008)")
+        raise ProviderError(
+            gettext_noop("the recipient's domain is not a valid internationalized domain name (IDNA 2008)")
+        )
     return f"{local}@{encoded}"

@@ -2,6 +2,10 @@
 
 from enum import StrEnum
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
+
 
 class Reason(StrEnum):
     """Why a provider's answer to a sign-in cannot be used, for the audit log and the server's log."""
@@ -23,9 +27,22 @@ class Reason(StrEnum):
 class ProviderError(Exception):
     """A provider failed, or refused a request.
 
-    Administrators see the message. It never contains a secret or text from the provider's response.
+    Administrators see the message. It never contains a secret or text from the provider's response. It is
+    English, and can be translated with ``refusal_texts.translate``.
     """
 
     def __init__(self, message: str, reason: Reason = Reason.ANSWER) -> None:
+        self.message = message
         self.reason = reason
         super().__init__(message)
+
+
+def describe_refusal(provider: str, reason: str, code: object) -> str:
+    """Return the message for a refusal with a known code. The reason is marked with ``gettext_noop``."""
+    message = gettext_noop("%(provider)s refused: %(reason)s (%(code)s)")
+    return fill(message, provider=provider, reason=fill(reason), code=code)
+
+
+def describe_status(provider: str, status: int) -> str:
+    """Return the message for a response with an HTTP status that says that the request failed."""
+    return fill(gettext_noop("%(provider)s responded with HTTP %(status)s"), provider=provider, status=status)

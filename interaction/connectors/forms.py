@@ -5,23 +5,26 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.operator_kit.json_field import JSONField
-from identity.operator_kit.labels import get_label
 from interaction.connectors import choices, masking, new_ids
+from interaction.connectors.field_labels import LABELS
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Field, Provider
-
-_KEEP: Final = "Leave it empty to keep the stored secret."
 
 
 class AnyConfigForm(forms.Form):
     """The configuration of a provider that is not built in."""
 
     config = JSONField(
-        label="Configuration", help_text=f"A JSON object; {masking.MASK} keeps a stored secret.",
+        label=_("Configuration"),
+        help_text=format_lazy(_("A JSON object; {mask} keeps a stored secret."), mask=masking.MASK),
         widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
     )  # fmt: skip
 
@@ -34,7 +37,7 @@ class AnyConfigForm(forms.Form):
         """
         config = self.cleaned_data["config"]
         if not isinstance(config, dict):
-            raise forms.ValidationError("must be a JSON object")
+            raise forms.ValidationError(gettext("must be a JSON object"))
         return config
 
 
@@ -49,9 +52,10 @@ class TestForm(forms.Form):
     """The recipient of a test message."""
 
     to = forms.CharField(
+        label=_("To"),
         required=False,
         max_length=254,
-        help_text="An email address or a phone number. Leave it empty to send the message to yourself.",
+        help_text=_("An email address or a phone number. Leave it empty to send the message to yourself."),
     )
 
 
@@ -59,7 +63,7 @@ class ProviderForm(forms.Form):
     """The provider of a new connector."""
 
     connector_id = forms.ChoiceField(
-        label="Provider", choices=choices.get_providers, widget=choices.ProviderCards
+        label=_("Provider"), choices=choices.get_providers, widget=choices.ProviderCards
     )
 
 
@@ -67,7 +71,10 @@ class ArrangeForm(forms.Form):
     """A step of the order of sign-in buttons: the id of a connector, and whether it moves up or down."""
 
     move = forms.RegexField(
-        r"^[0-9a-f-]{36} (up|down)$", label="Order", required=False, widget=choices.MoveButtons
+        r"^[0-9a-f-]{36} (up|down)$",
+        label=pgettext_lazy("sequence", "Order"),
+        required=False,
+        widget=choices.MoveButtons,
     )
 
 
@@ -77,7 +84,7 @@ def test_form(connector: Connector) -> type[forms.Form]:
 
 
 def config_form(provider: Provider | None, *, is_new: bool = False) -> type[forms.Form]:
-    """Return the form class for a provider's configuration."""
+    """Return the form class for a provider's configuration, in the administrator's language."""
     if provider is None:
         return AnyConfigForm
     fields = {field.name: _form_field(field, is_new=is_new) for field in provider.fields}
@@ -125,20 +132,23 @@ def check_display_name(provider: Provider, config: Mapping[str, Any]) -> None:
     if config.get("display_name") or all(field.name != "display_name" for field in provider.fields):
         return
     host = urlsplit(str(config.get("issuer") or config.get("authorization_endpoint") or "")).hostname
-    rule = f"is required: the name on the sign-in button, for example {host or provider.name}"
+    rule = fill(
+        gettext_noop("is required: the name on the sign-in button, for example %(name)s"),
+        name=host or provider.name,
+    )
     raise Invalid("display_name", rule, code="required")
 
 
 def _form_field(field: Field, *, is_new: bool) -> forms.Field:
-    sentences = [field.description]
+    sentences = [gettext(field.description)]
     if field.secret and not is_new:
-        sentences.append(_KEEP)
+        sentences.append(gettext("Leave it empty to keep the stored secret."))
     elif not field.required and field.default not in {"", False}:
-        sentences.append(f"The default is {field.default}.")
+        sentences.append(gettext("The default is %(value)s.") % {"value": field.default})
     # The service reports missing fields, as in the API.
     options: dict[str, Any] = {
         "required": False,
-        "label": get_label(field.name.replace("_", " ")),
+        "label": LABELS[field.name],
         "help_text": " ".join(f"{sentence.removesuffix('.')}." for sentence in sentences),
     }
     if is_new and not field.secret and not field.required:

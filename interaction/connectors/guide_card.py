@@ -1,7 +1,7 @@
 """The card of a connector's pages that says what to do at the provider."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from django.forms import Form
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from identity.core import tenancy
 from identity.operator_kit.panels import Card
@@ -16,7 +17,7 @@ from interaction.connectors import callbacks, new_ids
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
-from interaction.connectors.providers.guide import WebPage
+from interaction.connectors.providers.guide import Guide, WebPage
 
 _NAME: Final = re.compile(r"\*\*(.+?)\*\*")
 _CODE: Final = re.compile(r"`(.+?)`")
@@ -57,12 +58,16 @@ def _redirect_uri(pk: UUID | None, provider: Provider) -> str:
 
 
 def _build(provider: Provider | None, name: str, redirect_uri: str, *, is_open: bool) -> Card:
-    steps = [_format(step, redirect_uri) for step in provider.guide.steps] if provider else []
-    console = provider.guide.console if provider else None
-    documentation = provider.guide.documentation if provider else None
+    guide = provider.guide if provider else Guide()
+    steps = [_format(gettext(step), redirect_uri) for step in guide.steps]
+    console, documentation = _translate(guide.console), _translate(guide.documentation)
     name = provider.name if provider else name
     content = GuideCard(name, redirect_uri, steps, console, documentation, is_open)
     return Card("admin/connector_guide.html", content)
+
+
+def _translate(page: WebPage | None) -> WebPage | None:
+    return replace(page, name=gettext(page.name)) if page else None
 
 
 def _format(step: str, redirect_uri: str) -> SafeString:

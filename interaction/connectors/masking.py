@@ -4,6 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
 from interaction.connectors.providers.base import Provider
 
 MASK: Final = "***"
@@ -46,9 +49,11 @@ def unmask(
         if value != MASK:
             return value
         if path not in kept:
-            problems[_dotted(path)] = f"{MASK} keeps a stored secret, but there is none: send the secret"
+            problems[_dotted(path)] = fill(
+                gettext_noop("%(mask)s keeps a stored secret, but there is none: send the secret"), mask=MASK
+            )
         elif moved:
-            problems[_dotted(path)] = "send the secret again: its destination has changed"
+            problems[_dotted(path)] = gettext_noop("send the secret again: its destination has changed")
         return kept.get(path)
 
     config: dict[str, Any] = _replace(sent, (), _is_secret(provider), restore)

@@ -4,6 +4,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from database import ids
 from identity.core.errors import Invalid
 
@@ -33,7 +35,7 @@ class Message:
     def __post_init__(self) -> None:
         for name in ("to", "subject"):
             if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in getattr(self, name)):
-                raise Invalid(name, "must not contain control characters or line breaks")
+                raise Invalid(name, gettext_noop("must not contain control characters or line breaks"))
 
 
 def new_test_email(to: str) -> Message:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
 from joserfc import jwt
 from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import ECKey, RSAKey, import_key
@@ -61,7 +62,9 @@ def verify(token: str, url: str) -> Token:
     """
     headers = extract_compact(token.encode()).headers()
     if headers.get("alg") not in _KINDS:
-        raise ProviderError("the provider's ID token is not signed as it must be", Reason.SIGNATURE)
+        raise ProviderError(
+            gettext_noop("the provider's ID token is not signed as it must be"), Reason.SIGNATURE
+        )
     kept = _fetch_keys(url, _time_window(_KEPT_SECONDS))
     try:
         return _decode(token, headers, kept)
@@ -76,7 +79,9 @@ def _decode(token: str, headers: Mapping[str, Any], keys: _Keys) -> Token:
     try:
         return jwt.decode(token, _choose(keys, alg, headers.get("kid")).key, algorithms=[alg])
     except BadSignatureError:
-        raise ProviderError("the signature of the provider's ID token is wrong", Reason.SIGNATURE) from None
+        raise ProviderError(
+            gettext_noop("the signature of the provider's ID token is wrong"), Reason.SIGNATURE
+        ) from None
 
 
 def _choose(keys: _Keys, alg: object, kid: object) -> _PublishedKey:
@@ -86,10 +91,13 @@ def _choose(keys: _Keys, alg: object, kid: object) -> _PublishedKey:
     """
     fitting = [key for key in keys if key.fits(alg) and (kid is None or key.members.get("kid") == kid)]
     if not fitting:
-        raise ProviderError("the provider publishes no key for its ID token", Reason.NO_SUCH_KEY)
+        raise ProviderError(
+            gettext_noop("the provider publishes no key for its ID token"), Reason.NO_SUCH_KEY
+        )
     if len(fitting) > 1:
         raise ProviderError(
-            "the provider publishes several keys that its ID token may mean", Reason.SEVERAL_KEYS
+            gettext_noop("the provider publishes several keys that its ID token may mean"),
+            Reason.SEVERAL_KEYS,
         )
     return fitting[0]
 
@@ -99,7 +107,7 @@ def _fetch_keys(url: str, window: tuple[int, int]) -> _Keys:
     response = web.get(url)
     key_list = response.json().get("keys")
     if not response.ok or not isinstance(key_list, list):
-        raise ProviderError("the provider does not publish its keys")
+        raise ProviderError(gettext_noop("the provider does not publish its keys"))
     usable = []
     for members in key_list:
         try:

@@ -14,8 +14,10 @@ from uuid import UUID
 
 from authlib.oauth2.client import OAuth2Client
 from authlib.oidc.core import CodeIDToken
+from django.utils.translation import gettext_noop
 from joserfc.errors import ClaimError, ExpiredTokenError, JoseError, MissingClaimError
 
+from identity.core.refusal_texts import fill
 from interaction.connectors import provider_keys
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.providers import oauth
@@ -126,16 +128,21 @@ def redeem(
     tokens = response.json()
     access_token = tokens.get("access_token")
     if response.status in _CLIENT_ERRORS or "error" in tokens:
-        raise ProviderError("the provider does not accept the code", Reason.CODE_REFUSED)
+        raise ProviderError(gettext_noop("the provider does not accept the code"), Reason.CODE_REFUSED)
     if not response.ok:
-        raise ProviderError(f"the provider's token endpoint responded with HTTP {response.status}")
+        raise ProviderError(
+            fill(
+                gettext_noop("the provider's token endpoint responded with HTTP %(status)s"),
+                status=response.status,
+            )
+        )
     if not isinstance(access_token, str) or not access_token.isascii() or not access_token.isprintable():
-        raise ProviderError("the provider's token endpoint returned no access token")
+        raise ProviderError(gettext_noop("the provider's token endpoint returned no access token"))
     if not endpoints.issuer:
         return TokenResponse(access_token, {})
     token = tokens.get("id_token")
     if not isinstance(token, str) or not 0 < len(token) <= _LONGEST_TOKEN:
-        raise ProviderError("the provider's token endpoint returned no ID token")
+        raise ProviderError(gettext_noop("the provider's token endpoint returned no ID token"))
     return TokenResponse(
         access_token, _validated_claims(token, access_token, endpoints, config, secrets.nonce)
     )
@@ -159,11 +166,14 @@ def _validated_claims(
         claims.validate(leeway=_SKEW_SECONDS)
     except ClaimError as error:
         raise ProviderError(
-            f"the claim {error.claim} of the provider's ID token is not valid", _get_reason(error)
+            fill(
+                gettext_noop("the claim %(claim)s of the provider's ID token is not valid"), claim=error.claim
+            ),
+            _get_reason(error),
         ) from None
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         # On malformed input, the libraries raise not only their own errors.
-        raise ProviderError("the provider's ID token is not valid") from None
+        raise ProviderError(gettext_noop("the provider's ID token is not valid")) from None
     return dict(claims)
 
 

@@ -1,16 +1,18 @@
 """The creation, change, deletion and test of connectors."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
 from identity.core import records
 from identity.core.errors import FieldError, Invalid, ServiceError
 from identity.core.records import Stale
+from identity.core.refusal_texts import fill
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers
@@ -20,6 +22,11 @@ from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import CaptchaProvider, Sender, SocialProvider
 
+_MISSING: Final = {
+    "email": gettext_noop("is required: your own account has no email"),
+    "phone": gettext_noop("is required: your own account has no phone"),
+}
+
 
 class NotWorking(ServiceError):
     """A connector's test failed. ``result`` is the reason, without secrets."""
@@ -28,7 +35,7 @@ class NotWorking(ServiceError):
 
     def __init__(self, result: str) -> None:
         self.result = result
-        super().__init__("the connector's test failed")
+        super().__init__(gettext_noop("the connector's test failed"))
 
 
 class AlreadyCreated(ServiceError):
@@ -36,7 +43,9 @@ class AlreadyCreated(ServiceError):
 
     status = 409
     reason = "connector_created"
-    message = "this form has created a connector already: open the form again to create another one"
+    message = gettext_noop(
+        "this form has created a connector already: open the form again to create another one"
+    )
 
 
 def create(  # noqa: PLR0913 - the columns
@@ -137,12 +146,17 @@ def test(connector: Connector, *, to: str) -> str:
         provider = registry.find(connector.connector_id)
         if provider is None:
             raise NotWorking(
-                f"the provider {connector.connector_id} is not built in, so the connector has no effect"
+                fill(
+                    gettext_noop(
+                        "the provider %(connector_id)s is not built in, so the connector has no effect"
+                    ),
+                    connector_id=connector.connector_id,
+                )
             )
         try:
             return _run_test(provider, connector, to)
         except ProviderError as error:
-            raise NotWorking(str(error)) from None
+            raise NotWorking(error.message) from None
 
 
 def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Connector, to: str) -> str:
@@ -150,18 +164,18 @@ def _run_test(provider: Sender | SocialProvider | CaptchaProvider, connector: Co
     if isinstance(provider, Sender):
         message = _test_message(provider.type, to)
         delivery.send(provider, config, message)
-        return f"a test message was sent to {message.to}"
+        return fill(gettext_noop("a test message was sent to %(address)s"), address=message.to)
     if isinstance(provider, CaptchaProvider):
         provider.test_secret(config)
-        return f"{provider.name} accepts this secret_key"
+        return fill(gettext_noop("%(provider)s accepts this secret_key"), provider=provider.name)
     provider.test(config, callbacks.get_redirect_uri(connector))
-    return f"{provider.name} accepts this configuration"
+    return fill(gettext_noop("%(provider)s accepts this configuration"), provider=provider.name)
 
 
 def _test_message(type: str, to: str) -> messages.Message:  # noqa: A002
     kind = "email" if type == Connector.Type.EMAIL else "phone"
     if not to:
-        raise Invalid("to", f"is required: your own account has no {kind}", code="required")
+        raise Invalid("to", _MISSING[kind], code="required")
     try:
         if kind == "email":
             return messages.new_test_email(identifiers.clean_email(to))
@@ -199,7 +213,11 @@ def _check_type(connector_id: str, type: str) -> None:  # noqa: A002
     """
     provider = registry.find(connector_id)
     if provider and provider.type != type:
-        rule = f"{connector_id} is of type {provider.type.value}"
+        rule = fill(
+            gettext_noop("%(connector_id)s is of type %(type)s"),
+            connector_id=connector_id,
+            type=provider.type.value,
+        )
         raise Invalid("type", rule, code="invalid_choice", allowed=[provider.type.value])
 
 
@@ -211,7 +229,7 @@ def _check_callback(*, stored: bool, sent: bool) -> None:
 
     """
     if stored and not sent:
-        rule = "must be true: the shared callback is for older connectors only"
+        rule = gettext_noop("must be true: the shared callback is for older connectors only")
         raise Invalid("has_own_callback", rule, code="immutable")
 
 

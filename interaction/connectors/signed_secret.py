@@ -6,6 +6,7 @@ import re
 import time
 from typing import Final
 
+from django.utils.translation import gettext_noop
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
@@ -46,14 +47,16 @@ def _load(pem: str) -> ECKey:
     """Return the key of a PEM text. Line breaks may be missing, because one-line inputs remove them."""
     found = _PEM.fullmatch(pem) if len(pem) <= _LONGEST else None
     if found is None:
-        raise BadKey("must be the content of a .p8 file, from BEGIN PRIVATE KEY to END PRIVATE KEY")
+        raise BadKey(
+            gettext_noop("must be the content of a .p8 file, from BEGIN PRIVATE KEY to END PRIVATE KEY")
+        )
     try:
         der = base64.b64decode("".join(found.group(1).split()), validate=True)
         body = base64.encodebytes(der).decode()
         key = ECKey.import_key(f"-----BEGIN PRIVATE KEY-----\n{body}-----END PRIVATE KEY-----\n")
     except (JoseError, binascii.Error, ValueError, TypeError, AttributeError):
         # On malformed input, the library raises not only its own errors.
-        raise BadKey("is not a valid private key: copy the whole .p8 file") from None
+        raise BadKey(gettext_noop("is not a valid private key: copy the whole .p8 file")) from None
     if key.curve_name != _CURVE or not key.is_private:
-        raise BadKey(f"must be a key of the curve {_CURVE}")
+        raise BadKey(gettext_noop("must be a key of the curve P-256"))
     return key

@@ -1,11 +1,14 @@
 """The operators' page of the sign-in experience."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import checklist, extensions, lists, routes
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
@@ -29,10 +32,14 @@ _SOCIAL = ("create_users", "create_users_while_registration_is_closed", "automat
 _Fields = dict[str, Any]
 
 
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (gettext_noop("Updated"),)
+
+
 def _save(read: Any, operation: str, submission: Submission) -> ShowForm:
     fields = validate(ExperienceSerializer, read(submission), submission.row)
     services.change(fields, expected=submission.expected)
-    return ShowForm(operation, "The sign-in experience is changed.")
+    return ShowForm(operation, gettext("The sign-in experience is changed."))
 
 
 def _preview(read: Any) -> Draft:
@@ -88,53 +95,57 @@ class SignInExperienceAdmin(Pages):
     """The one sign-in experience of the tenant."""
 
     section = "Sign-in experience"
-    title = "Sign-in experience"
-    field_groups = (("Record", ("updated_at",)),)
+    title = _("Sign-in experience")
+    field_groups = ((_("Record"), ("updated_at",)),)
     operations = (
         Operation(
-            "look", "Edit branding", "Logo, colours and links of every page that users see.",
-            partial(_save, _look, "look"), form=look_form.LookForm, draft=_preview(_look), tab="Branding",
-            edits="Branding",
+            "look", _("Edit branding"), _("Logo, colours and links of every page that users see."),
+            partial(_save, _look, "look"), form=look_form.LookForm, draft=_preview(_look), tab=_("Branding"),
+            edits=_("Branding"),
             initial=lambda row: (
                 pictures.add_addresses(row.branding) | {name: getattr(row, name) for name in _LINKS}
             ),
         ),
         Operation(
-            "ways", "Edit sign-in methods", "Users who are signed in stay signed in.",
-            partial(_save, _sign_in_methods, "ways"), form=forms.SignInMethodsForm, tab="Methods",
-            initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods), edits="Methods",
+            "ways", _("Edit sign-in methods"), _("Users who are signed in stay signed in."),
+            partial(_save, _sign_in_methods, "ways"), form=forms.SignInMethodsForm, tab=_("Methods"),
+            initial=forms.sign_in_methods_initial, draft=_preview(_sign_in_methods), edits=_("Methods"),
         ),
         method_order.OPERATION,
         Operation(
-            "registration", "Edit sign-up",
-            "What new users are asked for. Without an identifier registration is closed, and signing in with "
-            "another provider creates no users.",
+            "registration", _("Edit sign-up"),
+            _("What new users are asked for. Without an identifier registration is closed, and signing in "
+            "with another provider creates no users."),
             partial(_save, _registration, "registration"), form=forms.RegistrationForm,
-            initial=forms.registration_initial, tab="Sign-up", draft=_preview(_registration), edits="Sign-up",
+            initial=forms.registration_initial, tab=_("Sign-up"), draft=_preview(_registration),
+            edits=_("Sign-up"),
         ),
         Operation(
-            "passwords", "Edit password policy", "Existing passwords stay as they are.",
+            "passwords", _("Edit password policy"), _("Existing passwords stay as they are."),
             partial(_save, _passwords, "passwords"), form=forms.PasswordsForm,
-            initial=lambda row: row.password_policy, tab="Passwords", draft=_preview(_passwords),
-            edits="Passwords",
+            initial=lambda row: row.password_policy, tab=_("Passwords"), draft=_preview(_passwords),
+            edits=_("Passwords"),
         ),
         Operation(
-            "accounts", "Edit account settings",
-            "Account page, sign-in with other providers, allowed addresses.",
+            "accounts", _("Edit account settings"),
+            _("Account page, sign-in with other providers, allowed addresses."),
             partial(_save, _accounts, "accounts"), form=forms.AccountsForm,
-            initial=forms.accounts_initial, tab="Account", edits="Account",
+            initial=forms.accounts_initial, tab=_("Account"), edits=_("Account"),
         ),
         Operation(
-            "message", "Edit message", "The text of an email or text message in one language.",
-            _choose_message, form=forms.ChooseMessageForm, tab="Messages",
+            "message", _("Edit message"), _("The text of an email or text message in one language."),
+            _choose_message, form=forms.ChooseMessageForm, tab=_("Messages"),
         ),
         *(
             Operation(
-                f"message-{key.name}", f"Edit message: {key}",
-                f"Leave the text empty to send the built-in text. {forms.describe_placeholders(key)}",
+                f"message-{key.name}", format_lazy(_("Edit message: {message}"), message=key),
+                format_lazy(
+                    "{} {}", _("Leave the text empty to send the built-in text."),
+                    forms.describe_placeholders(key),
+                ),
                 partial(_save, partial(_message, key), f"message-{key.name}"), form=forms.message_form(key),
                 initial=partial(forms.find_template, key), draft=_message_preview(key), hidden=True,
-                tab="Messages",
+                tab=_("Messages"),
             )
             for key in forms.MESSAGES
         ),
@@ -143,7 +154,7 @@ class SignInExperienceAdmin(Pages):
 
     def get_row_name(self, row: Any) -> str:
         """Return a fixed title: a tenant has one sign-in experience."""
-        return self.title
+        return str(self.title)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Redirect to the tenant's only sign-in experience."""
@@ -170,11 +181,11 @@ extensions.register_card(SignInExperience, overview.build_card)
 branding_admin.register()
 checklist.register(
     checklist.Step(
-        3, "Choose how users sign in", "With a password, a code or another provider.",
+        3, _("Choose how users sign in"), _("With a password, a code or another provider."),
         "experience.change_signinexperience", partial(_get_form_url, "ways"), _has_methods,
     ),
     checklist.Step(
-        4, "Add your logo and colour", "They appear on the sign-in page and every page that users see.",
+        4, _("Add your logo and colour"), _("They appear on the sign-in page and every page that users see."),
         "experience.change_signinexperience", partial(_get_form_url, "look"), _has_brand,
     ),
 )  # fmt: skip

@@ -5,9 +5,13 @@ from copy import copy
 from functools import partial
 from typing import Any, Final
 
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
+
 from identity.operator_kit import extensions
 from identity.operator_kit.operations import Draft, Operation, Submission, validate
 from identity.operator_kit.panels import Card
+from identity.operator_kit.texts import Text
 from identity.organizations import services as organizations
 from identity.organizations.models import Organization
 from identity.organizations.serializers import OrganizationSerializer
@@ -19,9 +23,13 @@ from oidc.applications.page_sections import SETTINGS
 from oidc.applications.serializers import ApplicationSerializer
 
 _NAME: Final = "branding"
-_HELP: Final = (
-    "The pages look like this during a sign-in to the {}. What is empty is as {}. Emails and the account "
-    "page keep the tenant's look."
+_OF_APPLICATION: Final = _(
+    "The pages look like this during a sign-in to the application. What is empty is as in the sign-in "
+    "experience. Emails and the account page keep the tenant's look."
+)
+_OF_ORGANIZATION: Final = _(
+    "The pages look like this during a sign-in to the organization. What is empty is as in the application "
+    "or the sign-in experience. Emails and the account page keep the tenant's look."
 )
 
 
@@ -32,7 +40,7 @@ def _read(serializer: Any, submission: Submission) -> dict[str, Any]:
 
 def _save(serializer: Any, change: Callable[..., None], submission: Submission) -> str:
     change(submission.row, _read(serializer, submission), expected=submission.expected)
-    return "The branding is saved."
+    return gettext("The branding is saved.")
 
 
 def _build_draft(serializer: Any, submission: Submission) -> SignInExperience:
@@ -42,15 +50,15 @@ def _build_draft(serializer: Any, submission: Submission) -> SignInExperience:
     return draft
 
 
-def _build_card(section: str, row: Any, urls: Mapping[str, str]) -> Card | None:
+def _build_card(section: Text, row: Any, urls: Mapping[str, str]) -> Card | None:
     if not _has_pages(row):
         return None
-    lines = (
+    lines: list[overview.Line] = (
         overview.describe_branding(row.branding, look_form.OwnLookForm)
         if row.branding
-        else [("Look", "As elsewhere")]
+        else [(pgettext("appearance", "Look"), gettext("As elsewhere"))]
     )
-    own = overview.Section("Branding", urls.get(_NAME, ""), lines, level=3 if section else 2)
+    own = overview.Section(gettext("Branding"), urls.get(_NAME, ""), lines, level=3 if section else 2)
     return Card("admin/sections.html", [own], section)
 
 
@@ -61,27 +69,22 @@ def _has_pages(row: Any) -> bool:
     )
 
 
-def _build_operation(serializer: Any, change: Callable[..., None], text: str, section: str) -> Operation:
+def _build_operation(serializer: Any, change: Callable[..., None], text: Text, section: Text) -> Operation:
     return Operation(
-        _NAME, "Edit branding", text, partial(_save, serializer, change), form=look_form.OwnLookForm,
+        _NAME, _("Edit branding"), text, partial(_save, serializer, change), form=look_form.OwnLookForm,
         initial=lambda row: pictures.add_addresses(row.branding), section=section, is_possible=_has_pages,
-        draft=Draft(SignInExperience, partial(_build_draft, serializer)), sentence="Edit branding of {name}",
-        edits="Branding",
+        draft=Draft(SignInExperience, partial(_build_draft, serializer)),
+        sentence=_("Edit branding of {name}"),
+        edits=_("Branding"),
     )  # fmt: skip
 
 
 def register() -> None:
     """Add the branding to the pages of applications and organizations."""
-    for model, serializer, change, noun, default, section in (
-        (
-            Application, ApplicationSerializer, applications.change, "application",
-            "in the sign-in experience", SETTINGS,
-        ),
-        (
-            Organization, OrganizationSerializer, organizations.change, "organization",
-            "in the application or the sign-in experience", "",
-        ),
-    ):  # fmt: skip
-        operation = _build_operation(serializer, change, _HELP.format(noun, default), section)
+    for model, serializer, change, text, section in (
+        (Application, ApplicationSerializer, applications.change, _OF_APPLICATION, SETTINGS),
+        (Organization, OrganizationSerializer, organizations.change, _OF_ORGANIZATION, ""),
+    ):
+        operation = _build_operation(serializer, change, text, section)
         extensions.register_operations(model, operation)
         extensions.register_card(model, partial(_build_card, section))

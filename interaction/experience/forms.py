@@ -6,83 +6,88 @@ from typing import Any, Final
 
 from django import forms
 from django.conf import settings
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
+from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
 from identity.users.notices import Notice
 from identity.users.profile import TEXTS
+from identity.users.profile_admin import get_label
 from interaction.experience import terms
 from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
 
-def _flag(label: str) -> forms.BooleanField:
+def _flag(label: Any) -> forms.BooleanField:
     return forms.BooleanField(required=False, label=label)
 
 
 class PasswordsForm(forms.Form):
     """The rules for passwords that users choose."""
 
-    min_length = forms.IntegerField(label="Minimum length")
-    require_lowercase = _flag("A lower-case letter")
-    require_uppercase = _flag("An upper-case letter")
-    require_numbers = _flag("A digit")
-    require_special_chars = _flag("A symbol")
-    reject_common = _flag("Refuse the 20,000 most common passwords")
-    reject_breached = _flag("Refuse passwords known from data breaches (the operator's list)")
-    strength_meter = _flag("Show the strength of a password while it is typed")
+    min_length = forms.IntegerField(label=_("Minimum length"))
+    require_lowercase = _flag(_("A lower-case letter"))
+    require_uppercase = _flag(_("An upper-case letter"))
+    require_numbers = _flag(_("A digit"))
+    require_special_chars = _flag(_("A symbol"))
+    reject_common = _flag(_("Refuse the 20,000 most common passwords"))
+    reject_breached = _flag(_("Refuse passwords known from data breaches (the operator's list)"))
+    strength_meter = _flag(_("Show the strength of a password while it is typed"))
 
 
 class AccountsForm(forms.Form):
     """What users may do without an administrator."""
 
-    username_change = _flag("Change their username")
-    deletion = _flag("Delete their account")
-    create_users = _flag("Create an account by signing in with another provider")
+    username_change = _flag(_("Change their username"))
+    deletion = _flag(_("Delete their account"))
+    create_users = _flag(_("Create an account by signing in with another provider"))
     create_users_while_registration_is_closed = _flag(
-        "Create an account by signing in with another provider while registration is closed"
+        _("Create an account by signing in with another provider while registration is closed")
     )
     automatic_account_linking = _flag(
-        "Sign in with another provider to the account with the same email address, if both verified it"
+        _("Sign in with another provider to the account with the same email address, if both verified it")
     )
-    non_ascii_email_names = _flag("Use new email addresses with non-ASCII characters before the @")
+    non_ascii_email_names = _flag(_("Use new email addresses with non-ASCII characters before the @"))
     profile_fields = forms.MultipleChoiceField(
         required=False,
-        choices=[(name, name.replace("_", " ").capitalize()) for name in TEXTS],
-        label="Members of the profile on the account page and the registration page",
+        choices=lambda: [(name, get_label(name)) for name in TEXTS],
+        label=_("Members of the profile on the account page and the registration page"),
         widget=forms.CheckboxSelectMultiple,
     )
     sms_countries = forms.CharField(
         required=False,
         max_length=2048,
-        label="Countries for text messages",
-        help_text="Two-letter codes, for example DE AT CH. Leave it empty for all countries.",
+        label=_("Countries for text messages"),
+        help_text=_("Two-letter codes, for example DE AT CH. Leave it empty for all countries."),
     )
 
 
-_KINDS: Final = {Kind.USERNAME: "username", Kind.EMAIL: "email", Kind.PHONE: "phone"}
+KINDS: Final = {Kind.USERNAME: _("Username"), Kind.EMAIL: _("Email"), Kind.PHONE: _("Phone")}
 
 
 class SignInMethodsForm(forms.Form):
     """The identifiers and methods with which users sign in."""
 
-    username_password = _flag("Username and password")
-    email_password = _flag("Email and password")
-    email_code = _flag("Email and a code sent by email")
-    phone_password = _flag("Phone and password")
-    phone_code = _flag("Phone and a code sent by text message")
+    username_password = _flag(_("Username and password"))
+    email_password = _flag(_("Email and password"))
+    email_code = _flag(_("Email and a code sent by email"))
+    phone_password = _flag(_("Phone and password"))
+    phone_code = _flag(_("Phone and a code sent by text message"))
 
 
 class RegistrationForm(forms.Form):
     """The fields of the registration page."""
 
     identifiers = forms.MultipleChoiceField(
+        label=_("Identifiers"),
         required=False,
-        choices=[(kind.value, name.capitalize()) for kind, name in _KINDS.items()],
+        choices=[(kind.value, name) for kind, name in KINDS.items()],
         widget=forms.CheckboxSelectMultiple,
     )
-    password = _flag("A password")
-    verify = _flag("Email and phone have to be verified with a code")
-    agree_to_terms = _flag("A checkbox to agree to the terms of use and the privacy policy")
+    password = _flag(_("A password"))
+    verify = _flag(_("Email and phone have to be verified with a code"))
+    agree_to_terms = _flag(_("A checkbox to agree to the terms of use and the privacy policy"))
 
 
 def sign_in_methods_initial(row: SignInExperience) -> dict[str, Any]:
@@ -151,16 +156,16 @@ class MessageKey:
 
 
 _PURPOSES: Final = {
-    "sign_in": "signing in", "register": "registering", "forgot_password": "a forgotten password",
-    "change": "a new address", Notice.IDENTIFIER_REMOVED: "notice of a removed address",
-    Notice.PASSWORD_CHANGED: "notice of a new password",
-    Notice.ACCOUNT_LINKED: "notice of a linked account",
-    Notice.ACCOUNT_UNLINKED: "notice of an unlinked account",
-    Notice.EMAIL_CHANGED: "notice of a new email address",
-    Notice.PHONE_CHANGED: "notice of a new phone number",
+    "sign_in": _("signing in"), "register": _("registering"), "forgot_password": _("a forgotten password"),
+    "change": _("a new address"), Notice.IDENTIFIER_REMOVED: _("notice of a removed address"),
+    Notice.PASSWORD_CHANGED: _("notice of a new password"),
+    Notice.ACCOUNT_LINKED: _("notice of a linked account"),
+    Notice.ACCOUNT_UNLINKED: _("notice of an unlinked account"),
+    Notice.EMAIL_CHANGED: _("notice of a new email address"),
+    Notice.PHONE_CHANGED: _("notice of a new phone number"),
 }  # fmt: skip
-_CHANNELS: Final = {"email": "email", "sms": "SMS"}
-_LANGUAGES: Final = {"": "every other language", **dict(settings.LANGUAGES)}
+_CHANNELS: Final = {"email": _("email"), "sms": _("SMS")}
+_LANGUAGES: Final = {"": _("every other language"), **dict(settings.LANGUAGES)}
 MESSAGES: Final = [
     MessageKey(purpose, channel, language)
     for purpose in PURPOSES
@@ -169,33 +174,39 @@ MESSAGES: Final = [
 ]
 
 
+def _list_messages() -> list[tuple[str, str]]:
+    return [
+        (f"{purpose}-{channel}", capfirst(f"{_PURPOSES[purpose]}, {_CHANNELS[channel]}"))
+        for purpose in PURPOSES
+        for channel in _CHANNELS
+    ]
+
+
 class ChooseMessageForm(forms.Form):
     """The message to edit."""
 
-    message = forms.ChoiceField(
-        choices=[
-            (f"{purpose}-{channel}", f"{_PURPOSES[purpose].capitalize()}, {_CHANNELS[channel]}")
-            for purpose in PURPOSES
-            for channel in _CHANNELS
-        ]
-    )
-    language = forms.ChoiceField(required=False, choices=list(_LANGUAGES.items()))
+    message = forms.ChoiceField(label=_("Message"), choices=_list_messages)
+    language = forms.ChoiceField(label=_("Language"), required=False, choices=list(_LANGUAGES.items()))
 
 
 class SmsForm(forms.Form):
     """The template of a text message."""
 
-    text = forms.CharField(required=False, max_length=4096, widget=forms.Textarea({"rows": 3}))
+    text = forms.CharField(
+        label=_("Text"), required=False, max_length=4096, widget=forms.Textarea({"rows": 3})
+    )
 
 
 class EmailForm(forms.Form):
     """The template of an email."""
 
-    subject = forms.CharField(required=False, max_length=256)
-    text = forms.CharField(required=False, max_length=4096, widget=forms.Textarea({"rows": 8}))
+    subject = forms.CharField(label=_("Subject"), required=False, max_length=256)
+    text = forms.CharField(
+        label=_("Text"), required=False, max_length=4096, widget=forms.Textarea({"rows": 8})
+    )
     html = forms.CharField(
         required=False, max_length=16_384, widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
-        label="HTML", help_text="Leave it empty to send plain text only.",
+        label=_("HTML"), help_text=_("Leave it empty to send plain text only."),
     )  # fmt: skip
 
 
@@ -204,11 +215,11 @@ def message_form(key: MessageKey) -> type[forms.Form]:
     return EmailForm if key.channel == "email" else SmsForm
 
 
-def describe_placeholders(key: MessageKey) -> str:
+def describe_placeholders(key: MessageKey) -> Text:
     """Return a help text about the placeholders of a message."""
     if key.purpose in CODES:
-        return "{code} is replaced by the code, {name} by the tenant's name."
-    return (
+        return _("{code} is replaced by the code, {name} by the tenant's name.")
+    return _(
         "{name} is replaced by the tenant's name. In notices about linked accounts, {provider} is replaced "
         "by the provider's name."
     )

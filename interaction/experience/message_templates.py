@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -39,19 +40,25 @@ class MessageTemplateSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all required members and the placeholder of the code are present, in a PATCH too."""
         if missing := [name for name in (*_KEY, "text") if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         template = {"subject": "", "html": ""} | attrs
         if template["channel"] == "email" and not template["subject"].strip():
-            raise serializers.ValidationError({"subject": "is required for an email"}, code="required")
+            raise serializers.ValidationError(
+                {"subject": gettext_noop("is required for an email")}, code="required"
+            )
         if template["channel"] == "sms" and (template["subject"] or template["html"]):
-            raise serializers.ValidationError({"subject": "an SMS has neither subject nor html"})
+            raise serializers.ValidationError(
+                {"subject": gettext_noop("an SMS has neither subject nor html")}
+            )
         has_code = template["purpose"] in CODES
         placeholders = {"name"} if has_code else {"name", "provider"}
         _check(template, "subject", placeholders)
         for field in ("text", "html"):
             _check(template, field, placeholders | {"code"} if has_code else placeholders)
             if has_code and template[field] and "{code}" not in template[field]:
-                raise serializers.ValidationError({field: "must contain {code}"})
+                raise serializers.ValidationError({field: gettext_noop("must contain {code}")})
         return template
 
 
@@ -67,7 +74,7 @@ class MessageTemplatesSerializer(serializers.ListSerializer[Any]):
         keys = [tuple(template[name] for name in _KEY) for template in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError(
-                "two templates are for the same message in the same language", code="repeated"
+                gettext_noop("two templates are for the same message in the same language"), code="repeated"
             )
         return attrs
 
@@ -89,4 +96,5 @@ def _check(template: dict[str, Any], field: str, known: set[str]) -> None:
     # CSS has braces too. Only a single word in braces can be a placeholder.
     unknown = {name for name in unknown if name.isidentifier()}
     if unknown:
-        raise serializers.ValidationError({field: f"{{{min(unknown)}}} is not a placeholder of this field"})
+        text = gettext("%(placeholder)s is not a placeholder of this field")
+        raise serializers.ValidationError({field: text % {"placeholder": f"{{{min(unknown)}}}"}})

@@ -5,17 +5,19 @@ from typing import Any, Final
 from django import forms
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.operations import Operation, ShowForm, Submission, validate
-from identity.users.identifiers import Kind
 from interaction.experience import services
+from interaction.experience.forms import KINDS
 from interaction.experience.models import WAYS, SignInExperience
 from interaction.experience.serializers import ExperienceSerializer
 
 NAME: Final = "arrange"
 _NAMES: Final = {
-    **{kind.value: kind.value.capitalize() for kind in Kind},
-    **dict(zip(WAYS, ("Password", "Code"), strict=True)),
+    **{kind.value: name for kind, name in KINDS.items()},
+    **dict(zip(WAYS, (_("Password"), _("Code")), strict=True)),
 }
 
 
@@ -45,19 +47,26 @@ class MoveButtons(forms.Widget):
 
 
 def _button(name: str, item: str, way: str, *, is_possible: bool) -> SafeString:
+    label = gettext("Move %(name)s up") if way == "up" else gettext("Move %(name)s down")
     return format_html(
-        '<button class="move" name="{}" value="{} {}" aria-label="Move {} {}"{}>{}</button>',
-        name, item, way, _NAMES[item], way, SafeString("" if is_possible else " disabled"),
+        '<button class="move" name="{}" value="{} {}" aria-label="{}"{}>{}</button>',
+        name, item, way, label % {"name": _NAMES[item]}, SafeString("" if is_possible else " disabled"),
         "↑" if way == "up" else "↓",
     )  # fmt: skip
 
 
 def build_form(row: SignInExperience) -> type[forms.Form]:
     """Return the form with a step of the order: an identifier or a way, and whether it moves up or down."""
-    lists = {"Identifiers": [kind.value for kind in row.kinds], "Password or code": row.ways}
+    lists = {
+        gettext("Identifiers"): [kind.value for kind in row.kinds],
+        gettext("Password or code"): row.ways,
+    }
     moves = [f"{item} {way}" for item in _NAMES for way in ("up", "down")]
     field = forms.ChoiceField(
-        label="Order", required=False, choices=[(move, move) for move in moves], widget=MoveButtons(lists)
+        label=pgettext("sequence", "Order"),
+        required=False,
+        choices=[(move, move) for move in moves],
+        widget=MoveButtons(lists),
     )
     return type("ArrangeMethodsForm", (forms.Form,), {"move": field})
 
@@ -65,7 +74,7 @@ def build_form(row: SignInExperience) -> type[forms.Form]:
 def _arrange(submission: Submission) -> str | ShowForm:
     item, _, way = submission.fields["move"].partition(" ")
     if not item:
-        return "The order is saved."
+        return gettext("The order is saved.")
     row: SignInExperience = submission.row
     if item in WAYS:
         changed: dict[str, Any] = {"ways": _move(row.ways, item, is_up=way == "up")}
@@ -91,8 +100,8 @@ def _move(items: list[str], item: str, *, is_up: bool) -> list[str]:
 
 
 OPERATION: Final = Operation(
-    NAME, "Arrange sign-in methods",
-    "The pages name the identifiers in this order. The way that is first is the page that users see first; "
-    "it leads to the other. Each step is saved at once.",
-    _arrange, form_for=build_form, initial=lambda _: {}, tab="Order",
+    NAME, _("Arrange sign-in methods"),
+    _("The pages name the identifiers in this order. The way that is first is the page that users see first; "
+    "it leads to the other. Each step is saved at once."),
+    _arrange, form_for=build_form, initial=lambda _: {}, tab=pgettext_lazy("sequence", "Order"),
 )  # fmt: skip

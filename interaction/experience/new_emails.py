@@ -1,5 +1,7 @@
 """The rule for new email addresses, named by ``settings.NEW_EMAIL_RULE``."""
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
 from interaction.experience import services as experience
 
@@ -15,7 +17,7 @@ def check(email: str) -> None:
 
     """
     if not is_allowed(email):
-        raise Invalid("email", "must have only ASCII characters before the @")
+        raise Invalid("email", gettext_noop("must have only ASCII characters before the @"))
 
 
 def is_allowed(email: str) -> bool:

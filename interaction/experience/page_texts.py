@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop, override
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -29,7 +30,7 @@ class TextKey:
     ``built_in`` is the text of Gatehouse, in English, in which ``%(name)s`` stands for ``named``.
     """
 
-    label: str
+    label: Any  # a lazy text
     max_length: int
     allowed: frozenset[str] = frozenset()
     required: frozenset[str] = frozenset()
@@ -47,28 +48,30 @@ class TextKey:
 # A heading must name what the built-in one names: users have to see where they sign in.
 KEYS: Final = {
     "sign_in_heading": TextKey(
-        "Heading of the sign-in page", 120, _BOTH, _APPLICATION,
+        _("Heading of the sign-in page"), 120, _BOTH, _APPLICATION,
         gettext_noop("Sign in to <bdi>%(name)s</bdi>"), "application",
     ),
     "sign_in_introduction": TextKey(
-        "Introduction of the sign-in page", 300, _BOTH,
+        _("Introduction of the sign-in page"), 300, _BOTH,
         built_in=gettext_noop("with your <bdi>%(name)s</bdi> account"), named="tenant",
     ),
-    "sign_in_button": TextKey("Button of the sign-in page", 40, built_in=gettext_noop("Sign in")),
+    "sign_in_button": TextKey(_("Button of the sign-in page"), 40, built_in=gettext_noop("Sign in")),
     "register_heading": TextKey(
-        "Heading of the registration page", 120, _BOTH, _TENANT,
+        _("Heading of the registration page"), 120, _BOTH, _TENANT,
         gettext_noop("Create your <bdi>%(name)s</bdi> account"), "tenant",
     ),
     "register_introduction": TextKey(
-        "Introduction of the registration page", 300, _BOTH,
+        _("Introduction of the registration page"), 300, _BOTH,
         built_in=gettext_noop("to continue to <bdi>%(name)s</bdi>"), named="application",
     ),
     "register_button": TextKey(
-        "Button of the registration page", 40, built_in=gettext_noop("Create account")
+        _("Button of the registration page"), 40, built_in=gettext_noop("Create account")
     ),
-    "help_line": TextKey("Line at the foot of every page", 200, _TENANT),
-    "support_label": TextKey("Support link at the foot of every page", 60, built_in=gettext_noop("Get help")),
-    "support_url": TextKey("Address of the support link", 2048),
+    "help_line": TextKey(_("Line at the foot of every page"), 200, _TENANT),
+    "support_label": TextKey(
+        _("Support link at the foot of every page"), 60, built_in=gettext_noop("Get help")
+    ),
+    "support_url": TextKey(_("Address of the support link"), 2048),
 }  # fmt: skip
 
 
@@ -90,7 +93,9 @@ class PageTextSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all members are present, in a PATCH too, and the rules of the key."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         if problem := find_problem(attrs["key"], attrs["text"]):
             raise serializers.ValidationError({"text": problem})
         return attrs
@@ -108,7 +113,7 @@ class PageTextsSerializer(serializers.ListSerializer[Any]):
         keys = [(text["key"], text["language"]) for text in attrs]
         if len(keys) != len(set(keys)):
             raise serializers.ValidationError(
-                "two texts have the same key and the same language", code="repeated"
+                gettext_noop("two texts have the same key and the same language"), code="repeated"
             )
         return attrs
 
@@ -117,16 +122,25 @@ def find_problem(name: str, text: str) -> str:
     """Return the rule of a key that a text breaks; an empty string if it breaks none."""
     key = KEYS[name]
     if not text.strip():
-        return "must not be blank"
+        return gettext_noop("must not be blank")
     if len(text) > key.max_length:
-        return f"must have at most {key.max_length} characters as {name}"
+        return gettext("must have at most %(count)s characters as %(name)s") % {
+            "count": key.max_length,
+            "name": name,
+        }
     if name == "support_url":
-        return "" if _LINK.fullmatch(text) else "must be an https or mailto URL"
+        return "" if _LINK.fullmatch(text) else gettext_noop("must be an https or mailto URL")
     found = {match[0]: match[1] for match in _BRACES.finditer(text)}
     if unknown := sorted(whole for whole, word in found.items() if word not in key.allowed):
-        return f"{unknown[0][:64]} is not a placeholder of {name}"
+        return gettext("%(placeholder)s is not a placeholder of %(name)s") % {
+            "placeholder": unknown[0][:64],
+            "name": name,
+        }
     if missing := sorted(key.required - set(found.values())):
-        return f"must contain {{{missing[0]}}} as {name}"
+        return gettext("must contain %(placeholder)s as %(name)s") % {
+            "placeholder": f"{{{missing[0]}}}",
+            "name": name,
+        }
     return ""
 
 

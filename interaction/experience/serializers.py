@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import phonenumbers
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.rest.choices import Choice
@@ -32,7 +33,7 @@ class Colour(Line):
         """Return the validated colour."""
         colour = super().to_internal_value(data)
         if colour and not COLOUR.fullmatch(colour):
-            raise serializers.ValidationError("must be a colour like #0a84ff")
+            raise serializers.ValidationError(gettext_noop("must be a colour like #0a84ff"))
         return colour
 
 
@@ -95,9 +96,13 @@ class MethodSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that all members are present, in a PATCH too, and that codes are not sent to usernames."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         if attrs["identifier"] == Kind.USERNAME and attrs["verification_code"]:
-            raise serializers.ValidationError({"verification_code": "a code cannot be sent to a username"})
+            raise serializers.ValidationError(
+                {"verification_code": gettext_noop("a code cannot be sent to a username")}
+            )
         return attrs
 
 
@@ -115,13 +120,17 @@ class SignInMethodsSerializer(serializers.Serializer[Any]):
         """Check that no kind of identifier is listed twice."""
         kinds = [method["identifier"] for method in methods]
         if len(kinds) != len(set(kinds)):
-            raise serializers.ValidationError("an identifier is listed more than once", code="repeated")
+            raise serializers.ValidationError(
+                gettext_noop("an identifier is listed more than once"), code="repeated"
+            )
         return methods
 
     def validate_ways(self, ways: list[str]) -> list[str]:
         """Check that each way is listed once."""
         if sorted(ways) != sorted(WAYS):
-            raise serializers.ValidationError(f"must list {' and '.join(WAYS)}, each once", code="invalid")
+            raise serializers.ValidationError(
+                gettext_noop("must list password and verification_code, each once"), code="invalid"
+            )
         return ways
 
 
@@ -170,7 +179,7 @@ class PasswordPolicySerializer(serializers.Serializer[Any]):
     def validate_reject_breached(self, reject: bool) -> bool:  # noqa: FBT001 - called so by the library
         """Check that a list of breached passwords is configured."""
         if reject and not breached_passwords.is_available():
-            raise serializers.ValidationError("requires the setting BREACHED_PASSWORDS")
+            raise serializers.ValidationError(gettext_noop("requires the setting BREACHED_PASSWORDS"))
         return reject
 
 

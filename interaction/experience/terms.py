@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
 
 # ``automatic``: a sentence on the page. ``manual``: a checkbox that new users must tick.
@@ -36,10 +38,12 @@ def check_documents(changes: Mapping[str, Any], values: Mapping[str, Any]) -> No
         return
     if "agree_to_terms" in changes.get("sign_up", ()):
         raise NothingToAgreeTo(
-            "sign_up.agree_to_terms", "can be manual only with a terms_of_use_url or a privacy_policy_url"
+            "sign_up.agree_to_terms",
+            gettext_noop("can be manual only with a terms_of_use_url or a privacy_policy_url"),
         )
     removed = next((name for name in _URLS if name in changes), "")
     if removed:
         raise NothingToAgreeTo(
-            removed, "cannot be removed: users must agree to it (sign_up.agree_to_terms is manual)"
+            removed,
+            gettext_noop("cannot be removed: users must agree to it (sign_up.agree_to_terms is manual)"),
         )

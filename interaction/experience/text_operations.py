@@ -7,6 +7,9 @@ from typing import Any, Final
 from django import forms
 from django.conf import settings
 from django.utils.html import format_html
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ValidationError
 
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
@@ -15,24 +18,28 @@ from interaction.experience.models import SignInExperience
 from interaction.experience.page_texts import KEYS, TextKey, find_problem
 from interaction.experience.serializers import ExperienceSerializer
 
-LANGUAGES: Final = {"": "every other language", **dict(settings.LANGUAGES)}
+LANGUAGES: Final = {"": _("every other language"), **dict(settings.LANGUAGES)}
 
 
 class ChooseLanguageForm(forms.Form):
     """The language whose texts to edit."""
 
-    language = forms.ChoiceField(required=False, choices=list(LANGUAGES.items()))
+    language = forms.ChoiceField(label=_("Language"), required=False, choices=list(LANGUAGES.items()))
 
 
 def _text_field(name: str, key: TextKey, language: str) -> forms.CharField:
     placeholders = ", ".join(f"{{{word}}}" for word in sorted(key.allowed))
-    required = "".join(f" {{{word}}} is required." for word in sorted(key.required))
-    hints = [f"You can use {placeholders}.{required}"] if placeholders else []
+    hints = (
+        [gettext("You can use %(placeholders)s.") % {"placeholders": placeholders}] if placeholders else []
+    )
+    hints += [gettext("%(name)s is required.") % {"name": f"{{{word}}}"} for word in sorted(key.required)]
     if name == "support_url":
-        hints.append("An https or mailto URL. Without it there is no link.")
+        hints.append(gettext("An https or mailto URL. Without it there is no link."))
     help_text = " ".join(hints)
     if built_in := key.get_built_in(language):
-        help_text = format_html("Built-in text: <bdi>{}</bdi>. {}", built_in, help_text)
+        help_text = format_html(
+            "{} {}", format_html(gettext("Built-in text: <bdi>{}</bdi>."), built_in), help_text
+        )
     wide = key.max_length > 120 and name != "support_url"  # noqa: PLR2004 - more than a line
     widget = forms.Textarea({"rows": 2, "dir": "auto"}) if wide else forms.TextInput({"dir": "auto"})
     return forms.CharField(
@@ -40,7 +47,8 @@ def _text_field(name: str, key: TextKey, language: str) -> forms.CharField:
     )
 
 
-def _new_form(language: str) -> type[forms.Form]:
+def _new_form(language: str, _row: SignInExperience) -> type[forms.Form]:
+    """Return the form of the texts in one language, with help in the administrator's language."""
     fields = {name: _text_field(name, key, language) for name, key in KEYS.items()}
     return type("PageTextsForm", (forms.Form,), {"__doc__": "The texts in one language.", **fields})
 
@@ -80,7 +88,7 @@ def _choose(submission: Submission) -> ShowForm:
 
 def _save(language: str, submission: Submission) -> ShowForm:
     services.change(_validate(language, submission), expected=submission.expected)
-    return ShowForm(f"texts-{language or 'any'}", "The texts are changed.")
+    return ShowForm(f"texts-{language or 'any'}", gettext("The texts are changed."))
 
 
 def _build_draft(language: str, submission: Submission) -> drafts.PageTexts:
@@ -91,23 +99,24 @@ def _build_draft(language: str, submission: Submission) -> drafts.PageTexts:
 def list_languages(row: SignInExperience) -> list[str]:
     """Return the names of the languages in which a tenant has texts."""
     own = {text["language"] for text in row.page_texts}
-    return [name for language, name in LANGUAGES.items() if language in own]
+    return [str(name) for language, name in LANGUAGES.items() if language in own]
 
 
 OPERATIONS: Final = (
     Operation(
-        "texts", "Edit texts of pages", "Headings, introductions, buttons and the foot of the pages.",
-        _choose, form=ChooseLanguageForm, tab="Texts",
+        "texts", _("Edit texts of pages"), _("Headings, introductions, buttons and the foot of the pages."),
+        _choose, form=ChooseLanguageForm, tab=_("Texts"),
     ),
     *(
         Operation(
-            f"texts-{language or 'any'}", f"Edit texts of pages: {name}",
-            "Plain text. Leave a field empty to show the text for every other language or, without one, the "
-            "built-in text." if language else
-            "Plain text. For the languages without a text of their own. Leave a field empty to show the "
-            "built-in text.",
-            partial(_save, language), form=_new_form(language), initial=partial(get_texts, language),
-            draft=Draft(drafts.PageTexts, partial(_build_draft, language)), hidden=True, tab="Texts",
+            f"texts-{language or 'any'}", format_lazy(_("Edit texts of pages: {language}"), language=name),
+            _("Plain text. Leave a field empty to show the text for every other language or, without one, "
+            "the built-in text.") if language else
+            _("Plain text. For the languages without a text of their own. Leave a field empty to show the "
+            "built-in text."),
+            partial(_save, language), form_for=partial(_new_form, language),
+            initial=partial(get_texts, language),
+            draft=Draft(drafts.PageTexts, partial(_build_draft, language)), hidden=True, tab=_("Texts"),
         )
         for language, name in LANGUAGES.items()
     ),

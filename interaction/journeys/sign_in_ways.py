@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from identity.operator_kit.panels import Link, link
 from identity.users import ownership
 from identity.users.identifiers import Kind
@@ -15,7 +18,12 @@ from interaction.social import services as social
 from interaction.social.offers import get_offers
 from interaction.verification.models import Purpose
 
-_NOT_ALLOWED: Final = "The sign-in experience does not allow it."
+_WITH_PASSWORD: Final = {
+    Kind.USERNAME: _("Username and password"),
+    Kind.EMAIL: _("Email and password"),
+    Kind.PHONE: _("Phone and password"),
+}
+_NOT_ALLOWED: Final = _("The sign-in experience does not allow it.")
 
 
 def get_ways(user: User) -> list[Way]:
@@ -26,13 +34,13 @@ def get_ways(user: User) -> list[Way]:
 
 def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
     for kind in Kind:
-        name = f"{kind.value.capitalize()} and password"
+        name = str(_WITH_PASSWORD[kind])
         if not getattr(user, kind):
             continue
         if not experience.can_use_password(kind):
-            yield Way(name, _NOT_ALLOWED, link=_show(experience))
+            yield Way(name, str(_NOT_ALLOWED), link=_show(experience))
         elif not user.password:
-            yield Way(name, "The user has no password.", operation="password")
+            yield Way(name, gettext("The user has no password."), operation="password")
         else:
             yield Way(name, needs_password=True)
 
@@ -40,14 +48,19 @@ def _passwords(user: User, experience: SignInExperience) -> Iterator[Way]:
 def _codes(user: User, experience: SignInExperience) -> Iterator[Way]:
     sent = codes.get_offered_kinds(experience)[Purpose.SIGN_IN]
     for kind in (Kind.EMAIL, Kind.PHONE):
-        name = f"Code by {'email' if kind is Kind.EMAIL else 'text message'}"
+        name = gettext("Code by email") if kind is Kind.EMAIL else gettext("Code by text message")
         # A way that the tenant does not use is left out: most tenants send no text messages.
         if not getattr(user, kind) or not experience.can_use_code(kind):
             continue
         if kind not in sent:
-            yield Way(name, "No enabled connector can send codes.")
+            yield Way(name, gettext("No enabled connector can send codes."))
         elif ownership.find_by_proof(kind, getattr(user, f"{kind}_key")) is None:
-            yield Way(name, f"The {kind} is not verified.", operation="verify")
+            problem = (
+                gettext("The email is not verified.")
+                if kind is Kind.EMAIL
+                else gettext("The phone is not verified.")
+            )
+            yield Way(name, problem, operation="verify")
         else:
             yield Way(name)
 
@@ -56,9 +69,11 @@ def _linked_accounts(user: User) -> Iterator[Way]:
     linked = social.find_by_user(user)
     enabled = {offer.connector_id for offer in get_offers()} if linked else set()
     for identity in linked:
-        problem = "" if identity.connector_id in enabled else "The provider has no enabled connector."
+        problem = (
+            "" if identity.connector_id in enabled else gettext("The provider has no enabled connector.")
+        )
         yield Way(identity.provider_name, problem, connector_id=identity.connector_id)
 
 
 def _show(experience: SignInExperience) -> Link:
-    return link(experience, "Show sign-in experience")
+    return link(experience, gettext("Show sign-in experience"))

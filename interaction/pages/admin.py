@@ -13,6 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import get_script_prefix, reverse, set_script_prefix
 from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
@@ -45,7 +47,9 @@ class NoCodes(ServiceError):
     """No page asks for a code."""
 
     reason = "no_codes"
-    message = "no page asks for a code: no sign-in method needs one, or no connector can send it"
+    message = gettext_noop(
+        "no page asks for a code: no sign-in method needs one, or no connector can send it"
+    )
 
 
 def _render_sign_in(draft: SignInExperience) -> HttpResponse:
@@ -153,19 +157,19 @@ def _build_message(draft: drafts.TextMessage) -> Message:
 
 register_previews(
     SignInExperience,
-    Preview("sign-in", "Sign-in page", _render_sign_in),
-    Preview("registration", "Registration page", _render_registration),
-    Preview("code", "Code entry", _render_code),
+    Preview("sign-in", _("Sign-in page"), _render_sign_in),
+    Preview("registration", _("Registration page"), _render_registration),
+    Preview("code", _("Code entry"), _render_code),
 )
 register_previews(
     drafts.PageTexts,
-    Preview("sign-in", "Sign-in page", partial(_render_texts, _render_sign_in)),
-    Preview("registration", "Registration page", partial(_render_texts, _render_registration)),
+    Preview("sign-in", _("Sign-in page"), partial(_render_texts, _render_sign_in)),
+    Preview("registration", _("Registration page"), partial(_render_texts, _render_registration)),
 )
 register_previews(
     drafts.Email,
-    Preview("html", "As an email program shows it", _render_html),
-    Preview("text", "Subject and plain text", _render_text),
+    Preview("html", _("As an email program shows it"), _render_html),
+    Preview("text", _("Subject and plain text"), _render_text),
 )
-register_previews(drafts.TextMessage, Preview("text", "Text message", _render_text))
+register_previews(drafts.TextMessage, Preview("text", _("Text message"), _render_text))
 ways_of_users.register(sign_in_ways.get_ways)

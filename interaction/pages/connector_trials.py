@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import tenancy
 from identity.operator_kit import routes
@@ -74,11 +75,11 @@ def get_url(
 register_operations(
     Connector,
     Operation(
-        _NAME, "Try it",
-        "You sign in at the provider in a new tab, then see what the provider says about you, and what a "
-        "sign-in would do. No user is created, linked or signed in.",
+        _NAME, _("Try it"),
+        _("You sign in at the provider in a new tab, then see what the provider says about you, and what a "
+        "sign-in would do. No user is created, linked or signed in."),
         _begin, is_possible=lambda connector: connector.type == Connector.Type.SOCIAL,
-        has_own_transactions=True, sentence="Try {name}",
+        has_own_transactions=True, sentence=_("Try {name}"),
         returns=Return(AnswerForm, _finish, "admin/connector_trial.html"),
     ),
 )  # fmt: skip

@@ -3,6 +3,8 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from database import ids
 from identity.core.records import Gone
@@ -23,8 +25,8 @@ def _build_form(user: User) -> type[forms.Form]:
     """Return a form with the accounts that are linked to a user now."""
     choices = [(str(identity.pk), _describe(identity)) for identity in services.find_by_user(user)]
     field = forms.ChoiceField(
-        label="Account", choices=choices, required=bool(choices), widget=forms.RadioSelect,
-        help_text="" if choices else "No account is linked.",
+        label=gettext("Account"), choices=choices, required=bool(choices), widget=forms.RadioSelect,
+        help_text="" if choices else gettext("No account is linked."),
     )  # fmt: skip
     return type("AccountForm", (forms.Form,), {"identity_id": field})
 
@@ -34,7 +36,7 @@ def _unlink(submission: Submission) -> str:
     if pk is None:
         raise Gone
     services.unlink(submission.row, pk)
-    return "The account is unlinked."
+    return gettext("The account is unlinked.")
 
 
 def _build_panels(user: User) -> list[Panel]:
@@ -48,17 +50,23 @@ def _build_panels(user: User) -> list[Panel]:
         )
         for identity in services.find_by_user(user)
     ]
-    headings = ("Provider", "Account", "Subject", "Linked", "Last used")
-    return [Panel("Linked accounts", headings, rows)]
+    headings = (
+        gettext("Provider"),
+        gettext("Account"),
+        gettext("Subject"),
+        gettext("Linked since"),
+        gettext("Last used"),
+    )
+    return [Panel(gettext("Linked accounts"), headings, rows)]
 
 
 register_panels(User, _build_panels)
 register_operations(
     User,
     Operation(
-        "unlink", "Unlink account",
-        "The user can no longer sign in with the account at the other provider, and gets a notice. The "
-        "account there remains.",
+        "unlink", _("Unlink account"),
+        _("The user can no longer sign in with the account at the other provider, and gets a notice. The "
+        "account there remains."),
         _unlink, form_for=_build_form, is_destructive=True,
     ),
 )  # fmt: skip

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import ServiceError
 from identity.encryption import keyring
 from interaction.connectors import arrangement, callbacks, configs
@@ -17,7 +19,7 @@ class NotOffered(ServiceError):
 
     status = 404
     reason = "not_offered"
-    message = "this way to sign in is not offered"
+    message = gettext_noop("this way to sign in is not offered")
 
 
 @dataclass(frozen=True, slots=True)

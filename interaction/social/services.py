@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -23,21 +24,21 @@ class LinkedElsewhere(ServiceError):
     """The account is linked to another user."""
 
     reason = "linked_elsewhere"
-    message = "that account is linked to another user"
+    message = gettext_noop("that account is linked to another user")
 
 
 class SignedOut(ServiceError):
     """The session that requested the link ended meanwhile."""
 
     reason = "signed_out"
-    message = "the session has ended: sign in, then link the account again"
+    message = gettext_noop("the session has ended: sign in, then link the account again")
 
 
 class LastSignInMethod(ServiceError):
     """The user has no other way to sign in than this account."""
 
     reason = "last_way_in"
-    message = "this is the only way to sign in to this account: set a password first"
+    message = gettext_noop("this is the only way to sign in to this account: set a password first")
 
 
 def find_by_profile(profile: Profile) -> SocialIdentity | None:

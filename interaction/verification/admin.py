@@ -5,8 +5,8 @@ from typing import Any, Final
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, gettext_noop, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from audit.events import Event
 from audit.models import Entry
@@ -16,6 +16,7 @@ from identity.operator_kit import health, routes
 from identity.operator_kit.operations import Operation, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
+from identity.operator_kit.texts import Text
 from interaction.verification import outgoing
 from interaction.verification.models import OutgoingMessage
 
@@ -23,18 +24,29 @@ _LATE_SECONDS: Final = 300
 _DAY_SECONDS: Final = 24 * 3600
 _MAX_READ: Final = 1_000
 _MAX_COUNTED: Final = 100
-_WAITING: Final = "They are due for more than five minutes. Check that a server runs, and test the connector."
-_UNDELIVERED: Final = "The provider did not accept them. Test the connector."
+_WAITING: Final = _(
+    "They are due for more than five minutes. Check that a server runs, and test the connector."
+)
+_UNDELIVERED: Final = _("The provider did not accept them. Test the connector.")
+
+
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Created"),
+    gettext_noop("Due"),
+    gettext_noop("ID"),
+    gettext_noop("Tries"),
+)
 
 
 def _retry(submission: Submission) -> str:
     outgoing.retry(submission.row)
-    return "The message will be sent now."
+    return gettext("The message will be sent now.")
 
 
 def _drop(submission: Submission) -> str:
     outgoing.drop(submission.row)
-    return "The message is erased."
+    return gettext("The message is erased.")
 
 
 @admin.register(OutgoingMessage)
@@ -42,27 +54,27 @@ class OutgoingMessageAdmin(Pages):
     """Outgoing messages. They are deleted once they are sent or have failed."""
 
     section = "Messages"
-    empty = "Messages wait here until they are sent."
-    title = "Outgoing messages"
+    empty = _("Messages wait here until they are sent.")
+    title = _("Outgoing messages")
     list_display = ("id", "tries", "due_at", "created_at")
     ordering = ("due_at", "pk")
     fields = ("id", "tries", "due_at", "created_at")
     operations = (
         Operation(
-            "retry", "Send message now", "The message is sent now, with all its tries again.", _retry,
+            "retry", _("Send message now"), _("The message is sent now, with all its tries again."), _retry,
             bulk_label=(
                 _("Send messages now"),
                 ngettext_lazy("Send %(count)s message now", "Send %(count)s messages now", "count"),
             ),
-            bulk_description="The messages are sent now, with all their tries again.",
+            bulk_description=_("The messages are sent now, with all their tries again."),
         ),
         Operation(
-            "drop", "Erase message", "The message is not sent. The user can request another.", _drop,
+            "drop", _("Erase message"), _("The message is not sent. The user can request another."), _drop,
             is_destructive=True, bulk_label=(
                 _("Erase messages"),
                 ngettext_lazy("Erase %(count)s message", "Erase %(count)s messages", "count"),
             ),
-            bulk_description="The messages are not sent. The users can request others.",
+            bulk_description=_("The messages are not sent. The users can request others."),
         ),
     )  # fmt: skip
 
@@ -74,11 +86,14 @@ class OutgoingMessageAdmin(Pages):
 def _find_waiting() -> list[health.Problem]:
     late = OutgoingMessage.objects.filter(silent=False, due_at__lt=seconds_ahead(-_LATE_SECONDS))
     number = late[: _MAX_COUNTED + 1].count()
-    return (
-        [_describe(number, "waiting to be sent", _WAITING, routes.list_url(OutgoingMessage))]
-        if number
-        else []
+    text = (
+        gettext("More than %(count)s messages waiting to be sent.")
+        if number > _MAX_COUNTED
+        else ngettext(
+            "%(count)s message waiting to be sent.", "%(count)s messages waiting to be sent.", number
+        )
     )
+    return [_build_problem(text, number, _WAITING, routes.list_url(OutgoingMessage))] if number else []
 
 
 def _find_undelivered() -> list[health.Problem]:
@@ -89,13 +104,21 @@ def _find_undelivered() -> list[health.Problem]:
     newest = sent.values("pk")[:_MAX_READ]
     number = Entry.objects.filter(pk__in=newest, payload__error="not_delivered")[: _MAX_COUNTED + 1].count()
     url = f"{routes.list_url(Entry)}?key={Event.CODE_SEND}&result=failed&when=day"
-    return [_describe(number, "were not delivered in the last 24 hours", _UNDELIVERED, url)] if number else []
+    text = (
+        gettext("More than %(count)s messages were not delivered in the last 24 hours.")
+        if number > _MAX_COUNTED
+        else ngettext(
+            "%(count)s message was not delivered in the last 24 hours.",
+            "%(count)s messages were not delivered in the last 24 hours.",
+            number,
+        )
+    )
+    return [_build_problem(text, number, _UNDELIVERED, url)] if number else []
 
 
-def _describe(number: int, what: str, detail: str, url: str) -> health.Problem:
-    more = f"More than {_MAX_COUNTED}" if number > _MAX_COUNTED else str(number)
-    text = f"1 message {what}." if number == 1 else f"{more} messages {what}."
-    return health.Problem(text, detail, Link("Show them", url), is_serious=True)
+def _build_problem(text: str, number: int, detail: Text, url: str) -> health.Problem:
+    text %= {"count": min(number, _MAX_COUNTED)}
+    return health.Problem(text, str(detail), Link(gettext("Show them"), url), is_serious=True)
 
 
 health.register("verification.view_outgoingmessage", _find_waiting)

@@ -10,8 +10,10 @@ that two of them together cannot empty the lists of an application.
 from typing import Any, Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import fill
 from identity.organizations.models import Membership, Organization
 from identity.roles.models import Role, UserRole
 from identity.tenants import services as tenants
@@ -28,11 +30,15 @@ class LeavesNobody(ServiceError):
 
     def __init__(self, applications: list[Application]) -> None:
         names = ", ".join(f"{row.name} ({row.pk})" for row in applications[:_MAX_NAMED])
-        if (more := len(applications) - _MAX_NAMED) > 0:
-            names += f" and {more} more"
-        super().__init__(
-            f"applications: nobody could use {names}; first change who may use these applications"
+        message = gettext_noop(
+            "applications: nobody could use %(names)s; first change who may use these applications"
         )
+        if (more := len(applications) - _MAX_NAMED) > 0:
+            message = gettext_noop(
+                "applications: nobody could use %(names)s and %(count)s more; "
+                "first change who may use these applications"
+            )
+        super().__init__(fill(message, names=names, count=more))
 
 
 def may_use(user: User, application: Application) -> bool:

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation, Submission, validate
@@ -25,11 +27,11 @@ class AccessForm(forms.Form):
     """The roles and organizations whose users may use an application."""
 
     allowed_role_ids = forms.MultipleChoiceField(
-        label="Roles", required=False, choices=_user_roles, widget=forms.CheckboxSelectMultiple
+        label=_("Roles"), required=False, choices=_user_roles, widget=forms.CheckboxSelectMultiple
     )
     allowed_organization_ids = forms.CharField(
-        label="Organizations", required=False, max_length=300_000,
-        help_text="One ID per line. What follows an ID in its line is ignored.",
+        label=_("Organizations"), required=False, max_length=300_000,
+        help_text=_("One ID per line. What follows an ID in its line is ignored."),
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
     )  # fmt: skip
 
@@ -42,7 +44,7 @@ def _save(submission: Submission) -> str:
     }
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": lists}, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The choice is saved."
+    return gettext("The choice is saved.")
 
 
 def _initial(application: Application) -> dict[str, Any]:
@@ -57,14 +59,23 @@ def _build_application_panels(application: Application) -> list[Panel]:
     if application.type == Application.Type.MACHINE:
         return []
     if not application.is_restricted:
-        return [Panel("Who may use it", (), [], empty="Every user of the tenant.", section=PERMISSIONS)]
+        return [
+            Panel(
+                gettext("Who may use it"),
+                (),
+                [],
+                empty=gettext("Every user of the tenant."),
+                section=PERMISSIONS,
+            )
+        ]
     return [
         build_panel(
-            "Roles that may use it", ("Role", "Description"), allowed_lists.get_roles(application),
+            gettext("Roles that may use it"), (gettext("Role"), gettext("Description")),
+            allowed_lists.get_roles(application),
             lambda role: (link(role, role.name), role.description), section=PERMISSIONS,
         ),
         build_panel(
-            "Organizations that may use it", ("Organization", "Description"),
+            gettext("Organizations that may use it"), (gettext("Organization"), gettext("Description")),
             allowed_lists.get_organizations(application),
             lambda organization: (link(organization), organization.description), section=ORGANIZATIONS,
         ),
@@ -81,15 +92,16 @@ def _build_organization_panels(organization: Organization) -> list[Panel]:
 
 def _build_dependents(applications: QuerySet[Application]) -> Panel:
     return build_panel(
-        "Applications restricted to it", ("Application", "Client ID"), applications,
+        gettext("Applications restricted to it"), (gettext("Application"), gettext("Client ID")),
+        applications,
         lambda application: (link(application), application.client_id),
     )  # fmt: skip
 
 
 OPERATION: Final = Operation(
-    "access", "Choose who may use it",
-    "Only users with one of these roles, or of one of these organizations, may use the application. "
-    "Without any, everybody may. Access tokens that were issued stay valid until they expire.",
+    "access", _("Choose who may use it"),
+    _("Only users with one of these roles, or of one of these organizations, may use the application. "
+    "Without any, everybody may. Access tokens that were issued stay valid until they expire."),
     _save, form=AccessForm, initial=_initial,
     is_possible=lambda application: application.type != Application.Type.MACHINE, section=PERMISSIONS,
 )  # fmt: skip

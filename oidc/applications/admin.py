@@ -1,16 +1,19 @@
 """The pages of applications on the operators' site."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Panel, build_panel, link
 from identity.operator_kit.sections import SectionedPages
+from identity.operator_kit.texts import Text
 from identity.roles.models import Role
 from oidc.applications import (
     access_admin,
@@ -27,6 +30,23 @@ from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS, SECTIONS, SETTINGS
 from oidc.applications.type_words import TYPES
 
+_AS_THE_TENANT: Final = _("As the tenant")
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Client ID"),
+    gettext_noop("Created"),
+    gettext_noop("Description"),
+    gettext_noop("ID"),
+    gettext_noop("Name"),
+    gettext_noop("Third party"),
+    gettext_noop("Type"),
+    gettext_noop("Updated"),
+    gettext_noop("Traditional"),
+    gettext_noop("SPA"),
+    gettext_noop("Native"),
+    gettext_noop("Machine"),
+)
+
 
 def _machine_roles() -> list[tuple[str, str]]:
     roles = Role.objects.filter(type=Role.Type.MACHINE).order_by("name").values_list("pk", "name")
@@ -37,14 +57,14 @@ class RolesForm(forms.Form):
     """The system roles of a machine application."""
 
     role_ids = forms.MultipleChoiceField(
-        label="Roles", required=False, choices=_machine_roles, widget=forms.CheckboxSelectMultiple
+        label=_("Roles"), required=False, choices=_machine_roles, widget=forms.CheckboxSelectMultiple
     )
 
 
 @admin.register(Application)
 class ApplicationAdmin(SectionedPages):
     section = "Applications"
-    empty = "Register the first application that your users sign in to."
+    empty = _("Register the first application that your users sign in to.")
     sections = SECTIONS
     fields_section = SETTINGS
     row_parameters = frozenset({"framework"})  # of the quick start
@@ -54,16 +74,16 @@ class ApplicationAdmin(SectionedPages):
     log_filter = "q"
     field_groups = (
         (
-            "Application",
+            _("Application"),
             (
                 *("name", "kind", "client_id", "description", "redirects", "redirects_after"),
                 *("is_third_party", "pkce", "id_token_algorithm", "userinfo_algorithm"),
             ),
         ),
-        ("Grant types", ("grants",)),
-        ("What users see", client_metadata_admin.COLUMNS),
-        ("Lifetimes", ("idle_lifetime", "absolute_lifetime", "sign_in_age")),
-        ("Record", ("created_at", "updated_at", "id")),
+        (_("Grant types"), ("grants",)),
+        (_("What users see"), client_metadata_admin.COLUMNS),
+        (_("Lifetimes"), ("idle_lifetime", "absolute_lifetime", "sign_in_age")),
+        (_("Record"), ("created_at", "updated_at", "id")),
     )
     operations = (
         settings_admin.CHANGE,
@@ -73,8 +93,9 @@ class ApplicationAdmin(SectionedPages):
         claims_admin.OPERATION,
         *secrets_admin.OPERATIONS,
         Operation(
-            "roles", "Choose roles",
-            "The roles decide the scopes. Roles that are not selected are removed, from the next request on.",
+            "roles", _("Choose roles"),
+            _("The roles decide the scopes. Roles that are not selected are removed, from the next "
+            "request on."),
             partial(crud.assign, bindings.ROLES, "role_ids"), form=RolesForm,
             initial=partial(crud.get_assigned, bindings.ROLES, "role_ids"),
             is_possible=lambda row: row.type == Application.Type.MACHINE, section=PERMISSIONS,
@@ -84,52 +105,52 @@ class ApplicationAdmin(SectionedPages):
         settings_admin.CREATE,
     )  # fmt: skip
 
-    @admin.display(description="Type", ordering="type")
-    def kind(self, application: Application) -> str:
+    @admin.display(description=_("Type"), ordering="type")
+    def kind(self, application: Application) -> Text:
         """Return the type in words."""
         return TYPES[application.type].name
 
-    @admin.display(description="Redirect URIs")
+    @admin.display(description=_("Redirect URIs"))
     def redirects(self, application: Application) -> str:
         """Return the redirect URIs, one per line."""
         return "\n".join(application.redirect_uris) or "-"
 
-    @admin.display(description="Redirect URIs after sign-out")
+    @admin.display(description=_("Redirect URIs after sign-out"))
     def redirects_after(self, application: Application) -> str:
         """Return the redirect URIs after sign-out, one per line."""
         return "\n".join(application.post_logout_redirect_uris) or "-"
 
-    @admin.display(description="Requires PKCE", boolean=True)
+    @admin.display(description=_("Requires PKCE"), boolean=True)
     def pkce(self, application: Application) -> bool:
         """Whether an authorization request without a code challenge is refused."""
         return application.must_use_pkce
 
-    @admin.display(description="Grants")
+    @admin.display(description=_("Grant types"))
     def grants(self, application: Application) -> str:
         """Return the grant types."""
         return ", ".join(application.grant_types)
 
-    @admin.display(description="Algorithm of ID tokens")
+    @admin.display(description=_("Algorithm of ID tokens"))
     def id_token_algorithm(self, application: Application) -> str:
         """The algorithm or, without one, the text for the default."""
-        return application.id_token_signed_response_alg or "The tenant's default"
+        return application.id_token_signed_response_alg or gettext("The tenant's default")
 
-    @admin.display(description="Algorithm of userinfo")
+    @admin.display(description=_("Algorithm of userinfo"))
     def userinfo_algorithm(self, application: Application) -> str:
         """The algorithm or, without one, the text for the default."""
-        return application.userinfo_signed_response_alg or "JSON, not signed"
+        return application.userinfo_signed_response_alg or gettext("JSON, not signed")
 
-    @admin.display(description="Refresh token, without use")
-    def idle_lifetime(self, application: Application) -> str:
+    @admin.display(description=_("Refresh token, without use"))
+    def idle_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_idle_seconds)
 
-    @admin.display(description="Refresh tokens, at most")
-    def absolute_lifetime(self, application: Application) -> str:
+    @admin.display(description=_("Refresh tokens, at most"))
+    def absolute_lifetime(self, application: Application) -> Text:
         return _format_seconds(application.refresh_token_absolute_seconds)
 
-    @admin.display(description="Age of the sign-in, at most")
-    def sign_in_age(self, application: Application) -> str:
-        return _format_seconds(application.default_max_age, "Any age")
+    @admin.display(description=_("Age of the sign-in, at most"))
+    def sign_in_age(self, application: Application) -> Text:
+        return _format_seconds(application.default_max_age, gettext("Any age"))
 
     def get_panels(self, request: Any, row: Application) -> list[Panel]:
         """Return the panels; a machine application has its roles and organizations too."""
@@ -137,17 +158,19 @@ class ApplicationAdmin(SectionedPages):
             return super().get_panels(request, row)
         return [
             build_panel(
-                "Roles", ("Role", "Description"), bindings.ROLES.items_of(row.pk),
+                gettext("Roles"), (gettext("Role"), gettext("Description")), bindings.ROLES.items_of(row.pk),
                 lambda role: (link(role, role.name), role.description), section=PERMISSIONS,
-                empty="None. Without a role, its tokens have no scopes.",
+                empty=gettext("None. Without a role, its tokens have no scopes."),
             ),
             bindings_admin.build_organizations_panel(row),
             *super().get_panels(request, row),
         ]  # fmt: skip
 
 
-def _format_seconds(seconds: int | None, default: str = "As the tenant") -> str:
-    return default if seconds is None else f"{seconds:,} seconds"
+def _format_seconds(seconds: int | None, default: Text = _AS_THE_TENANT) -> Text:
+    if seconds is None:
+        return default
+    return ngettext("%(count)s second", "%(count)s seconds", seconds) % {"count": f"{seconds:,}"}
 
 
 def _build_role_panels(role: Role) -> list[Panel]:
@@ -155,7 +178,8 @@ def _build_role_panels(role: Role) -> list[Panel]:
         return []
     return [
         build_panel(
-            "Applications", ("Application", "Client ID"), bindings.OF_ROLE.items_of(role.pk),
+            gettext("Applications"), (gettext("Application"), gettext("Client ID")),
+            bindings.OF_ROLE.items_of(role.pk),
             lambda application: (link(application), application.client_id),
         )
     ]  # fmt: skip

@@ -6,12 +6,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from database import ids
 from database.id_lists import among
 from identity.core.errors import Invalid
 from identity.core.links import insert_links
 from identity.core.records import UnknownIds
+from identity.core.refusal_texts import fill
 from identity.organizations.models import Organization
 from identity.roles.models import Role
 from identity.tenants import services as tenants
@@ -69,7 +71,10 @@ def resolve(application: Application, fields: Mapping[str, Any]) -> Lists:
         return Lists(found, is_restricted=False)
     kept = next(each for each in _LISTS if each not in sent)
     if not kept.link.objects.filter(application=application).exists():
-        rule = f"nobody could use the application: to let everybody use it, send {kept.field} empty as well"
+        message = gettext_noop(
+            "nobody could use the application: to let everybody use it, send %(field)s empty as well"
+        )
+        rule = fill(message, field=kept.field)
         raise Invalid(next(iter(found)), rule, code="conflict")
     return Lists(found, is_restricted=True)
 
@@ -89,7 +94,7 @@ def check(field: str, texts: list[str], application_type: str) -> None:
 
 def _check_type(each: _List, texts: list[str], application_type: str) -> None:
     if texts and application_type == Application.Type.MACHINE:
-        rule = "must be empty for MachineToMachine, which has no users"
+        rule = gettext_noop("must be empty for MachineToMachine, which has no users")
         raise Invalid(each.field, rule, code="conflict")
 
 

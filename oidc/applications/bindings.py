@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -37,7 +38,7 @@ class NotMachineToMachine(ServiceError):
     """Only machine applications can have system roles or be bound to organizations."""
 
     reason = "not_a_machine"
-    message = "role_ids: only a MachineToMachine application can have system roles"
+    message = gettext_noop("role_ids: only a MachineToMachine application can have system roles")
 
 
 ROLES: Final = Assignment(
@@ -66,7 +67,7 @@ class NotBound(ServiceError):
 
     status = 404
     reason = "not_bound"
-    message = "application not found in this organization"
+    message = gettext_noop("application not found in this organization")
 
 
 @transaction.atomic

@@ -3,6 +3,9 @@
 from typing import Final
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.json_field import JSONField
@@ -15,12 +18,16 @@ from oidc.applications.models import Application
 from oidc.applications.page_sections import PERMISSIONS
 from oidc.applications.serializers import ApplicationSerializer
 
-_HEADINGS: Final = ("Claim", "Source", "Where")
+_EXAMPLE: Final = (
+    '[{"name": "plan", "source": "user.custom_data.plan", "into": ["id_token", "userinfo", "access_token"]}]'
+)
+_PLACES: Final = {"id_token": _("ID token"), "userinfo": _("userinfo"), "access_token": _("access token")}
+_HEADINGS: Final = (_("Claim"), _("Source"), _("Where"))
 _OF_ROLES: Final = [
-    ("roles", "with the scope roles: the names of the user's roles", "ID token, userinfo"),
-    ("groups", "with the scope groups: as the setting groups_claim says", "ID token, userinfo"),
-    ("roles, groups", "if the API resource lists them in its claims", "access token"),
-    ("scope", "the scopes of the roles", "access token"),
+    ("roles", _("with the scope roles: the names of the user's roles"), _("ID token, userinfo")),
+    ("groups", _("with the scope groups: as the setting groups_claim says"), _("ID token, userinfo")),
+    ("roles, groups", _("if the API resource lists them in its claims"), _("access token")),
+    ("scope", _("the scopes of the roles"), _("access token")),
 ]
 
 
@@ -29,9 +36,8 @@ class CustomClaimsForm(forms.Form):
 
     custom_claims = JSONField(
         required=False,
-        label="Custom claims",
-        help_text='A JSON list, such as [{"name": "plan", "source": "user.custom_data.plan", '
-        '"into": ["id_token", "userinfo", "access_token"]}]',
+        label=_("Custom claims"),
+        help_text=format_lazy(_("A JSON list, such as {example}"), example=_EXAMPLE),
         widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
     )
 
@@ -40,12 +46,13 @@ def _save(submission: Submission) -> str:
     metadata = {"custom_claims": submission.fields["custom_claims"] or []}
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The custom claims are changed."
+    return gettext("The custom claims are changed.")
 
 
 OPERATION: Final = Operation(
-    "claims", "Edit custom claims",
-    "Tokens from now on have the changed claims. A third-party application gets only what users agreed to.",
+    "claims", _("Edit custom claims"),
+    _("Tokens from now on have the changed claims. A third-party application gets only what users "
+    "agreed to."),
     _save, form=CustomClaimsForm, initial=lambda row: {"custom_claims": row.custom_claims},
     section=PERMISSIONS,
 )  # fmt: skip
@@ -53,18 +60,22 @@ OPERATION: Final = Operation(
 
 def _build_application_panels(application: Application) -> list[Panel]:
     custom = [
-        (claim["name"], name_source(claim["source"]), ", ".join(claim["into"]).replace("_", " "))
+        (
+            claim["name"],
+            name_source(claim["source"]),
+            ", ".join(str(_PLACES[place]) for place in claim["into"]),
+        )
         for claim in application.custom_claims
     ]
     of_roles = [] if application.type == Application.Type.MACHINE else _OF_ROLES
     rows = [*custom, *of_roles]
-    return [Panel("Custom claims and roles in tokens", _HEADINGS, rows, section=PERMISSIONS)]
+    return [Panel(gettext("Custom claims and roles in tokens"), _HEADINGS, rows, section=PERMISSIONS)]
 
 
 def _build_role_panels(role: Role) -> list[Panel]:
     if role.type == Role.Type.MACHINE:
         return []
-    return [Panel("Where applications find this role", _HEADINGS, list(_OF_ROLES))]
+    return [Panel(gettext("Where applications find this role"), _HEADINGS, list(_OF_ROLES))]
 
 
 register_panels(Application, _build_application_panels)

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 
 from identity.core import tenancy
@@ -34,7 +35,7 @@ class WebAddress(Line):
             origin.startswith("https:") or (settings.DEVELOPMENT and redirect_uris.is_loopback(url))
         )
         if url and not is_allowed:
-            raise serializers.ValidationError("must be an https URL")
+            raise serializers.ValidationError(gettext_noop("must be an https URL"))
         return url
 
 
@@ -44,10 +45,11 @@ class LoginAddress(WebAddress):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         if "#" in url:
-            raise serializers.ValidationError("must not have a fragment")
+            raise serializers.ValidationError(gettext_noop("must not have a fragment"))
         names = {name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)}
         if reserved := sorted(_LOGIN_PARAMETERS & names):
-            raise serializers.ValidationError(f"must not have the parameter {reserved[0]}")
+            text = gettext("must not have the parameter %(name)s") % {"name": reserved[0]}
+            raise serializers.ValidationError(text)
         return url
 
 
@@ -62,7 +64,7 @@ class EmailAddress(Line):
         try:
             validate_email(address)
         except ValidationError:
-            raise serializers.ValidationError("must be an email address") from None
+            raise serializers.ValidationError(gettext_noop("must be an email address")) from None
         return address
 
 

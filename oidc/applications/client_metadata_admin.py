@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib.admin import display
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.operations import Operation, Submission, validate
 from oidc.applications import client_metadata, services
@@ -13,25 +15,27 @@ from oidc.applications.page_sections import SETTINGS
 from oidc.applications.serializers import ApplicationSerializer
 
 
-def _url(label: str, help_text: str = "") -> forms.CharField:
+def _url(label: Any, help_text: Any = "") -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=2048, help_text=help_text)
 
 
 class DescriptionForm(forms.Form):
     """The links, the logo and the contacts of an application."""
 
-    client_uri = _url("Website")
-    logo_uri = _url("Logo", "Users see the logos of your own applications, never those of third parties.")
-    policy_uri = _url("Privacy policy")
-    tos_uri = _url("Terms of use")
+    client_uri = _url(_("Website"))
+    logo_uri = _url(
+        _("Logo"), _("Users see the logos of your own applications, never those of third parties.")
+    )
+    policy_uri = _url(_("Privacy policy"))
+    tos_uri = _url(_("Terms of use"))
     contacts = forms.CharField(
-        label="Contacts",
+        label=_("Contacts"),
         required=False,
-        help_text="Email addresses, one per line.",
+        help_text=_("Email addresses, one per line."),
         widget=forms.Textarea({"rows": 3}),
     )
     initiate_login_uri = _url(
-        "URL that begins a sign-in", "Users open the application there from their account page."
+        _("URL that begins a sign-in"), _("Users open the application there from their account page.")
     )
 
 
@@ -40,7 +44,7 @@ def _save(submission: Submission) -> str:
     metadata = fields | {"contacts": fields["contacts"].split()}
     changed = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
     services.change(submission.row, changed, expected=submission.expected)
-    return "The description is saved."
+    return gettext("The description is saved.")
 
 
 def _initial(application: Application) -> dict[str, Any]:
@@ -48,7 +52,7 @@ def _initial(application: Application) -> dict[str, Any]:
     return fields | {"contacts": "\n".join(application.contacts)}
 
 
-def _column(name: str, label: str) -> Callable[[Application], str]:
+def _column(name: str, label: Any) -> Callable[[Application], str]:
     def column(application: Application) -> str:
         value = getattr(application, name)
         return ("\n".join(value) if isinstance(value, list) else value) or "-"
@@ -58,9 +62,9 @@ def _column(name: str, label: str) -> Callable[[Application], str]:
 
 
 # The fields of the page of an application.
-COLUMNS: Final = tuple(_column(name, str(field.label)) for name, field in DescriptionForm.base_fields.items())
+COLUMNS: Final = tuple(_column(name, field.label) for name, field in DescriptionForm.base_fields.items())
 OPERATION: Final = Operation(
-    "describe", "Describe application",
-    "Users see the links on the consent page and among their connected applications.",
-    _save, form=DescriptionForm, initial=_initial, section=SETTINGS, edits="What users see",
+    "describe", _("Describe application"),
+    _("Users see the links on the consent page and among their connected applications."),
+    _save, form=DescriptionForm, initial=_initial, section=SETTINGS, edits=_("What users see"),
 )  # fmt: skip

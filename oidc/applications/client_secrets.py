@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -35,21 +36,25 @@ class TooManySecrets(ServiceError):
     """The application has five secrets that have not expired."""
 
     reason = "too_many_secrets"
-    message = "the application has five secrets that have not expired: delete one first"
+    message = gettext_noop("the application has five secrets that have not expired: delete one first")
 
 
 class NotConfidential(ServiceError):
     """The application runs where it cannot keep a secret."""
 
     reason = "not_confidential"
-    message = "SPA and Native applications get no further secrets, because they cannot keep them"
+    message = gettext_noop(
+        "SPA and Native applications get no further secrets, because they cannot keep them"
+    )
 
 
 class LastSecret(ServiceError):
     """Without the secret, the application could not authenticate."""
 
     reason = "last_secret"
-    message = "this is the only secret of the application that has not expired: create another one first"
+    message = gettext_noop(
+        "this is the only secret of the application that has not expired: create another one first"
+    )
 
 
 class NoSuchSecret(ServiceError):
@@ -57,7 +62,7 @@ class NoSuchSecret(ServiceError):
 
     status = 404
     reason = "secret_not_found"
-    message = "secret not found"
+    message = gettext_noop("secret not found")
 
 
 def new_secret() -> tuple[str, str]:
@@ -99,7 +104,7 @@ def create(
     row = ApplicationSecret(application=current, name=name, digest=digest, expires_at=expires_at)
     row.save(force_insert=True)
     if not _get_good(current).filter(pk=row.pk).exists():
-        raise Invalid("expires_at", "must be in the future")
+        raise Invalid("expires_at", gettext_noop("must be in the future"))
     _change(current, has_further_secrets=True)
     facts = audit_facts.new_row_facts(row)
     if expires_at:

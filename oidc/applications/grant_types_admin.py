@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.operations import Operation, Submission, validate
 from oidc.applications import services
@@ -11,9 +13,9 @@ from oidc.applications.page_sections import SETTINGS
 from oidc.applications.serializers import ApplicationSerializer
 
 _LABELS: Final = {
-    "authorization_code": "authorization_code: sign users in",
-    "refresh_token": "refresh_token: get new tokens without the user",
-    "client_credentials": "client_credentials: act on its own behalf",
+    "authorization_code": _("authorization_code: sign users in"),
+    "refresh_token": _("refresh_token: get new tokens without the user"),
+    "client_credentials": _("client_credentials: act on its own behalf"),
 }
 
 
@@ -23,7 +25,7 @@ def _build_form(application: Application) -> type[forms.Form]:
         (name, _LABELS.get(name, name)) for name in services.get_possible_grant_types(application.type)
     ]
     field = forms.MultipleChoiceField(
-        label="Grant types", required=False, choices=choices, widget=forms.CheckboxSelectMultiple
+        label=gettext("Grant types"), required=False, choices=choices, widget=forms.CheckboxSelectMultiple
     )
     return type("GrantTypesForm", (forms.Form,), {"grant_types": field})
 
@@ -32,7 +34,7 @@ def _save(submission: Submission) -> str:
     sent = {"oidc_client_metadata": dict(submission.fields)}
     fields = validate(ApplicationSerializer, sent, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The grant types are saved."
+    return gettext("The grant types are saved.")
 
 
 def _initial(application: Application) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def _initial(application: Application) -> dict[str, Any]:
 
 
 OPERATION: Final = Operation(
-    "grant-types", "Choose grant types",
-    "An application can use only these. Without refresh_token, its refresh tokens are refused.",
-    _save, form_for=_build_form, initial=_initial, section=SETTINGS, edits="Grant types",
+    "grant-types", _("Choose grant types"),
+    _("An application can use only these. Without refresh_token, its refresh tokens are refused."),
+    _save, form_for=_build_form, initial=_initial, section=SETTINGS, edits=_("Grant types"),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import F, Q
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from database.clock import SecondsAgo, limited
 from identity.core.errors import Invalid
@@ -39,7 +40,7 @@ def check(fields: Mapping[str, Any], application_type: str) -> None:
         return
     for name in sorted(_FIELDS & fields.keys()):
         if fields[name] is not None:
-            rule = "must be null for MachineToMachine, which has no users"
+            rule = gettext_noop("must be null for MachineToMachine, which has no users")
             raise Invalid(name, rule, code="conflict")
 
 

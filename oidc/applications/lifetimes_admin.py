@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.operations import Operation, Submission, validate
 from oidc.applications import services
@@ -17,17 +19,17 @@ class LifetimesForm(forms.Form):
     """The lifetimes of an application, in seconds."""
 
     refresh_token_idle_seconds = forms.IntegerField(
-        label="Refresh token, without use", required=False, min_value=1,
-        help_text="Seconds. Leave it empty for the tenant's value.",
+        label=_("Refresh token, without use"), required=False, min_value=1,
+        help_text=_("Seconds. Leave it empty for the tenant's value."),
     )  # fmt: skip
     refresh_token_absolute_seconds = forms.IntegerField(
-        label="Refresh tokens, at most", required=False, min_value=1,
-        help_text="Seconds since the sign-in. Leave it empty for the tenant's value.",
+        label=_("Refresh tokens, at most"), required=False, min_value=1,
+        help_text=_("Seconds since the sign-in. Leave it empty for the tenant's value."),
     )  # fmt: skip
     default_max_age = forms.IntegerField(
-        label="Age of the sign-in, at most", required=False, min_value=0,
-        help_text="Seconds, for authorization requests without max_age. After this time users sign in again; "
-        "with 0, for each request. Leave it empty for any age.",
+        label=_("Age of the sign-in, at most"), required=False, min_value=0,
+        help_text=_("Seconds, for authorization requests without max_age. After this time users sign in "
+        "again; with 0, for each request. Leave it empty for any age."),
     )  # fmt: skip
 
 
@@ -35,7 +37,7 @@ def _save(submission: Submission) -> str:
     metadata = {name: submission.fields[name] for name in _FIELDS}
     fields = validate(ApplicationSerializer, {"oidc_client_metadata": metadata}, submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The lifetimes are changed."
+    return gettext("The lifetimes are changed.")
 
 
 def _initial(application: Application) -> dict[str, Any]:
@@ -43,8 +45,8 @@ def _initial(application: Application) -> dict[str, Any]:
 
 
 OPERATION: Final = Operation(
-    "lifetimes", "Edit lifetimes", "A change counts from the next use of a refresh token.",
+    "lifetimes", _("Edit lifetimes"), _("A change counts from the next use of a refresh token."),
     _save, form=LifetimesForm, initial=_initial,
     is_possible=lambda application: application.type != Application.Type.MACHINE, section=SETTINGS,
-    edits="Lifetimes",
+    edits=_("Lifetimes"),
 )  # fmt: skip

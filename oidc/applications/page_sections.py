@@ -2,10 +2,12 @@
 
 from typing import Final
 
-QUICK_START: Final = "Quick start"
-SETTINGS: Final = "Settings"
-SECRETS: Final = "Secrets"
-PERMISSIONS: Final = "Permissions"
-ORGANIZATIONS: Final = "Organizations"
-ACTIVITY: Final = "Activity"
+from django.utils.translation import gettext_lazy as _
+
+QUICK_START: Final = _("Quick start")
+SETTINGS: Final = _("Settings")
+SECRETS: Final = _("Secrets")
+PERMISSIONS: Final = _("Permissions")
+ORGANIZATIONS: Final = _("Organizations")
+ACTIVITY: Final = _("Activity")
 SECTIONS: Final = (QUICK_START, SETTINGS, SECRETS, PERMISSIONS, ORGANIZATIONS, ACTIVITY)

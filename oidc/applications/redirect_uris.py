@@ -6,8 +6,10 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from oidc.applications.models import Application
 
 _LONGEST: Final = 2048
@@ -36,37 +38,61 @@ def validate(uri: str, application_type: str, field: str = "redirect_uris") -> s
 
     """
     if len(uri) > _LONGEST:
-        raise Invalid(field, f"must have at most {_LONGEST} characters")
+        raise Invalid(field, fill(gettext_noop("must have at most %(count)s characters"), count=_LONGEST))
     if not _URI_CHARACTERS.fullmatch(uri) or "*" in uri.partition("?")[0]:
-        raise Invalid(field, f"not a URI, or one with a wildcard: {uri[:200]}")
+        raise Invalid(field, fill(gettext_noop("not a URI, or one with a wildcard: %(uri)s"), uri=uri[:200]))
     parts = _split(uri)
     if parts is None or not parts.scheme:
-        raise Invalid(field, f"must be an absolute URI: {uri[:200]}")
+        raise Invalid(field, fill(gettext_noop("must be an absolute URI: %(uri)s"), uri=uri[:200]))
     if "@" in parts.netloc:
-        raise Invalid(field, f"must not contain user information: {uri[:200]}")
+        raise Invalid(field, fill(gettext_noop("must not contain user information: %(uri)s"), uri=uri[:200]))
     if "#" in uri:
         # RFC 6749 section 3.1.2: the endpoint URI MUST NOT include a fragment component.
-        raise Invalid(field, f"must not have a fragment: {uri[:200]}")
+        raise Invalid(field, fill(gettext_noop("must not have a fragment: %(uri)s"), uri=uri[:200]))
     if reserved := sorted(_names(parts.query) & _RESERVED[field]):
         # A client that reads the first of two parameters would read the registered one.
-        raise Invalid(field, f"must not have the response parameter {reserved[0]} in its query: {uri[:200]}")
+        raise Invalid(
+            field,
+            fill(
+                gettext_noop("must not have the response parameter %(name)s in its query: %(uri)s"),
+                uri=uri[:200],
+                name=reserved[0],
+            ),
+        )
     if parts.scheme in _DEFAULT_PORTS:
         _check_web(parts, uri, field)
     elif application_type != Application.Type.NATIVE:
-        raise Invalid(field, f"must be https: {uri[:200]}")
+        raise Invalid(field, fill(gettext_noop("must be https: %(uri)s"), uri=uri[:200]))
     elif parts.scheme in _DANGEROUS or not _PRIVATE_SCHEME.fullmatch(parts.scheme):
-        raise Invalid(field, f"a private scheme is a reversed domain name, as com.example.app: {uri[:200]}")
+        raise Invalid(
+            field,
+            fill(
+                gettext_noop("a private scheme is a reversed domain name, as com.example.app: %(uri)s"),
+                uri=uri[:200],
+            ),
+        )
     return uri
 
 
 def _check_web(parts: SplitResult, uri: str, field: str) -> None:
     host = parts.hostname or ""
     if not _HOST.fullmatch(host) or "@" in parts.netloc:
-        raise Invalid(field, f"must have a host and no user information: {uri[:200]}")
+        raise Invalid(
+            field, fill(gettext_noop("must have a host and no user information: %(uri)s"), uri=uri[:200])
+        )
     if not _is_exact(parts):
-        raise Invalid(field, f"must have a host and a port from 1 to {_LARGEST_PORT}: {uri[:200]}")
+        raise Invalid(
+            field,
+            fill(
+                gettext_noop("must have a host and a port from 1 to %(largest)s: %(uri)s"),
+                uri=uri[:200],
+                largest=_LARGEST_PORT,
+            ),
+        )
     if parts.scheme == "http" and not (settings.DEVELOPMENT or _is_loopback(host)):
-        raise Invalid(field, f"must be https, or http on a loopback host: {uri[:200]}")
+        raise Invalid(
+            field, fill(gettext_noop("must be https, or http on a loopback host: %(uri)s"), uri=uri[:200])
+        )
 
 
 def _names(query: str) -> set[str]:

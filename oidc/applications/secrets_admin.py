@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from django import forms
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from database import ids
 from identity.core import tenancy
@@ -17,7 +19,7 @@ from oidc.applications.client_secrets import NoSuchSecret
 from oidc.applications.models import Application
 from oidc.applications.page_sections import SECRETS
 
-_WHY_NONE: Final = (
+_WHY_NONE: Final = _(
     "None. Users could read a secret in this application, so it proves with PKCE that it began the sign-in."
 )
 
@@ -25,16 +27,18 @@ _WHY_NONE: Final = (
 class NewSecretForm(forms.Form):
     """The name of a further secret, and when it expires."""
 
-    name = forms.CharField(required=False, max_length=256)
+    name = forms.CharField(label=_("Name"), required=False, max_length=256)
     expires_in_days = forms.IntegerField(
-        label="Expires after (days)", required=False, min_value=1, max_value=36_500,
-        help_text="Leave it empty for a secret that does not expire.",
+        label=_("Expires after (days)"), required=False, min_value=1, max_value=36_500,
+        help_text=_("Leave it empty for a secret that does not expire."),
     )  # fmt: skip
 
 
 def _describe(secret: dict[str, Any], application: Application) -> str:
-    name = secret["name"] or ("First secret" if secret["id"] == application.pk else "Without a name")
-    return f"{name}, created {format_text(secret['created_at'])}"
+    name = secret["name"] or (
+        gettext("First secret") if secret["id"] == application.pk else gettext("Without a name")
+    )
+    return gettext("%(name)s, created %(time)s") % {"name": name, "time": format_text(secret["created_at"])}
 
 
 def _build_deletion_form(application: Application) -> type[forms.Form]:
@@ -42,7 +46,7 @@ def _build_deletion_form(application: Application) -> type[forms.Form]:
     choices = [
         (str(secret["id"]), _describe(secret, application)) for secret in client_secrets.find_all(application)
     ]
-    field = forms.ChoiceField(label="Secret", choices=choices, widget=forms.RadioSelect)
+    field = forms.ChoiceField(label=gettext("Secret"), choices=choices, widget=forms.RadioSelect)
     return type("DeletionForm", (forms.Form,), {"secret_id": field})
 
 
@@ -50,7 +54,7 @@ def show(application: Application, secret: str, message: str, *, renew: str = "s
     """Return a new secret as the result of an operation."""
     return ShowSecrets(
         message,
-        {"Client ID": application.client_id, "Client secret": secret},
+        {gettext("Client ID"): application.client_id, gettext("Client secret"): secret},
         application,
         renew,
         {
@@ -63,14 +67,14 @@ def show(application: Application, secret: str, message: str, *, renew: str = "s
 
 def _rotate(submission: Submission) -> ShowSecrets:
     secret = services.rotate_secret(submission.row)
-    return show(submission.row, secret, "All other secrets have stopped working.")
+    return show(submission.row, secret, gettext("All other secrets have stopped working."))
 
 
 def _add(submission: Submission) -> ShowSecrets:
     days = submission.fields["expires_in_days"]
     expires_at = timezone.now() + timedelta(days=days) if days else None
     _, secret = client_secrets.create(submission.row, name=submission.fields["name"], expires_at=expires_at)
-    return show(submission.row, secret, "The other secrets still work.", renew="add-secret")
+    return show(submission.row, secret, gettext("The other secrets still work."), renew="add-secret")
 
 
 def _remove(submission: Submission) -> str:
@@ -78,22 +82,29 @@ def _remove(submission: Submission) -> str:
     if secret_id is None:
         raise NoSuchSecret
     client_secrets.remove(submission.row, secret_id)
-    return "The secret is deleted."
+    return gettext("The secret is deleted.")
 
 
 def _build_panels(application: Application) -> list[Panel]:
     if not application.must_present_secret:
-        return [Panel("Secrets", (), [], empty=_WHY_NONE, section=SECRETS)]
+        return [Panel(gettext("Secrets"), (), [], empty=_WHY_NONE, section=SECRETS)]
     rows = [
         (
-            secret["name"] or ("First secret" if secret["id"] == application.pk else ""),
+            secret["name"] or (gettext("First secret") if secret["id"] == application.pk else ""),
             str(secret["id"]),
             format_time(secret["created_at"]),
-            format_time(secret["expires_at"]) if secret["expires_at"] else "never",
+            format_time(secret["expires_at"]) if secret["expires_at"] else pgettext("expires", "never"),
         )
         for secret in client_secrets.find_all(application)
     ]
-    return [Panel("Secrets", ("Name", "ID", "Created", "Expires"), rows, section=SECRETS)]
+    return [
+        Panel(
+            gettext("Secrets"),
+            (gettext("Name"), gettext("ID"), gettext("Created"), gettext("Expires")),
+            rows,
+            section=SECRETS,
+        )
+    ]
 
 
 def _has_secrets(application: Application) -> bool:
@@ -102,18 +113,18 @@ def _has_secrets(application: Application) -> bool:
 
 OPERATIONS: Final = (
     Operation(
-        "add-secret", "Add secret",
-        "The other secrets still work, so the application can change to the new one without an outage.",
+        "add-secret", _("Add secret"),
+        _("The other secrets still work, so the application can change to the new one without an outage."),
         _add, form=NewSecretForm, is_possible=_has_secrets, section=SECRETS,
     ),
     Operation(
-        "delete-secret", "Delete secret", "The secret stops working at once.",
+        "delete-secret", _("Delete secret"), _("The secret stops working at once."),
         _remove, form_for=_build_deletion_form, is_destructive=True, is_possible=_has_secrets,
         section=SECRETS,
     ),
     Operation(
-        "secret", "Create new secret",
-        "All other secrets stop working at once. The application gets no tokens until it has the new one.",
+        "secret", _("Create new secret"),
+        _("All other secrets stop working at once. The application gets no tokens until it has the new one."),
         _rotate, is_destructive=True, is_possible=_has_secrets,
     ),
 )  # fmt: skip

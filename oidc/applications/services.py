@@ -5,10 +5,12 @@ from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import branding, records
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from oidc.applications import allowed_lists, client_secrets, lifetimes
 from oidc.applications import redirect_uris as uris
 from oidc.applications.models import PUBLIC_TYPES, Application, ApplicationOrigin
@@ -17,7 +19,7 @@ from oidc.keys import services as keys
 _ALGORITHMS: Final = ("id_token_signed_response_alg", "userinfo_signed_response_alg")
 _MACHINE_GRANTS: Final = ["client_credentials"]
 URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
-NO_URIS: Final = "a MachineToMachine application has none"
+NO_URIS: Final = gettext_noop("a MachineToMachine application has none")
 _BROWSER_GRANTS: Final = ["authorization_code", "refresh_token"]
 
 
@@ -100,12 +102,13 @@ def validate_grant_types(grant_types: list[str] | None, application_type: str) -
         return list(possible)
     not_allowed = [grant for grant in grant_types if grant not in possible]
     if not_allowed or possible[0] not in grant_types:
-        raise Invalid(
-            "grant_types",
-            f"must be of {', '.join(possible)} for {application_type}, {possible[0]} included",
-            code="invalid_choice",
-            allowed=possible,
+        rule = fill(
+            gettext_noop("must be of %(possible)s for %(type)s, %(required)s included"),
+            possible=", ".join(possible),
+            type=application_type,
+            required=possible[0],
         )
+        raise Invalid("grant_types", rule, code="invalid_choice", allowed=possible)
     return [grant for grant in possible if grant in grant_types]
 
 
@@ -120,9 +123,10 @@ def validate_require_pkce(require_pkce: bool | None, application_type: str) -> b
     if require_pkce is None:
         return is_public
     if is_public and not require_pkce:
-        raise Invalid("require_pkce", f"must be true for {application_type}", code="conflict")
+        rule = fill(gettext_noop("must be true for %(type)s"), type=application_type)
+        raise Invalid("require_pkce", rule, code="conflict")
     if require_pkce and application_type == Application.Type.MACHINE:
-        rule = "must be false for MachineToMachine, which has no authorization codes"
+        rule = gettext_noop("must be false for MachineToMachine, which has no authorization codes")
         raise Invalid("require_pkce", rule, code="conflict")
     return require_pkce
 

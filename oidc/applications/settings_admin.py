@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from django import forms
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
 from identity.operator_kit.algorithms import algorithm_choices
@@ -15,59 +17,65 @@ from oidc.applications.type_words import TYPES
 
 _URIS: Final = ("redirect_uris", "post_logout_redirect_uris")
 _ALGORITHMS: Final = ("id_token_signed_response_alg", "userinfo_signed_response_alg")
-_HELP: Final = "One per line."
+_HELP: Final = _("One per line.")
 _CARD: Final = '<span class="choice"><b>{}</b> <span>{}</span> <code>{}</code></span>'
 
 
 class SettingsForm(forms.Form):
     """The name, redirect URIs and policies of an application."""
 
-    name = forms.CharField(max_length=256)
-    description = forms.CharField(required=False, max_length=1024, widget=forms.Textarea({"rows": 2}))
+    name = forms.CharField(label=_("Name"), max_length=256)
+    description = forms.CharField(
+        label=_("Description"), required=False, max_length=1024, widget=forms.Textarea({"rows": 2})
+    )
     redirect_uris = forms.CharField(
-        label="Redirect URIs", required=False, help_text=_HELP, widget=forms.Textarea({"rows": 4})
+        label=_("Redirect URIs"), required=False, help_text=_HELP, widget=forms.Textarea({"rows": 4})
     )
     post_logout_redirect_uris = forms.CharField(
-        label="Redirect URIs after sign-out",
+        label=_("Redirect URIs after sign-out"),
         required=False,
         help_text=_HELP,
         widget=forms.Textarea({"rows": 3}),
     )
     is_third_party = forms.BooleanField(
         required=False,
-        label="Third party",
-        help_text="Users are asked for consent before the application receives their data.",
+        label=_("Third party"),
+        help_text=_("Users are asked for consent before the application receives their data."),
     )
     require_pkce = forms.BooleanField(
         required=False,
-        label="Require PKCE",
-        help_text="SPA and Native applications always use PKCE.",
+        label=_("Require PKCE"),
+        help_text=_("SPA and Native applications always use PKCE."),
     )
 
     id_token_signed_response_alg = forms.ChoiceField(
-        label="Algorithm of ID tokens",
+        label=_("Algorithm of ID tokens"),
         required=False,
-        choices=algorithm_choices("The tenant's default"),
-        help_text="Choose RS256 for Spring Security's login, Vault, OpenBao and others on HashiCorp's "
-        "library, the flags of kube-apiserver, NextAuth 4 and Directus. They accept no other algorithm "
-        "unless they are told to.",
+        choices=algorithm_choices(_("The tenant's default")),
+        help_text=_(
+            "Choose RS256 for Spring Security's login, Vault, OpenBao and others on HashiCorp's "
+            "library, the flags of kube-apiserver, NextAuth 4 and Directus. They accept no other algorithm "
+            "unless they are told to."
+        ),
     )
     userinfo_signed_response_alg = forms.ChoiceField(
-        label="Algorithm of userinfo",
+        label=_("Algorithm of userinfo"),
         required=False,
-        choices=algorithm_choices("JSON, not signed"),
-        help_text="Few applications need signed userinfo.",
+        choices=algorithm_choices(_("JSON, not signed")),
+        help_text=_("Few applications need signed userinfo."),
     )
+
+
+def _list_types() -> list[tuple[str, str]]:
+    return [(kind, format_html(_CARD, words.name, words.sentence, kind)) for kind, words in TYPES.items()]
 
 
 class NewApplicationForm(SettingsForm):
     """A new application."""
 
     type = forms.ChoiceField(
-        label="What kind of application is it?",
-        choices=[
-            (kind, format_html(_CARD, words.name, words.sentence, kind)) for kind, words in TYPES.items()
-        ],
+        label=_("What kind of application is it?"),
+        choices=_list_types,
         widget=forms.RadioSelect({"class": "as-cards"}),
     )
 
@@ -87,20 +95,21 @@ def _api_fields(submission: Submission) -> dict[str, Any]:
 
 def _create(submission: Submission) -> ShowSecrets | ShowRow:
     application, secret = services.register(**validate(ApplicationSerializer, _api_fields(submission)))
+    message = gettext("%(name)s is created.") % {"name": application.name}
     if not application.must_present_secret:  # it never has to present its secret
-        return ShowRow(f"{application.name} is created.", application)
-    return secrets_admin.show(application, secret, f"{application.name} is created.")
+        return ShowRow(message, application)
+    return secrets_admin.show(application, secret, message)
 
 
 def _change(submission: Submission) -> str:
     fields = validate(ApplicationSerializer, _api_fields(submission), submission.row)
     services.change(submission.row, fields, expected=submission.expected)
-    return "The application is changed."
+    return gettext("The application is changed.")
 
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row, expected=submission.expected)
-    return "The application is deleted."
+    return gettext("The application is deleted.")
 
 
 def _initial(application: Application) -> dict[str, Any]:
@@ -111,17 +120,17 @@ def _initial(application: Application) -> dict[str, Any]:
 
 
 CHANGE: Final = Operation(
-    "change", "Edit application",
-    "Redirect URIs are compared character by character.", _change, form=SettingsForm,
-    initial=_initial, sentence="Edit {name}", edits="Application",
+    "change", _("Edit application"),
+    _("Redirect URIs are compared character by character."), _change, form=SettingsForm,
+    initial=_initial, sentence=_("Edit {name}"), edits=_("Application"),
 )  # fmt: skip
 DELETE: Final = Operation(
-    "delete", "Delete application",
-    "The client ID, the secret and all tokens stop working at once.", _remove,
-    is_destructive=True, sentence="Delete {name}", impact=impacts.measure,
+    "delete", _("Delete application"),
+    _("The client ID, the secret and all tokens stop working at once."), _remove,
+    is_destructive=True, sentence=_("Delete {name}"), impact=impacts.measure,
 )  # fmt: skip
 CREATE: Final = Operation(
-    "create", "Create application",
-    "The secret of a web app or service is shown once, on the next page.", _create,
+    "create", _("Create application"),
+    _("The secret of a web app or service is shown once, on the next page."), _create,
     form=NewApplicationForm, needs_row=False,
 )  # fmt: skip

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext_lazy as _
+
+from identity.operator_kit.texts import Text
 from oidc.applications.models import Application
 
 
@@ -11,21 +14,22 @@ from oidc.applications.models import Application
 class TypeWords:
     """The name of a type, and who should choose it."""
 
-    name: str
-    sentence: str
+    name: Text
+    sentence: Text
 
 
 TYPES: Final[Mapping[str, TypeWords]] = {
     Application.Type.TRADITIONAL: TypeWords(
-        "Web app", "Runs on a server, which keeps a client secret. Django, Flask, Express, Rails, PHP."
+        _("Web app"), _("Runs on a server, which keeps a client secret. Django, Flask, Express, Rails, PHP.")
     ),
     Application.Type.SPA: TypeWords(
-        "Single-page app", "Runs in the browser and has no secret. It uses PKCE. React, Vue, Angular."
+        _("Single-page app"), _("Runs in the browser and has no secret. It uses PKCE. React, Vue, Angular.")
     ),
     Application.Type.NATIVE: TypeWords(
-        "Mobile or desktop app", "Is installed on a device and has no secret. It uses PKCE. iOS, Android."
+        _("Mobile or desktop app"),
+        _("Is installed on a device and has no secret. It uses PKCE. iOS, Android."),
     ),
     Application.Type.MACHINE: TypeWords(
-        "Service", "Calls APIs as itself, without a user: machine to machine. It keeps a client secret."
+        _("Service"), _("Calls APIs as itself, without a user: machine to machine. It keeps a client secret.")
     ),
 }

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -21,7 +22,7 @@ class NotConnected(ServiceError):
 
     status = 404
     reason = "application_not_connected"
-    message = "the application is not connected"
+    message = gettext_noop("the application is not connected")
 
 
 @dataclass(slots=True)

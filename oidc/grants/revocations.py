@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -27,7 +28,7 @@ class NoSuchGrant(ServiceError):
 
     status = 404
     reason = "grant_not_found"
-    message = "grant not found"
+    message = gettext_noop("grant not found")
 
 
 def end_by_id(user: User, family_id: str, *, reason: str) -> None:

@@ -7,6 +7,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import health, routes
 from identity.operator_kit.algorithms import algorithm_choices
@@ -20,49 +22,81 @@ from oidc.keys.models import SigningKey
 _ROTATE_DAYS: Final = 90
 
 
+# The labels of columns and choices of the model, which the pages translate.
+_LABELS: Final = (
+    gettext_noop("Activated"),
+    gettext_noop("Algorithm"),
+    gettext_noop("Created"),
+    gettext_noop("ID"),
+    gettext_noop("Retired"),
+    gettext_noop("Status"),
+    gettext_noop("Active"),
+    gettext_noop("Next"),
+    gettext_noop("Previous"),
+)
+
+
 class AlgorithmForm(forms.Form):
     """An algorithm that has keys, or the tenant's default."""
 
-    algorithm = forms.ChoiceField(required=False, choices=algorithm_choices("The tenant's default"))
+    algorithm = forms.ChoiceField(
+        label=_("Algorithm"), required=False, choices=algorithm_choices(_("The tenant's default"))
+    )
 
 
 class NewAlgorithmForm(forms.Form):
     """An algorithm to sign with besides the default one."""
 
     algorithm = forms.ChoiceField(
+        label=_("Algorithm"),
         choices=[(name, name) for name in ("RS256", "PS256", "EdDSA", "ES256")],
-        help_text="RS256 is the one that every client of OpenID Connect knows.",
+        help_text=_("RS256 is the one that every client of OpenID Connect knows."),
     )
 
 
 def _add(submission: Submission) -> str:
     algorithm = submission.fields["algorithm"]
     services.ensure(algorithm)
-    return f"There is a key for {algorithm}. Applications and API resources may name it now."
+    message = gettext("There is a key for %(algorithm)s. Applications and API resources may name it now.")
+    return message % {"algorithm": algorithm}
 
 
 def _prepare(submission: Submission) -> ShowRow:
     key = services.prepare(submission.fields["algorithm"])
-    return ShowRow(f"Key {key.pk} is published. It becomes active at the next rotation.", key)
+    message = gettext("Key %(id)s is published. It becomes active at the next rotation.")
+    return ShowRow(message % {"id": key.pk}, key)
 
 
 def _rotate(submission: Submission) -> str:
-    return f"Key {services.rotate(submission.fields['algorithm']).pk} is now active."
+    key = services.rotate(submission.fields["algorithm"])
+    return gettext("Key %(id)s is now active.") % {"id": key.pk}
 
 
 def _remove(submission: Submission) -> str:
     services.remove(submission.row)
-    return "The key is deleted."
+    return gettext("The key is deleted.")
 
 
 def _find_due() -> list[health.Problem]:
     """Return the tenant's default key if it has signed for longer than it should."""
-    page = Link("Rotate signing keys", routes.operation_url(SigningKey, "rotate", None))
-    detail = f"Rotate it about every {_ROTATE_DAYS} days. Tokens that it signed stay valid."
     keys = SigningKey.objects.default().only("activated_at", "created_at")
     ages = [(timezone.now() - (key.activated_at or key.created_at)).days for key in keys]
-    texts = [f"The signing key has been in use for {days} days." for days in ages if days >= _ROTATE_DAYS]
-    return [health.Problem(text, detail, page) for text in texts]
+    return [_describe_age(days) for days in ages if days >= _ROTATE_DAYS]
+
+
+def _describe_age(days: int) -> health.Problem:
+    text = ngettext(
+        "The signing key has been in use for %(count)s day.",
+        "The signing key has been in use for %(count)s days.",
+        days,
+    )
+    detail = ngettext(
+        "Rotate it about every day. Tokens that it signed stay valid.",
+        "Rotate it about every %(count)s days. Tokens that it signed stay valid.",
+        _ROTATE_DAYS,
+    )
+    page = Link(gettext("Rotate signing keys"), routes.operation_url(SigningKey, "rotate", None))
+    return health.Problem(text % {"count": days}, detail % {"count": _ROTATE_DAYS}, page)
 
 
 health.register("keys.view_signingkey", _find_due)
@@ -74,7 +108,7 @@ class SigningKeyAdmin(Pages):
 
     section = "Settings"
     place = 2
-    title = "Signing keys"
+    title = _("Signing keys")
     list_display = ("algorithm", "status", "default", "created_at", "activated_at", "retired_at", "id")
     list_display_links = ("algorithm",)
     ordering = ("status", "-created_at", "-pk")  # active, next, previous: also the alphabetical order
@@ -83,23 +117,25 @@ class SigningKeyAdmin(Pages):
     )  # fmt: skip
     operations = (
         Operation(
-            "prepare", "Prepare next key",
-            "Publishes it in the key set, so that applications know it before a rotation makes it active.",
+            "prepare", _("Prepare next key"),
+            _("Publishes it in the key set, so that applications know it before a rotation makes it active."),
             _prepare, form=AlgorithmForm, needs_row=False,
         ),
         Operation(
-            "rotate", "Rotate signing keys",
-            "The next key becomes active, or a new one if there is none. Tokens of the old one stay valid.",
+            "rotate", _("Rotate signing keys"),
+            _("The next key becomes active, or a new one if there is none. Tokens of the old one stay "
+            "valid."),
             _rotate, form=AlgorithmForm, needs_row=False, is_destructive=True,
         ),
         Operation(
-            "add", "Add algorithm",
-            "Creates a key that is published and active at once. The tenant's default stays as it is. The "
-            "active key of an algorithm cannot be deleted, only rotated.",
+            "add", _("Add algorithm"),
+            _("Creates a key that is published and active at once. The tenant's default stays as it is. The "
+            "active key of an algorithm cannot be deleted, only rotated."),
             _add, form=NewAlgorithmForm, needs_row=False,
         ),
         Operation(
-            "delete", "Delete signing key", "Tokens that this key signed are refused at once, everywhere.",
+            "delete", _("Delete signing key"),
+            _("Tokens that this key signed are refused at once, everywhere."),
             _remove, is_possible=lambda key: key.status != SigningKey.Status.ACTIVE, is_destructive=True,
             impact=usage.get_impact,
         ),
@@ -109,15 +145,15 @@ class SigningKeyAdmin(Pages):
         """Return the keys without the columns that the pages do not show."""
         return super().get_queryset(request).defer("public_jwk", "sealed_private_key")
 
-    @admin.display(description="Default", boolean=True)
+    @admin.display(description=_("Default"), boolean=True)
     def default(self, key: SigningKey) -> bool:
         """Whether the key signs unless an application or API resource names an algorithm."""
         return key.is_default and key.status == SigningKey.Status.ACTIVE
 
-    @admin.display(description="Safe to delete")
+    @admin.display(description=_("Safe to delete"))
     def safe_to_delete(self, key: SigningKey) -> str:
         """Return when the last token that the key signed expires."""
         if key.status == SigningKey.Status.ACTIVE:
-            return "Never while it is active"
+            return gettext("Never while it is active")
         last = usage.get_last_expiry(key)
-        return "Now" if last is None else format_time(last)
+        return gettext("Now") if last is None else format_time(last)

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -24,7 +25,7 @@ class KeyIsActive(ServiceError):
     """The key that signs new tokens cannot be deleted."""
 
     reason = "key_is_active"
-    message = "the active signing key cannot be deleted: rotate first"
+    message = gettext_noop("the active signing key cannot be deleted: rotate first")
 
 
 class UpgradeInProgress(ServiceError):
@@ -32,14 +33,18 @@ class UpgradeInProgress(ServiceError):
 
     status = 503
     reason = "upgrade_in_progress"
-    message = "a node of an older release still serves: replace it, wait three minutes and try again"
+    message = gettext_noop(
+        "a node of an older release still serves: replace it, wait three minutes and try again"
+    )
 
 
 class NextKeyCannotBeDecrypted(ServiceError):
     """The private key of the next key cannot be decrypted with ENCRYPTION_KEYS."""
 
     reason = "key_does_not_open"
-    message = "ENCRYPTION_KEYS cannot decrypt the next signing key: delete it, or restore the old key"
+    message = gettext_noop(
+        "ENCRYPTION_KEYS cannot decrypt the next signing key: delete it, or restore the old key"
+    )
 
 
 def provision() -> None:

@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from database import ids
 from database.statements import Parameter, Prepared, Statement
@@ -120,9 +121,8 @@ def get_last_expiry(key: SigningKey) -> datetime | None:
 def get_impact(key: SigningKey) -> Impact:
     """Return the impact of deleting a key: the tokens that it signed are refused before they expire."""
     last = get_last_expiry(key)
-    texts = (
-        [f"Tokens that would be valid until {format_text(last, '%Y-%m-%d %H:%M')} are refused"]
-        if last
-        else []
-    )
-    return Impact(tokens_valid_until=last, sentences=tuple(texts))
+    if last is None:
+        return Impact()
+    sentence = gettext("Tokens that would be valid until %(time)s are refused")
+    time = format_text(last, "%Y-%m-%d %H:%M")
+    return Impact(tokens_valid_until=last, sentences=(sentence % {"time": time},))

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 from uuid import UUID
 
+from django.utils.translation import gettext, gettext_noop
+
 from database import ids
 from identity.core import tenancy
 from identity.core.errors import Invalid
@@ -40,7 +42,7 @@ def build(
 
     """
     if application.type == Application.Type.MACHINE:
-        raise Invalid("user_id", "a MachineToMachine application has no users")
+        raise Invalid("user_id", gettext_noop("a MachineToMachine application has no users"))
     context = _build_context(application, get_user(user_id), organization_id, resource, scope)
     has_openid = context.has_id_token
     return {
@@ -73,7 +75,7 @@ def check_resource(indicator: str) -> None:
 
     """
     if not Resource.objects.filter(indicator=indicator).exists():
-        raise Invalid("resource", "is unknown", code="unknown")
+        raise Invalid("resource", gettext_noop("is unknown"), code="unknown")
 
 
 def _build_context(
@@ -86,7 +88,7 @@ def _build_context(
             user, scope.split(), resource=resource, organization_id=organization_id, consent=None
         )
     except InvalidRequest:
-        rule = "is unknown, or the user is not a member"
+        rule = gettext_noop("is unknown, or the user is not a member")
         raise Invalid("organization_id", rule, code="unknown") from None
     return GrantContext(
         application=application,
@@ -108,7 +110,9 @@ def _is_accepted(context: GrantContext) -> bool:
 def _explain_id_token(context: GrantContext) -> Explained:
     values = tokens.build_lasting_id_claims(context)
     names = claims.get_id_token_names(context.scopes)
-    return _explain(values, names, _get_sources(context.application.custom_claims, ID_TOKEN, "application"))
+    return _explain(
+        values, names, _get_sources(context.application.custom_claims, ID_TOKEN, _of_application())
+    )
 
 
 def _explain_userinfo(context: GrantContext) -> Explained:
@@ -119,26 +123,34 @@ def _explain_userinfo(context: GrantContext) -> Explained:
         custom=context.application.custom_claims,
         consented_scopes=context.all_scopes if context.application.is_third_party else None,
     )
-    return _explain(values, names, _get_sources(context.application.custom_claims, USERINFO, "application"))
+    return _explain(
+        values, names, _get_sources(context.application.custom_claims, USERINFO, _of_application())
+    )
 
 
 def _explain_access_token(context: GrantContext) -> Explained:
     values = tokens.build_access_claims(context)
     lasting = {name: value for name, value in values.items() if name not in _OF_ONE_TOKEN}
-    by_name = dict.fromkeys(context.target.claims, "claims of the resource")
+    by_name = dict.fromkeys(context.target.claims, gettext("claims of the resource"))
     by_name |= {f"{name}_truncated": source for name, source in by_name.items()}
     sources = (
-        _get_sources(context.application.custom_claims, ACCESS_TOKEN, "application")
-        | _get_sources(context.target.custom_claims, ACCESS_TOKEN, "resource")
+        _get_sources(context.application.custom_claims, ACCESS_TOKEN, _of_application())
+        | _get_sources(
+            context.target.custom_claims, ACCESS_TOKEN, gettext("custom claim of the resource: %(source)s")
+        )
         | by_name
     )
     return _explain(lasting, (), sources)
 
 
-def _get_sources(declared: Iterable[Declaration], place: str, owner: str) -> dict[str, str]:
-    """Return the sources of custom claims by name."""
+def _of_application() -> str:
+    return gettext("custom claim of the application: %(source)s")
+
+
+def _get_sources(declared: Iterable[Declaration], place: str, text: str) -> dict[str, str]:
+    """Return the sources of custom claims by name. ``text`` describes them."""
     return {
-        claim["name"]: f"custom claim of the {owner}: {name_source(claim['source'])}"
+        claim["name"]: text % {"source": name_source(claim["source"])}
         for claim in declared
         if place in claim["into"]
     }
@@ -155,5 +167,5 @@ def _explain(values: dict[str, Any], released: Collection[str], sources: dict[st
 def _get_source(name: str, released: Collection[str], sources: dict[str, str]) -> str:
     of_scope = name.removesuffix("_truncated")
     if of_scope in released:
-        return f"scope {claims.SCOPE_OF[of_scope]}"
-    return sources.get(name, "protocol")
+        return gettext("scope %(name)s") % {"name": claims.SCOPE_OF[of_scope]}
+    return sources.get(name, gettext("protocol"))

@@ -5,12 +5,15 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from database import ids
 from identity.core.algorithms import Algorithm
 from identity.operator_kit import lists, routes
 from identity.operator_kit.operations import Operation, Submission, validate
 from identity.operator_kit.pages import Pages
+from identity.operator_kit.texts import Text
 from oidc.settings import services
 from oidc.settings.models import OidcSettings
 from oidc.settings.serializers import OidcSettingsSerializer
@@ -20,18 +23,18 @@ _LIFETIMES = (
     "refresh_token_idle_seconds", "refresh_token_absolute_seconds",
 )  # fmt: skip
 _GROUPS = {
-    OidcSettings.GroupsClaim.ROLES: "The names of the user's roles",
-    OidcSettings.GroupsClaim.ORGANIZATIONS: "The names of the user's organizations",
-    OidcSettings.GroupsClaim.ORGANIZATION_ROLES: "The user's roles in organizations, as organization:role",
+    OidcSettings.GroupsClaim.ROLES: _("The names of the user's roles"),
+    OidcSettings.GroupsClaim.ORGANIZATIONS: _("The names of the user's organizations"),
+    OidcSettings.GroupsClaim.ORGANIZATION_ROLES: _("The user's roles in organizations, as organization:role"),
 }
 
 
-def _lifetime(label: str) -> forms.IntegerField:
+def _lifetime(label: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         required=False,
         min_value=1,
-        help_text="Seconds. Leave it empty for the installation's value.",
+        help_text=_("Seconds. Leave it empty for the installation's value."),
     )
 
 
@@ -39,36 +42,36 @@ class SigningForm(forms.Form):
     """The algorithm of tokens whose application or API resource names none."""
 
     default_signing_alg = forms.ChoiceField(
-        label="Default algorithm",
+        label=_("Default algorithm"),
         choices=Algorithm.choices,
-        help_text="For tokens of applications and API resources that name no algorithm.",
+        help_text=_("For tokens of applications and API resources that name no algorithm."),
     )
 
 
 class ClaimsForm(forms.Form):
     """The claims about users."""
 
-    groups_claim = forms.ChoiceField(label="Claim groups", choices=list(_GROUPS.items()))
+    groups_claim = forms.ChoiceField(label=_("Claim groups"), choices=list(_GROUPS.items()))
 
 
 class LifetimesForm(forms.Form):
     """How long sessions and refresh tokens live."""
 
-    session_idle_seconds = _lifetime("Session, without use")
-    session_absolute_seconds = _lifetime("Session, at most")
-    refresh_token_idle_seconds = _lifetime("Refresh token, without use")
-    refresh_token_absolute_seconds = _lifetime("Refresh tokens, at most")
+    session_idle_seconds = _lifetime(_("Session, without use"))
+    session_absolute_seconds = _lifetime(_("Session, at most"))
+    refresh_token_idle_seconds = _lifetime(_("Refresh token, without use"))
+    refresh_token_absolute_seconds = _lifetime(_("Refresh tokens, at most"))
     keep_signed_in = forms.BooleanField(
-        label="Ask on the sign-in page whether to stay signed in",
+        label=_("Ask on the sign-in page whether to stay signed in"),
         required=False,
-        help_text="A user who does not tick the box is signed out when the browser closes.",
+        help_text=_("A user who does not tick the box is signed out when the browser closes."),
     )
 
 
 def _save(submission: Submission) -> str:
     fields = validate(OidcSettingsSerializer, submission.fields, submission.row)
     services.change(fields, expected=submission.expected)
-    return "The settings of OpenID Connect are changed."
+    return gettext("The settings of OpenID Connect are changed.")
 
 
 def _initial(*names: str) -> Any:
@@ -83,32 +86,33 @@ class OidcSettingsAdmin(Pages):
     place = 3
     title = "OpenID Connect"
     field_groups = (
-        ("Signing", ("default_algorithm",)),
-        ("Claims", ("groups",)),
-        ("Lifetimes", ("sessions", "refresh_tokens", "asks_to_stay")),
+        (pgettext_lazy("of tokens", "Signing"), ("default_algorithm",)),
+        (_("Claims"), ("groups",)),
+        (_("Lifetimes"), ("sessions", "refresh_tokens", "asks_to_stay")),
     )
     operations = (
         Operation(
-            "signing", "Edit signing",
-            "New tokens are signed with the key of this algorithm, which is created if there is none. "
-            "Applications that accept only the other algorithm refuse them.",
-            _save, form=SigningForm, initial=_initial("default_signing_alg"), edits="Signing",
+            "signing", _("Edit signing"),
+            _("New tokens are signed with the key of this algorithm, which is created if there is none. "
+            "Applications that accept only the other algorithm refuse them."),
+            _save, form=SigningForm, initial=_initial("default_signing_alg"),
+            edits=pgettext_lazy("of tokens", "Signing"),
         ),
         Operation(
-            "claims", "Edit claims", "New tokens have the changed claims.",
-            _save, form=ClaimsForm, initial=_initial("groups_claim"), edits="Claims",
+            "claims", _("Edit claims"), _("New tokens have the changed claims."),
+            _save, form=ClaimsForm, initial=_initial("groups_claim"), edits=_("Claims"),
         ),
         Operation(
-            "lifetimes", "Edit lifetimes",
-            "A change counts from the next use of a session or refresh token.",
+            "lifetimes", _("Edit lifetimes"),
+            _("A change counts from the next use of a session or refresh token."),
             _save, form=LifetimesForm, initial=_initial(*_LIFETIMES, "keep_signed_in"),
-            edits="Lifetimes",
+            edits=_("Lifetimes"),
         ),
     )  # fmt: skip
 
     def get_row_name(self, row: Any) -> str:
         """Return a fixed title: a tenant has one set of settings."""
-        return self.title
+        return str(self.title)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """Return the tenant's settings, which may have no row yet.
@@ -127,27 +131,27 @@ class OidcSettingsAdmin(Pages):
         lists.check_list_query(self, request)
         return HttpResponseRedirect(routes.row_url(services.current()))
 
-    @admin.display(description="Default algorithm")
+    @admin.display(description=_("Default algorithm"))
     def default_algorithm(self, row: OidcSettings) -> str:
         """The algorithm of tokens whose application or API resource names none."""
         return row.default_signing_alg
 
-    @admin.display(description="Asks to stay signed in", boolean=True)
+    @admin.display(description=_("Asks to stay signed in"), boolean=True)
     def asks_to_stay(self, row: OidcSettings) -> bool:
         """Whether the sign-in page asks users if they want to stay signed in."""
         return row.keep_signed_in
 
-    @admin.display(description="Claim groups")
-    def groups(self, row: OidcSettings) -> str:
+    @admin.display(description=_("Claim groups"))
+    def groups(self, row: OidcSettings) -> Text:
         """What the claim ``groups`` lists: roles or organizations."""
         return _GROUPS[OidcSettings.GroupsClaim(row.groups_claim)]
 
-    @admin.display(description="Sessions")
+    @admin.display(description=_("Sessions"))
     def sessions(self, row: OidcSettings) -> str:
         """How long sessions live."""
         return _describe(row.session_idle_seconds, row.session_absolute_seconds)
 
-    @admin.display(description="Refresh tokens")
+    @admin.display(description=_("Refresh tokens"))
     def refresh_tokens(self, row: OidcSettings) -> str:
         """How long refresh tokens live."""
         return _describe(row.refresh_token_idle_seconds, row.refresh_token_absolute_seconds)
@@ -155,9 +159,19 @@ class OidcSettingsAdmin(Pages):
 
 def _describe(idle: int | None, absolute: int | None) -> str:
     if idle is None and absolute is None:
-        return "As the installation"
-    parts = (
-        f"{'as the installation' if idle is None else f'{idle} seconds'} without use",
-        f"{'as the installation' if absolute is None else f'{absolute} seconds'} at most",
-    )
-    return ", ".join(parts)
+        return gettext("As the installation")
+    return f"{_describe_idle(idle)}, {_describe_absolute(absolute)}"
+
+
+def _describe_idle(seconds: int | None) -> str:
+    if seconds is None:
+        return gettext("without use: as the installation")
+    return ngettext("%(count)s second without use", "%(count)s seconds without use", seconds) % {
+        "count": seconds
+    }
+
+
+def _describe_absolute(seconds: int | None) -> str:
+    if seconds is None:
+        return gettext("at most: as the installation")
+    return ngettext("%(count)s second at most", "%(count)s seconds at most", seconds) % {"count": seconds}

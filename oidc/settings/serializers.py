@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from django.conf import settings
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
 from identity.core.algorithms import Algorithm
@@ -33,7 +36,9 @@ class Host(Line):
         """Return the validated host name."""
         host = super().to_internal_value(data)
         if not re.fullmatch(_HOST, host):
-            raise serializers.ValidationError("must be a host name in lower case, such as app.example.com")
+            raise serializers.ValidationError(
+                gettext_noop("must be a host name in lower case, such as app.example.com")
+            )
         return host
 
 
@@ -47,7 +52,7 @@ class ScopeName(Line):
         name = super().to_internal_value(data)
         if not re.fullmatch(_SCOPE, name):
             raise serializers.ValidationError(
-                "must be printable ASCII without spaces, quotes and backslashes"
+                gettext_noop("must be printable ASCII without spaces, quotes and backslashes")
             )
         return name
 
@@ -64,7 +69,9 @@ class Lifetime(WholeNumber):
     """A number of seconds, at most that of a setting of the installation. ``null`` is the setting's value."""
 
     def __init__(self, setting: str, **options: Any) -> None:
-        message = f"must be at most {{max_value}}, the value of {setting}"
+        message = format_lazy(
+            _("must be at most {max_value}, the value of {setting}"), max_value="{max_value}", setting=setting
+        )
         super().__init__(
             required=False,
             allow_null=True,
@@ -84,13 +91,15 @@ class AcrAliasSerializer(serializers.Serializer[Any]):
     def validate_value(self, value: str) -> str:
         """Check that the name is not that of a level."""
         if value in _LEVELS:
-            raise serializers.ValidationError("is the name of a level")
+            raise serializers.ValidationError(gettext_noop("is the name of a level"))
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that both members are present, in a PATCH too."""
         if missing := [name for name in self.get_fields() if name not in attrs]:
-            raise serializers.ValidationError(dict.fromkeys(missing, "is required"), code="required")
+            raise serializers.ValidationError(
+                dict.fromkeys(missing, gettext_noop("is required")), code="required"
+            )
         return attrs
 
 
@@ -196,5 +205,7 @@ class OidcSettingsSerializer(serializers.Serializer[Any]):
         """Check that no name is listed twice."""
         values = [alias["value"] for alias in aliases]
         if len(values) != len(set(values)):
-            raise serializers.ValidationError("a value is listed more than once", code="repeated")
+            raise serializers.ValidationError(
+                gettext_noop("a value is listed more than once"), code="repeated"
+            )
         return aliases

@@ -5,6 +5,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from audit.events import Event
 from identity.core import records
@@ -13,7 +14,7 @@ from identity.core.tenant_statements import Select
 from oidc.keys import services as keys
 from oidc.settings.models import OidcSettings
 
-PLAIN_OAUTH_RULE: Final = "must be true while client_id_metadata_documents is enabled"
+PLAIN_OAUTH_RULE: Final = gettext_noop("must be true while client_id_metadata_documents is enabled")
 _current: Final = Select(lambda: OidcSettings.objects.all()[:1])
 
 

@@ -96,8 +96,8 @@ class TestTypes:
         for value, words in TYPES.items():
             (label,) = re.findall(rf"<label[^>]*>\s*<input[^>]*value=\"{value}\".*?</label>", page, re.DOTALL)
             assert 'type="radio"' in label
-            assert words.name in label
-            assert words.sentence in label
+            assert str(words.name) in label
+            assert str(words.sentence) in label
 
     @pytest.mark.parametrize("application_type", PUBLIC)
     def test_a_public_application_is_shown_no_secret(self, acme, operator, application_type):

@@ -10,7 +10,9 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError, Reason
 
 TIMEOUT_SECONDS: Final = 5
@@ -69,7 +71,7 @@ def connect(host: str, port: int, *, loopback_only: bool = False) -> socket.sock
             reason = Reason.TIMED_OUT if isinstance(error, TimeoutError) else Reason.UNREACHABLE
         else:
             return connection
-    raise ProviderError(f"{host} could not be reached", reason)
+    raise ProviderError(fill(gettext_noop("%(host)s could not be reached"), host=host), reason)
 
 
 def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Address]:
@@ -84,16 +86,18 @@ def resolve(host: str, port: int, *, loopback_only: bool = False) -> list[Addres
     try:
         results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ProviderError(f"{host} has no address", Reason.UNREACHABLE) from None
+        raise ProviderError(
+            fill(gettext_noop("%(host)s has no address"), host=host), Reason.UNREACHABLE
+        ) from None
     addresses = [Address(family, sockaddr) for family, _, _, _, sockaddr in results]
     if not addresses:
-        raise ProviderError(f"{host} has no address", Reason.UNREACHABLE)
+        raise ProviderError(fill(gettext_noop("%(host)s has no address"), host=host), Reason.UNREACHABLE)
     if loopback_only and not all(address.ip.is_loopback for address in addresses):
-        raise NotPublic(f"{host} requires https", Reason.UNREACHABLE)
+        raise NotPublic(fill(gettext_noop("%(host)s requires https"), host=host), Reason.UNREACHABLE)
     listed: Collection[str] = getattr(settings, "OUTBOUND_PRIVATE_HOSTS", ())
     private = settings.DEVELOPMENT or host in listed
     if not all(_is_allowed(address.ip, private=private) for address in addresses):
-        raise NotPublic(f"{host} is not a public address", Reason.UNREACHABLE)
+        raise NotPublic(fill(gettext_noop("%(host)s is not a public address"), host=host), Reason.UNREACHABLE)
     return addresses
 
 

@@ -14,7 +14,9 @@ from urllib.parse import SplitResult, urlencode, urlsplit, urlunsplit
 
 import orjson
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import addresses
 from interaction.connectors.outbound.deadline import Deadline
@@ -61,17 +63,17 @@ def parse(url: str) -> SplitResult:
 
     """
     if any(ord(c) not in _PRINTABLE or c in "\\\"'<>" for c in url):
-        raise ProviderError("must be an https URL in plain ASCII")
+        raise ProviderError(gettext_noop("must be an https URL in plain ASCII"))
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        raise ProviderError("must be an https URL") from None
+        raise ProviderError(gettext_noop("must be an https URL")) from None
     schemes = {"https", "http"} if settings.DEVELOPMENT else {"https"}
     if parts.scheme not in schemes or not parts.hostname:
-        raise ProviderError("must be an https URL")
+        raise ProviderError(gettext_noop("must be an https URL"))
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise ProviderError("must be an https URL without user name, password and fragment")
+        raise ProviderError(gettext_noop("must be an https URL without user name, password and fragment"))
     return parts
 
 
@@ -133,7 +135,9 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
             received = {name.lower(): value for name, value in response.getheaders()}
             found = Response(response.status, response.read(_LARGEST_BODY + 1), received)
     except UnicodeEncodeError:
-        raise ProviderError("the configuration contains a character that cannot be sent") from None
+        raise ProviderError(
+            gettext_noop("the configuration contains a character that cannot be sent")
+        ) from None
     except (OSError, HTTPException, ValueError) as error:
         late = isinstance(error, TimeoutError) or (deadline is not None and deadline.passed)
         if late:
@@ -147,7 +151,9 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
     if deadline.passed:
         raise _took_too_long(host)
     if len(found.body) > _LARGEST_BODY:
-        raise ProviderError(f"the response of {host} is larger than one megabyte")
+        raise ProviderError(
+            fill(gettext_noop("the response of %(host)s is larger than one megabyte"), host=host)
+        )
     return found
 
 
@@ -161,12 +167,19 @@ def _wrap_in_tls(connection: socket.socket, host: str) -> socket.socket:
 
 
 def _took_too_long(host: str) -> ProviderError:
-    return ProviderError(f"{host} took longer than {addresses.TIMEOUT_SECONDS} seconds", Reason.TIMED_OUT)
+    return ProviderError(
+        fill(
+            gettext_noop("%(host)s took longer than %(count)s seconds"),
+            host=host,
+            count=addresses.TIMEOUT_SECONDS,
+        ),
+        Reason.TIMED_OUT,
+    )
 
 
 def _describe(error: Exception, host: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{host} has no trusted certificate"
+        return fill(gettext_noop("%(host)s has no trusted certificate"), host=host)
     if isinstance(error, ssl.SSLError):
-        return f"{host} failed the TLS handshake"
-    return f"{host} closed the connection"
+        return fill(gettext_noop("%(host)s failed the TLS handshake"), host=host)
+    return fill(gettext_noop("%(host)s closed the connection"), host=host)

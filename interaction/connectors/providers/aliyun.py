@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from interaction.connectors.errors import ProviderError
+from django.utils.translation import gettext_noop
+
+from interaction.connectors.errors import ProviderError, describe_refusal, describe_status
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
 from interaction.connectors.providers.base import Config, Field
@@ -17,27 +19,27 @@ _ALGORITHM: Final = "ACS3-HMAC-SHA256"
 
 # The reasons that administrators see, by error code. Other codes are not shown.
 _REASONS: Final = {
-    "InvalidAccessKeyId.NotFound": "the access_key_id is unknown",
-    "InvalidAccessKeyId.Inactive": "the access_key_id is disabled",
-    "InvalidAccessKeyId": "the access_key_id is unknown",
-    "SignatureDoesNotMatch": "the access_key_secret does not belong to the access_key_id",
-    "InvalidTimeStamp.Expired": "this server's clock is wrong",
-    "Forbidden.RAM": "the access key lacks the permission to send",
-    "NoPermission": "the access key lacks the permission to send",
-    "isp.RAM_PERMISSION_DENY": "the access key lacks the permission to send",
-    "Throttling": "it received too many requests",
-    "Throttling.User": "it received too many requests",
-    "InvalidMailAddress.NotFound": "account_name is not a sender address of this account",
-    "InvalidMailAddressStatus.Malformed": "account_name is not verified yet",
-    "InvalidToAddress": "it does not accept mail for this recipient",
-    "InvalidToAddress.Spam": "it does not accept mail for this recipient",
-    "isv.AMOUNT_NOT_ENOUGH": "the account has no credit left",
-    "isv.OUT_OF_SERVICE": "the service is switched off for this account",
-    "isv.SMS_SIGNATURE_ILLEGAL": "sign_name is not approved",
-    "isv.SMS_TEMPLATE_ILLEGAL": "template_code is not approved",
-    "isv.TEMPLATE_MISSING_PARAMETERS": "the template needs other parameters than code",
-    "isv.MOBILE_NUMBER_ILLEGAL": "it does not accept messages for this number",
-    "isv.BUSINESS_LIMIT_CONTROL": "it has sent too many messages to this number",
+    "InvalidAccessKeyId.NotFound": gettext_noop("the access_key_id is unknown"),
+    "InvalidAccessKeyId.Inactive": gettext_noop("the access_key_id is disabled"),
+    "InvalidAccessKeyId": gettext_noop("the access_key_id is unknown"),
+    "SignatureDoesNotMatch": gettext_noop("the access_key_secret does not belong to the access_key_id"),
+    "InvalidTimeStamp.Expired": gettext_noop("this server's clock is wrong"),
+    "Forbidden.RAM": gettext_noop("the access key lacks the permission to send"),
+    "NoPermission": gettext_noop("the access key lacks the permission to send"),
+    "isp.RAM_PERMISSION_DENY": gettext_noop("the access key lacks the permission to send"),
+    "Throttling": gettext_noop("it received too many requests"),
+    "Throttling.User": gettext_noop("it received too many requests"),
+    "InvalidMailAddress.NotFound": gettext_noop("account_name is not a sender address of this account"),
+    "InvalidMailAddressStatus.Malformed": gettext_noop("account_name is not verified yet"),
+    "InvalidToAddress": gettext_noop("it does not accept mail for this recipient"),
+    "InvalidToAddress.Spam": gettext_noop("it does not accept mail for this recipient"),
+    "isv.AMOUNT_NOT_ENOUGH": gettext_noop("the account has no credit left"),
+    "isv.OUT_OF_SERVICE": gettext_noop("the service is switched off for this account"),
+    "isv.SMS_SIGNATURE_ILLEGAL": gettext_noop("sign_name is not approved"),
+    "isv.SMS_TEMPLATE_ILLEGAL": gettext_noop("template_code is not approved"),
+    "isv.TEMPLATE_MISSING_PARAMETERS": gettext_noop("the template needs other parameters than code"),
+    "isv.MOBILE_NUMBER_ILLEGAL": gettext_noop("it does not accept messages for this number"),
+    "isv.BUSINESS_LIMIT_CONTROL": gettext_noop("it has sent too many messages to this number"),
 }
 
 
@@ -47,9 +49,11 @@ def account_fields() -> tuple[Field, ...]:
         Field(
             name="access_key_id",
             rule=rules.url_safe,
-            description="The access key of a RAM user that has only the permission to send",
+            description=gettext_noop("The access key of a RAM user that has only the permission to send"),
         ),
-        Field(name="access_key_secret", secret=True, description="The secret of that access key"),
+        Field(
+            name="access_key_secret", secret=True, description=gettext_noop("The secret of that access key")
+        ),
     )
 
 
@@ -60,7 +64,9 @@ def endpoint_field() -> Field:
         required=False,
         destination=True,
         rule=rules.https_url,
-        description="Only if the region's default endpoint cannot be used, for example in a VPC",
+        description=gettext_noop(
+            "Only if the region's default endpoint cannot be used, for example in a VPC"
+        ),
     )
 
 
@@ -101,9 +107,9 @@ def call(  # noqa: PLR0913 - the parts of a request
         return
     reason = _REASONS.get(code) if isinstance(code, str) else None
     raise ProviderError(
-        f"Alibaba Cloud refused: {reason} ({code})"
+        describe_refusal("Alibaba Cloud", reason, code)
         if reason
-        else f"Alibaba Cloud responded with HTTP {response.status}"
+        else describe_status("Alibaba Cloud", response.status)
     )
 
 

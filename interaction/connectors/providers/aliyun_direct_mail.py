@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.messages import Message
 from interaction.connectors.providers import aliyun, rules
 from interaction.connectors.providers.base import Config, Field, Type
@@ -18,26 +20,37 @@ class AliyunDirectMail:
     type = Type.EMAIL
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
-        Field(name="account_name", rule=rules.email, description="The sender's address"),
-        Field(name="region", destination=True, rule=rules.url_safe, description="For example cn-hangzhou"),
-        Field(name="from_name", required=False, description="The sender's name"),
+        Field(name="account_name", rule=rules.email, description=gettext_noop("The sender's address")),
+        Field(
+            name="region",
+            destination=True,
+            rule=rules.url_safe,
+            description=gettext_noop("For example cn-hangzhou"),
+        ),
+        Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
         aliyun.endpoint_field(),
     )
     guide = Guide(
-        console=WebPage("Direct Mail console", "https://dm.console.aliyun.com/"),
-        documentation=WebPage("Direct Mail", "https://www.alibabacloud.com/help/en/direct-mail/"),
+        console=WebPage(gettext_noop("Direct Mail console"), "https://dm.console.aliyun.com/"),
+        documentation=WebPage(
+            gettext_noop("Direct Mail"), "https://www.alibabacloud.com/help/en/direct-mail/"
+        ),
         steps=(
-            (
+            gettext_noop(
                 "In the Direct Mail console, add your domain under **Email Domains** and publish the DNS "
                 "records that it shows."
             ),
-            (
+            gettext_noop(
                 "Under **Sender Addresses**, create an address of that domain for triggered emails. It is "
                 "the **Account name** of the configuration."
             ),
-            "In the **RAM console**, create a user for API access that may only call `dm:SingleSendMail`.",
-            "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once.",
-            "As **Region**, enter the one of your domain, for example `ap-southeast-1`.",
+            gettext_noop(
+                "In the **RAM console**, create a user for API access that may only call `dm:SingleSendMail`."
+            ),
+            gettext_noop(
+                "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once."
+            ),
+            gettext_noop("As **Region**, enter the one of your domain, for example `ap-southeast-1`."),
         ),
     )
 

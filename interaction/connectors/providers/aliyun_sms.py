@@ -3,6 +3,7 @@
 from typing import Final
 
 import orjson
+from django.utils.translation import gettext_noop
 
 from interaction.connectors.messages import Message
 from interaction.connectors.providers import aliyun, rules
@@ -21,30 +22,40 @@ class AliyunSms:
     only_codes = True
     fields: tuple[Field, ...] = (
         *aliyun.account_fields(),
-        Field(name="sign_name", description="The approved signature"),
-        Field(name="template_code", rule=rules.url_safe, description="An approved template with one ${code}"),
+        Field(name="sign_name", description=gettext_noop("The approved signature")),
+        Field(
+            name="template_code",
+            rule=rules.url_safe,
+            description=gettext_noop("An approved template with one ${code}"),
+        ),
         Field(
             name="region",
             required=False,
             destination=True,
             default="cn-hangzhou",
             rule=rules.url_safe,
-            description="For example ap-southeast-1",
+            description=gettext_noop("For example ap-southeast-1"),
         ),
         aliyun.endpoint_field(),
     )
     guide = Guide(
-        console=WebPage("SMS console of Alibaba Cloud", "https://dysms.console.aliyun.com/"),
-        documentation=WebPage("Alibaba Cloud SMS", "https://www.alibabacloud.com/help/en/sms/"),
+        console=WebPage(gettext_noop("SMS console of Alibaba Cloud"), "https://dysms.console.aliyun.com/"),
+        documentation=WebPage(gettext_noop("Alibaba Cloud SMS"), "https://www.alibabacloud.com/help/en/sms/"),
         steps=(
-            "In the SMS console, request a **Signature** and wait until it is approved.",
-            (
+            gettext_noop("In the SMS console, request a **Signature** and wait until it is approved."),
+            gettext_noop(
                 "Request a **Template** for verification codes with the single variable `${code}`, and wait "
                 "until it is approved."
             ),
-            "In the **RAM console**, create a user for API access that may only call `dysms:SendSms`.",
-            "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once.",
-            "Enter the name of the signature and the code of the template, which begins with `SMS_`.",
+            gettext_noop(
+                "In the **RAM console**, create a user for API access that may only call `dysms:SendSms`."
+            ),
+            gettext_noop(
+                "Copy the user's **AccessKey ID** and **AccessKey Secret**, which is shown only once."
+            ),
+            gettext_noop(
+                "Enter the name of the signature and the code of the template, which begins with `SMS_`."
+            ),
         ),
     )
 

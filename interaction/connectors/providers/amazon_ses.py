@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 import orjson
+from django.utils.translation import gettext_noop
 
 from interaction.connectors import email_domains
-from interaction.connectors.errors import ProviderError
+from interaction.connectors.errors import ProviderError, describe_refusal, describe_status
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import aws, mailboxes, rules
@@ -14,30 +15,30 @@ from interaction.connectors.providers.guide import Guide, WebPage
 
 _SERVICE: Final = "ses"
 _ERROR_HEADER: Final = "x-amzn-errortype"
-_TOO_MANY: Final = "it received too many requests for the account's sending rate"
-_DAILY_QUOTA: Final = "the account has sent as many messages as it may in 24 hours"
-_KEY_ID: Final = "the access_key_id is unknown or disabled"
-_KEY: Final = "the secret_access_key does not belong to the access_key_id"
-_DENIED: Final = "the access key lacks the permission ses:SendEmail"
-_SENDER: Final = "from_email is not verified in this region: verify the address or its domain"
-_RECIPIENT: Final = (
+_TOO_MANY: Final = gettext_noop("it received too many requests for the account's sending rate")
+_DAILY_QUOTA: Final = gettext_noop("the account has sent as many messages as it may in 24 hours")
+_KEY_ID: Final = gettext_noop("the access_key_id is unknown or disabled")
+_KEY: Final = gettext_noop("the secret_access_key does not belong to the access_key_id")
+_DENIED: Final = gettext_noop("the access key lacks the permission ses:SendEmail")
+_SENDER: Final = gettext_noop("from_email is not verified in this region: verify the address or its domain")
+_RECIPIENT: Final = gettext_noop(
     "the account is in the sandbox, where recipients must be verified too: request production access"
 )
 
 # The reasons that administrators see, by the error's name. Other names are not shown.
 _REASONS: Final = {
     "AccessDeniedException": _DENIED,
-    "AccountSuspendedException": "the account may no longer send",
-    "BadRequestException": "the message is invalid: check from_email and the recipient",
-    "ExpiredTokenException": "a temporary access key cannot be used: create one of an IAM user",
+    "AccountSuspendedException": gettext_noop("the account may no longer send"),
+    "BadRequestException": gettext_noop("the message is invalid: check from_email and the recipient"),
+    "ExpiredTokenException": gettext_noop("a temporary access key cannot be used: create one of an IAM user"),
     "InvalidClientTokenId": _KEY_ID,
     "InvalidSignatureException": _KEY,
     "LimitExceededException": _DAILY_QUOTA,
-    "MailFromDomainNotVerifiedException": "the custom MAIL FROM domain is not verified",
-    "MessageRejected": "the content of the message is not accepted",
-    "NotFoundException": "the configuration_set does not exist in this region",
-    "OptInRequired": "the account is not subscribed to Amazon SES in this region",
-    "SendingPausedException": "sending is paused for the account or the configuration_set",
+    "MailFromDomainNotVerifiedException": gettext_noop("the custom MAIL FROM domain is not verified"),
+    "MessageRejected": gettext_noop("the content of the message is not accepted"),
+    "NotFoundException": gettext_noop("the configuration_set does not exist in this region"),
+    "OptInRequired": gettext_noop("the account is not subscribed to Amazon SES in this region"),
+    "SendingPausedException": gettext_noop("sending is paused for the account or the configuration_set"),
     "SignatureDoesNotMatch": _KEY,
     "ThrottlingException": _TOO_MANY,
     "TooManyRequestsException": _TOO_MANY,
@@ -46,9 +47,9 @@ _REASONS: Final = {
 
 # One error's name stands for several causes. The beginning of its message tells them apart.
 _CAUSES: Final = (
-    ("Signature expired", "this server's clock is wrong"),
-    ("Signature not yet current", "this server's clock is wrong"),
-    ("Credential should be scoped", "the endpoint belongs to another region"),
+    ("Signature expired", gettext_noop("this server's clock is wrong")),
+    ("Signature not yet current", gettext_noop("this server's clock is wrong")),
+    ("Credential should be scoped", gettext_noop("the endpoint belongs to another region")),
     ("Daily message quota exceeded", _DAILY_QUOTA),
     ("Maximum sending rate exceeded", _TOO_MANY),
 )
@@ -65,63 +66,73 @@ class AmazonSes:
         Field(
             name="access_key_id",
             rule=rules.url_safe,
-            description="The access key of an IAM user that has only the permission ses:SendEmail",
+            description=gettext_noop(
+                "The access key of an IAM user that has only the permission ses:SendEmail"
+            ),
         ),
-        Field(name="secret_access_key", secret=True, description="The secret of that access key"),
+        Field(
+            name="secret_access_key", secret=True, description=gettext_noop("The secret of that access key")
+        ),
         Field(
             name="region",
             destination=True,
             rule=rules.aws_region,
-            description="The region in which the sender is verified, for example eu-central-1",
+            description=gettext_noop("The region in which the sender is verified, for example eu-central-1"),
         ),
         Field(
             name="from_email",
             rule=rules.email,
-            description="The sender's address: a verified one, or one at a verified domain",
+            description=gettext_noop("The sender's address: a verified one, or one at a verified domain"),
         ),
-        Field(name="from_name", required=False, description="The sender's name"),
+        Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
         Field(
             name="configuration_set",
             required=False,
             rule=rules.url_safe,
-            description="The configuration set of the messages; its tracking must not rewrite links",
+            description=gettext_noop(
+                "The configuration set of the messages; its tracking must not rewrite links"
+            ),
         ),
         Field(
             name="endpoint",
             required=False,
             destination=True,
             rule=rules.https_url,
-            description="Only if the region's endpoint cannot be used, for example in a VPC or for FIPS",
+            description=gettext_noop(
+                "Only if the region's endpoint cannot be used, for example in a VPC or for FIPS"
+            ),
         ),
     )
     guide = Guide(
-        console=WebPage("Identities at Amazon SES", "https://console.aws.amazon.com/ses/home#/identities"),
+        console=WebPage(
+            gettext_noop("Identities at Amazon SES"), "https://console.aws.amazon.com/ses/home#/identities"
+        ),
         documentation=WebPage(
-            "Create and verify identities in Amazon SES",
+            gettext_noop("Create and verify identities in Amazon SES"),
             "https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html",
         ),
         steps=(
-            (
+            gettext_noop(
                 "In the console of Amazon SES, choose the region to send from, and enter its code, such as "
                 "`eu-central-1`, in the configuration."
             ),
-            (
+            gettext_noop(
                 "Under **Identities**, choose **Create identity**, then **Domain**, and add the DNS records "
                 "that Amazon SES shows until the identity is verified."
             ),
-            (
+            gettext_noop(
                 "Under **Account dashboard**, choose **Request production access**. Until then, messages go "
                 "only to verified addresses."
             ),
-            (
+            gettext_noop(
                 "In IAM, create a user without console access, and give it a policy that allows only "
                 "`ses:SendEmail`."
             ),
-            (
+            gettext_noop(
                 "Under **Security credentials** of that user, choose **Create access key** and copy both "
                 "values into the configuration. IAM shows the secret only now."
             ),
-            "As sender, enter an address of the verified domain.",
+            gettext_noop("As sender, enter an address of the verified domain."),
         ),
     )
 
@@ -138,7 +149,7 @@ class AmazonSes:
         if not response.ok:
             raise ProviderError(_describe(response, config))
         if not isinstance(response.json().get("MessageId"), str):
-            raise ProviderError("the answer has no MessageId: the endpoint is not Amazon SES")
+            raise ProviderError(gettext_noop("the answer has no MessageId: the endpoint is not Amazon SES"))
 
 
 def _document(config: Config, message: Message) -> dict[str, Any]:
@@ -174,8 +185,8 @@ def _describe(response: web.Response, config: Config) -> str:
     error = error.rpartition("#")[2]
     reason = _find_reason(error, document.get("message") or document.get("Message"), config)
     if reason is None:
-        return f"Amazon SES responded with HTTP {response.status}"
-    return f"Amazon SES refused: {reason} ({error})"
+        return describe_status("Amazon SES", response.status)
+    return describe_refusal("Amazon SES", reason, error)
 
 
 def _find_reason(error: str, text: object, config: Config) -> str | None:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 import orjson
+from django.utils.translation import gettext_noop
 
 from interaction.connectors import signed_secret
 from interaction.connectors.providers import oauth, profiles, rules
@@ -12,15 +13,16 @@ from interaction.connectors.providers.guide import Guide, WebPage
 
 # Tokens name this issuer. Apple's discovery document has named another one at times, so it is not read.
 ISSUER: Final = "https://appleid.apple.com"
-_CREDENTIALS: Final = (
-    "client_id with this team_id, key_id and private_key, or the redirect URI is not registered"
+_REFUSAL: Final = gettext_noop(
+    "the provider does not accept this client_id with this team_id, key_id and private_key, or the redirect "
+    "URI is not registered"
 )
 _TEN: Final = re.compile(r"[A-Z0-9]{10}")
 _LONGEST_USER: Final = 4096
 
 
 def _ten_characters(value: str) -> str | None:
-    return None if _TEN.fullmatch(value) else "must be ten capital letters and digits"
+    return None if _TEN.fullmatch(value) else gettext_noop("must be ten capital letters and digits")
 
 
 def _private_key(value: str) -> str | None:
@@ -42,46 +44,51 @@ class Apple:
         Field(
             name="client_id",
             rule=rules.url_safe,
-            description="The identifier of the Services ID, for example com.example.web",
+            description=gettext_noop("The identifier of the Services ID, for example com.example.web"),
         ),
-        Field(name="team_id", rule=_ten_characters, description="The Team ID of the developer account"),
-        Field(name="key_id", rule=_ten_characters, description="The Key ID of the private key"),
+        Field(
+            name="team_id",
+            rule=_ten_characters,
+            description=gettext_noop("The Team ID of the developer account"),
+        ),
+        Field(name="key_id", rule=_ten_characters, description=gettext_noop("The Key ID of the private key")),
         Field(
             name="private_key",
             secret=True,
             multiline=True,
             rule=_private_key,
-            description="The content of the .p8 file of a key for Sign in with Apple",
+            description=gettext_noop("The content of the .p8 file of a key for Sign in with Apple"),
         ),
         oauth.scope_field("name email"),
     )
     guide = Guide(
         console=WebPage(
-            "Identifiers at Apple", "https://developer.apple.com/account/resources/identifiers/list"
+            gettext_noop("Identifiers at Apple"),
+            "https://developer.apple.com/account/resources/identifiers/list",
         ),
         documentation=WebPage(
-            "Configure Sign in with Apple for the web",
+            gettext_noop("Configure Sign in with Apple for the web"),
             "https://developer.apple.com/help/account/capabilities/configure-sign-in-with-apple-for-the-web/",
         ),
         steps=(
-            (
+            gettext_noop(
                 "Under **Certificates, Identifiers & Profiles**, **Identifiers**, register an **App ID** "
                 "with the capability **Sign in with Apple**, or edit the one of your app."
             ),
-            (
+            gettext_noop(
                 "Register a **Services ID**. Users see its description. Copy its identifier as **Client ID** "
                 "into the configuration."
             ),
-            (
+            gettext_noop(
                 "Open the Services ID, enable **Sign in with Apple** and choose **Configure**. Choose the "
                 "App ID, enter `{host}` as domain and `{redirect_uri}` as return URL. Apple requires https."
             ),
-            (
+            gettext_noop(
                 "Under **Keys**, register a key with **Sign in with Apple** for the App ID, and download it. "
                 "Apple offers the file only once. Copy its content as **Private key** and its **Key ID**."
             ),
-            "Copy the **Team ID** from the membership details of the account.",
-            (
+            gettext_noop("Copy the **Team ID** from the membership details of the account."),
+            gettext_noop(
                 "Under **Services**, **Sign in with Apple for Email Communication**, register the domain of "
                 "your sender. Without it, users who hide their address get no emails."
             ),
@@ -106,7 +113,7 @@ class Apple:
             ProviderError: Apple does not accept them.
 
         """
-        oauth.check_client(self.endpoints(config), config, redirect_uri, credentials=_CREDENTIALS)
+        oauth.check_client(self.endpoints(config), config, redirect_uri, refusal=_REFUSAL)
 
     def read_name(self, user: str) -> str:
         """Return the name in the member ``user``, which Apple posts at the first sign-in only, unsigned."""

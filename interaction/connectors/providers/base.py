@@ -21,7 +21,8 @@ class Field:
     """One member of a provider's configuration.
 
     ``destination`` marks a field that decides where secrets are sent. When it changes, the secrets have to be
-    entered again. ``rule`` returns the problem of a value, or None. A ``multiline`` field may contain line
+    entered again. ``description`` is marked with ``gettext_noop``. ``rule`` returns the problem of a value,
+    or None. A ``multiline`` field may contain line
     breaks.
     """
 

@@ -2,6 +2,9 @@
 
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
@@ -10,24 +13,33 @@ from interaction.connectors.providers.guide import Guide, WebPage
 
 # The error codes of siteverify that mean that the configuration is wrong, not the token.
 _CONFIG_ERRORS: Final = {
-    "missing-input-secret": "the provider requires a secret_key",
-    "invalid-input-secret": "the provider does not know this secret_key",
-    "sitekey-secret-mismatch": "the site_key does not belong to the secret_key",
+    "missing-input-secret": gettext_noop("the provider requires a secret_key"),
+    "invalid-input-secret": gettext_noop("the provider does not know this secret_key"),
+    "sitekey-secret-mismatch": gettext_noop("the site_key does not belong to the secret_key"),
 }
 _LONGEST_TOKEN: Final = 8192
 
 
 def _fields(endpoint: str) -> tuple[Field, ...]:
     return (
-        Field(name="site_key", rule=rules.url_safe, description="The public key that pages contain"),
-        Field(name="secret_key", secret=True, rule=rules.ascii_text, description="The secret of that key"),
+        Field(
+            name="site_key",
+            rule=rules.url_safe,
+            description=gettext_noop("The public key that pages contain"),
+        ),
+        Field(
+            name="secret_key",
+            secret=True,
+            rule=rules.ascii_text,
+            description=gettext_noop("The secret of that key"),
+        ),
         Field(
             name="endpoint",
             required=False,
             destination=True,
             default=endpoint,
             rule=rules.https_url,
-            description="Only if tokens are verified by another server than the provider's",
+            description=gettext_noop("Only if tokens are verified by another server than the provider's"),
         ),
     )
 
@@ -69,7 +81,12 @@ class _SiteVerify:
                 raise ProviderError(_CONFIG_ERRORS[error])
         if not isinstance(result.get("success"), bool):
             raise ProviderError(
-                f"HTTP {response.status} from the provider: the endpoint is not a siteverify endpoint"
+                fill(
+                    gettext_noop(
+                        "HTTP %(status)s from the provider: the endpoint is not a siteverify endpoint"
+                    ),
+                    status=response.status,
+                )
             )
         return result
 
@@ -86,12 +103,12 @@ class HCaptcha(_SiteVerify):
         "https://js.hcaptcha.com/1/api.js", "h-captcha", ("https://hcaptcha.com", "https://*.hcaptcha.com")
     )
     guide = Guide(
-        console=WebPage("hCaptcha dashboard", "https://dashboard.hcaptcha.com/"),
+        console=WebPage(gettext_noop("hCaptcha dashboard"), "https://dashboard.hcaptcha.com/"),
         documentation=WebPage("hCaptcha", "https://docs.hcaptcha.com/"),
         steps=(
-            "In the hCaptcha dashboard, choose **New Site**, and add the hostname `{host}`.",
-            "Copy the **Sitekey** of that site as **Site key**.",
-            "Under **Settings**, **Secrets**, generate a secret and copy it as **Secret key**.",
+            gettext_noop("In the hCaptcha dashboard, choose **New Site**, and add the hostname `{host}`."),
+            gettext_noop("Copy the **Sitekey** of that site as **Site key**."),
+            gettext_noop("Under **Settings**, **Secrets**, generate a secret and copy it as **Secret key**."),
         ),
     )
 
@@ -111,14 +128,15 @@ class Turnstile(_SiteVerify):
     )
     guide = Guide(
         console=WebPage(
-            "Turnstile in the Cloudflare dashboard", "https://dash.cloudflare.com/?to=/:account/turnstile"
+            gettext_noop("Turnstile in the Cloudflare dashboard"),
+            "https://dash.cloudflare.com/?to=/:account/turnstile",
         ),
         documentation=WebPage(
-            "Cloudflare Turnstile", "https://developers.cloudflare.com/turnstile/get-started/"
+            gettext_noop("Cloudflare Turnstile"), "https://developers.cloudflare.com/turnstile/get-started/"
         ),
         steps=(
-            "In the Cloudflare dashboard, open **Turnstile** and choose **Add widget**.",
-            "Add the hostname `{host}`, and keep the mode **Managed**. Then choose **Create**.",
-            "Copy the **Site key** and the **Secret key**.",
+            gettext_noop("In the Cloudflare dashboard, open **Turnstile** and choose **Add widget**."),
+            gettext_noop("Add the hostname `{host}`, and keep the mode **Managed**. Then choose **Create**."),
+            gettext_noop("Copy the **Site key** and the **Secret key**."),
         ),
     )

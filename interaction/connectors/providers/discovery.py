@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError, Reason
 from interaction.connectors.outbound import web
 from interaction.connectors.providers.base import Endpoints
@@ -18,15 +21,21 @@ def fetch(issuer: str) -> Endpoints:
     """
     response = web.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if not response.ok:
-        raise ProviderError(f"the request for the discovery document returned HTTP {response.status}")
+        raise ProviderError(
+            fill(
+                gettext_noop("the request for the discovery document returned HTTP %(status)s"),
+                status=response.status,
+            )
+        )
     document = response.json()
     # Section 4.3: the issuer MUST be identical to the one whose document was requested.
     if document.get("issuer") != issuer:
         raise ProviderError(
-            "the discovery document has another issuer: compare it, including a final slash", Reason.ISSUER
+            gettext_noop("the discovery document has another issuer: compare it, including a final slash"),
+            Reason.ISSUER,
         )
     if "code" not in _list(document, "response_types_supported", ["code"]):
-        raise ProviderError("the issuer does not support the authorization code flow")
+        raise ProviderError(gettext_noop("the issuer does not support the authorization code flow"))
     return Endpoints(
         authorization=_address(document, "authorization_endpoint"),
         token=_address(document, "token_endpoint"),
@@ -41,11 +50,13 @@ def fetch(issuer: str) -> Endpoints:
 def _address(document: dict[str, Any], name: str) -> str:
     value = document.get(name)
     if not isinstance(value, str):
-        raise ProviderError(f"the discovery document has no {name}")
+        raise ProviderError(fill(gettext_noop("the discovery document has no %(name)s"), name=name))
     try:
         web.parse(value)
     except ProviderError:
-        raise ProviderError(f"the discovery document has an invalid {name}") from None
+        raise ProviderError(
+            fill(gettext_noop("the discovery document has an invalid %(name)s"), name=name)
+        ) from None
     return value
 
 

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
@@ -26,27 +28,33 @@ class GitHub:
             destination=True,
             default=_PUBLIC,
             rule=rules.https_url,
-            description="A GitHub Enterprise server, for example https://github.example.com",
+            description=gettext_noop("A GitHub Enterprise server, for example https://github.example.com"),
         ),
     )
     guide = Guide(
-        console=WebPage("New OAuth app at GitHub", "https://github.com/settings/applications/new"),
+        console=WebPage(
+            gettext_noop("New OAuth app at GitHub"), "https://github.com/settings/applications/new"
+        ),
         documentation=WebPage(
-            "OAuth apps at GitHub",
+            gettext_noop("OAuth apps at GitHub"),
             "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/creating-an-oauth-app",
         ),
         steps=(
-            (
+            gettext_noop(
                 "Open **New OAuth app** at GitHub. For an app of an organization, open the organization's "
                 "**Settings**, **Developer settings**, **OAuth Apps** instead."
             ),
-            "As **Application name**, enter the name that users see, and as **Homepage URL** `{origin}`.",
-            (
+            gettext_noop(
+                "As **Application name**, enter the name that users see, and as **Homepage URL** `{origin}`."
+            ),
+            gettext_noop(
                 "As **Authorization callback URL**, enter `{redirect_uri}`. Then choose "
                 "**Register application**."
             ),
-            "Copy the **Client ID** into the configuration.",
-            "Choose **Generate a new client secret** and copy the secret. GitHub shows it only now.",
+            gettext_noop("Copy the **Client ID** into the configuration."),
+            gettext_noop(
+                "Choose **Generate a new client secret** and copy the secret. GitHub shows it only now."
+            ),
         ),
     )
 
@@ -77,7 +85,7 @@ class GitHub:
         """
         response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
         if not response.ok:
-            raise ProviderError("GitHub did not return the user who signed in")
+            raise ProviderError(gettext_noop("GitHub did not return the user who signed in"))
         person = response.json()
         email, verified = _primary_email(endpoints, tokens)
         return profiles.build_profile(

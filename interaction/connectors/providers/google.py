@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.providers import discovery, oauth, profiles
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
@@ -18,24 +20,31 @@ class Google:
     can_reauthenticate = False
     fields: tuple[Field, ...] = (*oauth.client_fields(), oauth.scope_field("openid profile email"))
     guide = Guide(
-        console=WebPage("Google Cloud console", "https://console.cloud.google.com/auth/clients"),
+        console=WebPage(
+            gettext_noop("Google Cloud console"), "https://console.cloud.google.com/auth/clients"
+        ),
         documentation=WebPage(
-            "OpenID Connect at Google", "https://developers.google.com/identity/openid-connect/openid-connect"
+            gettext_noop("OpenID Connect at Google"),
+            "https://developers.google.com/identity/openid-connect/openid-connect",
         ),
         steps=(
-            "Open **Google Auth Platform** in the Google Cloud console, and choose or create a project.",
-            "Under **Branding**, enter the name that users see and an email address for their questions.",
-            (
+            gettext_noop(
+                "Open **Google Auth Platform** in the Google Cloud console, and choose or create a project."
+            ),
+            gettext_noop(
+                "Under **Branding**, enter the name that users see and an email address for their questions."
+            ),
+            gettext_noop(
                 "Under **Audience**, choose **External** for all Google accounts, or **Internal** for those "
                 "of your own organization."
             ),
-            "Under **Clients**, choose **Create client** and the type **Web application**.",
-            "Under **Authorized redirect URIs**, add `{redirect_uri}`. Then choose **Create**.",
-            (
+            gettext_noop("Under **Clients**, choose **Create client** and the type **Web application**."),
+            gettext_noop("Under **Authorized redirect URIs**, add `{redirect_uri}`. Then choose **Create**."),
+            gettext_noop(
                 "Copy the **Client ID** and the **Client secret** into the configuration. Google "
                 "shows the secret only now."
             ),
-            (
+            gettext_noop(
                 "For **External**, choose **Publish app** under **Audience**. Until then, only the test "
                 "users that are listed there can sign in."
             ),

@@ -17,7 +17,7 @@ class Guide:
 
     In a step, ``**`` encloses the name of a menu, field or button of the provider, and a backtick what is to
     be typed. ``{redirect_uri}``, ``{origin}`` and ``{host}`` stand for the connector's redirect URI and for
-    the origin and the host of this server.
+    the origin and the host of this server. Steps and names of pages are marked with ``gettext_noop``.
     """
 
     steps: tuple[str, ...] = ()

@@ -3,7 +3,9 @@
 import base64
 from typing import Final
 
-from interaction.connectors.errors import ProviderError
+from django.utils.translation import gettext_noop
+
+from interaction.connectors.errors import ProviderError, describe_status
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import mailboxes, rules
@@ -12,14 +14,18 @@ from interaction.connectors.providers.guide import Guide, WebPage
 
 _SERVERS: Final = {"us": "https://api.mailgun.net", "eu": "https://api.eu.mailgun.net"}
 _REASONS: Final = {
-    400: "Mailgun refused the message as invalid: check from_email and the recipient",
-    401: "Mailgun does not accept this api_key: compare it, and region, because a key is valid in one",
-    402: "Mailgun requires a payment for this account",
-    403: "Mailgun does not let this domain send: verify domain at Mailgun, or authorize the recipient of a "
-    "sandbox domain",
-    404: "Mailgun does not know this domain in this region",
-    413: "Mailgun refused the message as too large",
-    429: "Mailgun received too many requests, or the account has reached its limit",
+    400: gettext_noop("Mailgun refused the message as invalid: check from_email and the recipient"),
+    401: gettext_noop(
+        "Mailgun does not accept this api_key: compare it, and region, because a key is valid in one"
+    ),
+    402: gettext_noop("Mailgun requires a payment for this account"),
+    403: gettext_noop(
+        "Mailgun does not let this domain send: verify domain at Mailgun, or authorize the recipient of a "
+        "sandbox domain"
+    ),
+    404: gettext_noop("Mailgun does not know this domain in this region"),
+    413: gettext_noop("Mailgun refused the message as too large"),
+    429: gettext_noop("Mailgun received too many requests, or the account has reached its limit"),
 }
 
 
@@ -34,12 +40,12 @@ class Mailgun:
             name="api_key",
             secret=True,
             rule=rules.ascii_text,
-            description="A sending key of the domain, or a key of the account",
+            description=gettext_noop("A sending key of the domain, or a key of the account"),
         ),
         Field(
             name="domain",
             rule=rules.domain,
-            description="The sending domain, verified at Mailgun, for example mg.example.com",
+            description=gettext_noop("The sending domain, verified at Mailgun, for example mg.example.com"),
         ),
         Field(
             name="region",
@@ -47,39 +53,45 @@ class Mailgun:
             destination=True,
             default="us",
             choices=tuple(_SERVERS),
-            description="The region in which the domain was created",
+            description=gettext_noop("The region in which the domain was created"),
         ),
         Field(
             name="from_email",
             rule=rules.email,
-            description="The sender's address: at the sending domain, or at the domain above it",
+            description=gettext_noop(
+                "The sender's address: at the sending domain, or at the domain above it"
+            ),
         ),
-        Field(name="from_name", required=False, description="The sender's name"),
+        Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
         Field(
             name="endpoint",
             required=False,
             destination=True,
             rule=rules.https_url,
-            description="Only if the region's API is reached through another server",
+            description=gettext_noop("Only if the region's API is reached through another server"),
         ),
     )
     guide = Guide(
-        console=WebPage("Sending domains at Mailgun", "https://app.mailgun.com/mg/sending/domains"),
+        console=WebPage(
+            gettext_noop("Sending domains at Mailgun"), "https://app.mailgun.com/mg/sending/domains"
+        ),
         documentation=WebPage(
-            "The API of Mailgun", "https://documentation.mailgun.com/docs/mailgun/api-reference"
+            gettext_noop("The API of Mailgun"), "https://documentation.mailgun.com/docs/mailgun/api-reference"
         ),
         steps=(
-            (
+            gettext_noop(
                 "Under **Send**, **Sending**, **Domains**, add a domain, choose its region, and add the DNS "
                 "records that Mailgun shows until the domain is verified."
             ),
-            "Enter the domain and its region in the configuration. The region cannot be changed later.",
-            (
+            gettext_noop(
+                "Enter the domain and its region in the configuration. The region cannot be changed later."
+            ),
+            gettext_noop(
                 "Open the domain's **Domain settings**, **Sending keys**, choose **Add sending key** and "
                 "copy it as **API key**. Mailgun shows it only now. It can only send, and only from this "
                 "domain."
             ),
-            "As sender, enter an address of the domain, or of the domain above it.",
+            gettext_noop("As sender, enter an address of the domain, or of the domain above it."),
         ),
     )
 
@@ -110,8 +122,6 @@ class Mailgun:
             f"{server}/v3/{config['domain']}/messages", form, {"Authorization": f"Basic {credentials}"}
         )
         if not response.ok:
-            raise ProviderError(
-                _REASONS.get(response.status, f"Mailgun responded with HTTP {response.status}")
-            )
+            raise ProviderError(_REASONS.get(response.status, describe_status("Mailgun", response.status)))
         if not isinstance(response.json().get("id"), str):
-            raise ProviderError("Mailgun's answer has no id: the endpoint is not its API")
+            raise ProviderError(gettext_noop("Mailgun's answer has no id: the endpoint is not its API"))

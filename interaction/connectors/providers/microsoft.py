@@ -3,6 +3,8 @@
 from typing import Final
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
@@ -25,36 +27,39 @@ class Microsoft:
             destination=True,
             default="common",
             rule=rules.url_safe,
-            description="A directory's ID or domain, or common, organizations or consumers",
+            description=gettext_noop("A directory's ID or domain, or common, organizations or consumers"),
         ),
         oauth.scope_field("openid profile email"),
     )
     guide = Guide(
         console=WebPage(
-            "App registrations in Microsoft Entra",
+            gettext_noop("App registrations in Microsoft Entra"),
             "https://entra.microsoft.com/#view/Microsoft_AAD_RegisteredApps/ApplicationsListBlade",
         ),
         documentation=WebPage(
-            "Register an application in Microsoft Entra",
+            gettext_noop("Register an application in Microsoft Entra"),
             "https://learn.microsoft.com/en-us/entra/identity-platform/quickstart-register-app",
         ),
         steps=(
-            "Open **App registrations** in the Microsoft Entra admin center and choose **New registration**.",
-            (
+            gettext_noop(
+                "Open **App registrations** in the Microsoft Entra admin center and choose **New "
+                "registration**."
+            ),
+            gettext_noop(
                 "Under **Supported account types**, choose who can sign in. For a single directory, enter "
                 "its **Directory (tenant) ID** as **Tenant ID** in the configuration. Otherwise keep "
                 "`common`."
             ),
-            (
+            gettext_noop(
                 "Under **Redirect URI**, choose the platform **Web** and enter `{redirect_uri}`. Then choose "
                 "**Register**."
             ),
-            "Copy the **Application (client) ID** as **Client ID** into the configuration.",
-            (
+            gettext_noop("Copy the **Application (client) ID** as **Client ID** into the configuration."),
+            gettext_noop(
                 "Under **Certificates & secrets**, choose **New client secret** and copy its **Value**, not "
                 "its **Secret ID**. The secret expires: note the date."
             ),
-            (
+            gettext_noop(
                 "Under **Token configuration**, add the optional claims `email` and `xms_edov` of the ID "
                 "token. Without `xms_edov`, no email address from Microsoft counts as verified."
             ),

@@ -5,6 +5,9 @@ import secrets
 from typing import Final
 from urllib.parse import quote
 
+from django.utils.translation import gettext_noop
+
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
@@ -22,9 +25,9 @@ def client_fields() -> tuple[Field, ...]:
         Field(
             name="client_id",
             rule=rules.ascii_text,
-            description="The client ID of the application registered at the provider",
+            description=gettext_noop("The client ID of the application registered at the provider"),
         ),
-        Field(name="client_secret", secret=True, description="The secret of that application"),
+        Field(name="client_secret", secret=True, description=gettext_noop("The secret of that application")),
     )
 
 
@@ -35,7 +38,7 @@ def scope_field(default: str) -> Field:
         required=False,
         default=default,
         rule=rules.ascii_text,
-        description="The requested scopes, separated by spaces",
+        description=gettext_noop("The requested scopes, separated by spaces"),
     )
 
 
@@ -77,7 +80,11 @@ def get_with_token(url: str, access_token: str) -> web.Response:
 
 def display_name_field() -> Field:
     """Return the field for the name of the provider on pages."""
-    return Field(name="display_name", required=False, description="The provider's name on the sign-in button")
+    return Field(
+        name="display_name",
+        required=False,
+        description=gettext_noop("The provider's name on the sign-in button"),
+    )
 
 
 def check_client(
@@ -85,9 +92,9 @@ def check_client(
     config: Config,
     redirect_uri: str,
     *,
-    credentials: str = "client_id and client_secret",
+    refusal: str = gettext_noop("the provider does not accept this client_id and client_secret"),
 ) -> None:
-    """Check the client credentials by redeeming a made-up code. A refusal names ``credentials``.
+    """Check the client credentials by redeeming a made-up code. ``refusal`` is the message if it is refused.
 
     Providers check the credentials first, so a provider that refuses the code has accepted the credentials.
 
@@ -104,10 +111,15 @@ def check_client(
     )
     error = response.json().get("error")
     if response.status == _UNAUTHORIZED or (isinstance(error, str) and error in _CLIENT_REFUSED):
-        raise ProviderError(f"the provider does not accept this {credentials}")
+        raise ProviderError(refusal)
     if not isinstance(error, str) or not error or response.status >= _SERVER_ERROR or _is_missing(response):
         raise ProviderError(
-            f"the token endpoint responded with HTTP {response.status}: the URL is not a token endpoint"
+            fill(
+                gettext_noop(
+                    "the token endpoint responded with HTTP %(status)s: the URL is not a token endpoint"
+                ),
+                status=response.status,
+            )
         )
 
 

@@ -1,5 +1,7 @@
 """Sign-in with any OAuth 2 provider that has a userinfo endpoint."""
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.providers import oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
@@ -18,49 +20,66 @@ class OAuth2:
             name="authorization_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="The URL to which browsers are redirected",
+            description=gettext_noop("The URL to which browsers are redirected"),
         ),
         Field(
             name="token_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="The URL that exchanges codes for tokens",
+            description=gettext_noop("The URL that exchanges codes for tokens"),
         ),
         Field(
             name="userinfo_endpoint",
             destination=True,
             rule=rules.https_url,
-            description="The URL that returns the user as a JSON object",
+            description=gettext_noop("The URL that returns the user as a JSON object"),
         ),
         *oauth.client_fields(),
         oauth.scope_field(""),
-        Field(name="id_member", required=False, default="id", description="The member with the user's ID"),
-        Field(name="email_member", required=False, default="email", description="The member with the email"),
+        Field(
+            name="id_member",
+            required=False,
+            default="id",
+            description=gettext_noop("The member with the user's ID"),
+        ),
+        Field(
+            name="email_member",
+            required=False,
+            default="email",
+            description=gettext_noop("The member with the email"),
+        ),
         Field(
             name="email_verified_member",
             required=False,
-            description="The member that is true for a verified email; without one, no email is verified",
+            description=gettext_noop(
+                "The member that is true for a verified email; without one, no email is verified"
+            ),
         ),
-        Field(name="name_member", required=False, default="name", description="The member with the name"),
+        Field(
+            name="name_member",
+            required=False,
+            default="name",
+            description=gettext_noop("The member with the name"),
+        ),
         oauth.display_name_field(),
     )
     guide = Guide(
         documentation=WebPage("OAuth 2.0", "https://oauth.net/2/grant-types/authorization-code/"),
         steps=(
-            (
+            gettext_noop(
                 "Use this kind of connector only for a provider without OpenID Connect. The provider needs "
                 "an address that returns the user as a JSON object."
             ),
-            (
+            gettext_noop(
                 "At the provider, register a web application for the authorization code flow, with a client "
                 "secret."
             ),
-            "Register the redirect URI `{redirect_uri}`.",
-            (
+            gettext_noop("Register the redirect URI `{redirect_uri}`."),
+            gettext_noop(
                 "Copy the **Client ID** and the **Client secret**, and from the provider's documentation the "
                 "addresses of the authorization, token and userinfo endpoints."
             ),
-            (
+            gettext_noop(
                 "Enter the names of the members that have the user's ID, email and name. A dot leads into "
                 "nested objects, as in `data.id`."
             ),
@@ -93,7 +112,7 @@ class OAuth2:
         """
         response = oauth.get_with_token(endpoints.userinfo, tokens.access_token)
         if not response.ok:
-            raise ProviderError("the provider did not return the user who signed in")
+            raise ProviderError(gettext_noop("the provider did not return the user who signed in"))
         person = response.json()
         return profiles.build_profile(
             provider=endpoints.userinfo,

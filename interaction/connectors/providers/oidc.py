@@ -1,5 +1,7 @@
 """Sign-in with any OpenID provider, configured by its issuer."""
 
+from django.utils.translation import gettext_noop
+
 from interaction.connectors.providers import discovery, oauth, profiles, rules
 from interaction.connectors.providers.base import Config, Endpoints, Field, Profile, TokenResponse, Type
 from interaction.connectors.providers.guide import Guide, WebPage
@@ -17,7 +19,7 @@ class Oidc:
             name="issuer",
             destination=True,
             rule=rules.issuer,
-            description="For example https://accounts.example.com",
+            description=gettext_noop("For example https://accounts.example.com"),
         ),
         *oauth.client_fields(),
         oauth.scope_field("openid profile email"),
@@ -25,20 +27,23 @@ class Oidc:
     )
     guide = Guide(
         documentation=WebPage(
-            "OpenID Connect Discovery", "https://openid.net/specs/openid-connect-discovery-1_0.html"
+            gettext_noop("OpenID Connect Discovery"),
+            "https://openid.net/specs/openid-connect-discovery-1_0.html",
         ),
         steps=(
-            (
+            gettext_noop(
                 "At the provider, register a web application, which some providers call a client or a "
                 "relying party. It uses the authorization code flow and has a client secret."
             ),
-            "Register the redirect URI `{redirect_uri}`.",
-            (
+            gettext_noop("Register the redirect URI `{redirect_uri}`."),
+            gettext_noop(
                 "Copy the provider's **Issuer**: the address before `/.well-known/openid-configuration`, "
                 "with a final slash only if the provider's own has one."
             ),
-            "Copy the **Client ID** and the **Client secret**.",
-            "Let the provider release the claims of the scopes `openid`, `profile` and `email`.",
+            gettext_noop("Copy the **Client ID** and the **Client secret**."),
+            gettext_noop(
+                "Let the provider release the claims of the scopes `openid`, `profile` and `email`."
+            ),
         ),
     )
 

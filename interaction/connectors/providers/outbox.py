@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from identity.rest.fields import timestamp
 from interaction.connectors.errors import ProviderError
@@ -21,7 +22,7 @@ class OutboxEmail:
     name = "Outbox (email)"
     type = Type.EMAIL
     fields: tuple[Field, ...] = ()
-    guide = Guide(steps=("Messages become files in `OUTBOX_DIR`. Nothing is sent.",))
+    guide = Guide(steps=(gettext_noop("Messages become files in `OUTBOX_DIR`. Nothing is sent."),))
 
     def send(self, config: Config, message: Message) -> None:
         """Write the message to a file.
@@ -33,7 +34,7 @@ class OutboxEmail:
         try:
             _write(settings.OUTBOX_DIR, message)
         except OSError:
-            raise ProviderError("OUTBOX_DIR cannot be written to") from None
+            raise ProviderError(gettext_noop("OUTBOX_DIR cannot be written to")) from None
 
 
 class OutboxSms(OutboxEmail):

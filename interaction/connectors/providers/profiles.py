@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
 from identity.users import identifiers
 from interaction.connectors.errors import ProviderError
@@ -28,7 +30,7 @@ def from_openid(endpoints: Endpoints, tokens: TokenResponse) -> Profile:
         userinfo = response.json() if response.ok else {}
         # OpenID Connect Core 5.3.2: if the sub differs, the userinfo response MUST NOT be used.
         if userinfo and userinfo.get("sub") != claims["sub"]:
-            raise ProviderError("the provider's userinfo belongs to another user")
+            raise ProviderError(gettext_noop("the provider's userinfo belongs to another user"))
         # email and email_verified are taken from the same source.
         unused = userinfo if "email" in claims else claims
         for name in ("email", "email_verified"):
@@ -62,7 +64,7 @@ def build_profile(  # noqa: PLR0913 - the parts of a profile
     if isinstance(subject, int) and not isinstance(subject, bool):
         subject = str(subject)
     if not isinstance(subject, str) or not subject.isprintable() or not 0 < len(subject) <= _LONGEST_SUBJECT:
-        raise ProviderError("the provider did not return the id of the user who signed in")
+        raise ProviderError(gettext_noop("the provider did not return the id of the user who signed in"))
     address = _email(email)
     return Profile(
         provider=provider,

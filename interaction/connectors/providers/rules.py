@@ -4,7 +4,10 @@ import re
 import unicodedata
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import Invalid
+from identity.core.refusal_texts import fill
 from identity.users import identifiers
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.outbound import web
@@ -22,32 +25,36 @@ _LONGEST_URL: Final = 2048
 def https_url(value: str) -> str | None:
     """A URL to which requests are allowed."""
     if len(value) > _LONGEST_URL:
-        return f"must have at most {_LONGEST_URL} characters"
+        return fill(gettext_noop("must have at most %(count)s characters"), count=_LONGEST_URL)
     try:
         web.parse(value)
     except ProviderError as error:
-        return str(error)
+        return error.message
     return None
 
 
 def issuer(value: str) -> str | None:
     """An OpenID issuer (OpenID Connect Discovery 1.0 section 3): a URL without a query."""
-    return "must not have a query" if "?" in value else https_url(value)
+    return gettext_noop("must not have a query") if "?" in value else https_url(value)
 
 
 def host(value: str) -> str | None:
     """A host name or IP address."""
-    return None if _HOST.fullmatch(value) or value == "::1" else "must be the name of a host"
+    return None if _HOST.fullmatch(value) or value == "::1" else gettext_noop("must be the name of a host")
 
 
 def domain(value: str) -> str | None:
     """A domain name in ASCII."""
-    return None if _DOMAIN.fullmatch(value) else "must be a domain, such as mg.example.com"
+    return None if _DOMAIN.fullmatch(value) else gettext_noop("must be a domain, such as mg.example.com")
 
 
 def port(value: int) -> str | None:
     """A TCP port."""
-    return None if 1 <= value <= _LARGEST_PORT else f"must be between 1 and {_LARGEST_PORT}"
+    return (
+        None
+        if 1 <= value <= _LARGEST_PORT
+        else fill(gettext_noop("must be between 1 and %(largest)s"), largest=_LARGEST_PORT)
+    )
 
 
 def email(value: str) -> str | None:
@@ -61,21 +68,29 @@ def email(value: str) -> str | None:
 
 def url_safe(value: str) -> str | None:
     """Text that is safe as part of a host name or path."""
-    return None if _URL_SAFE.fullmatch(value) else "must be letters, digits, dots, dashes and underscores"
+    return (
+        None
+        if _URL_SAFE.fullmatch(value)
+        else gettext_noop("must be letters, digits, dots, dashes and underscores")
+    )
 
 
 def aws_region(value: str) -> str | None:
     """The code of a region of Amazon Web Services."""
-    return None if _AWS_REGION.fullmatch(value) else "must be the code of a region, such as eu-central-1"
+    return (
+        None
+        if _AWS_REGION.fullmatch(value)
+        else gettext_noop("must be the code of a region, such as eu-central-1")
+    )
 
 
 def ascii_text(value: str) -> str | None:
     """Text that is safe as part of an HTTP header."""
-    return None if value.isascii() and value.isprintable() else "must be plain ASCII"
+    return None if value.isascii() and value.isprintable() else gettext_noop("must be plain ASCII")
 
 
 def one_line(value: str) -> str | None:
     """Text without control characters and line breaks. This rule applies to every text."""
     if any(unicodedata.category(c) in {"Cc", "Zl", "Zp"} for c in value):
-        return "must not contain control characters"
+        return gettext_noop("must not contain control characters")
     return None

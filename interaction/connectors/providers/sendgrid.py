@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from interaction.connectors.errors import ProviderError
+from django.utils.translation import gettext_noop
+
+from interaction.connectors.errors import ProviderError, describe_status
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
@@ -10,11 +12,13 @@ from interaction.connectors.providers.base import Config, Field, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
 _REASONS: Final = {
-    400: "SendGrid refused the message as invalid: check from_email and the recipient",
-    401: "SendGrid does not accept this api_key",
-    403: "SendGrid does not let this api_key send from this from_email: verify the sender at SendGrid",
-    413: "SendGrid refused the message as too large",
-    429: "SendGrid received too many requests: try again in a minute",
+    400: gettext_noop("SendGrid refused the message as invalid: check from_email and the recipient"),
+    401: gettext_noop("SendGrid does not accept this api_key"),
+    403: gettext_noop(
+        "SendGrid does not let this api_key send from this from_email: verify the sender at SendGrid"
+    ),
+    413: gettext_noop("SendGrid refused the message as too large"),
+    429: gettext_noop("SendGrid received too many requests: try again in a minute"),
 }
 
 
@@ -29,36 +33,36 @@ class SendGrid:
             name="api_key",
             secret=True,
             rule=rules.ascii_text,
-            description="An API key with the Mail Send permission",
+            description=gettext_noop("An API key with the Mail Send permission"),
         ),
-        Field(name="from_email", rule=rules.email, description="A verified sender"),
-        Field(name="from_name", required=False, description="The sender's name"),
+        Field(name="from_email", rule=rules.email, description=gettext_noop("A verified sender")),
+        Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
         Field(
             name="endpoint",
             required=False,
             destination=True,
             default="https://api.sendgrid.com",
             rule=rules.https_url,
-            description="For a subuser in the EU: https://api.eu.sendgrid.com",
+            description=gettext_noop("For a subuser in the EU: https://api.eu.sendgrid.com"),
         ),
     )
     guide = Guide(
-        console=WebPage("API keys at SendGrid", "https://app.sendgrid.com/settings/api_keys"),
+        console=WebPage(gettext_noop("API keys at SendGrid"), "https://app.sendgrid.com/settings/api_keys"),
         documentation=WebPage(
-            "API keys of SendGrid",
+            gettext_noop("API keys of SendGrid"),
             "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
         ),
         steps=(
-            (
+            gettext_noop(
                 "Under **Settings**, **Sender Authentication**, authenticate your domain, or verify a single "
                 "sender."
             ),
-            (
+            gettext_noop(
                 "Under **Settings**, **API Keys**, choose **Create API Key** and **Restricted Access**. "
                 "Allow only **Mail Send**."
             ),
-            "Copy the key. SendGrid shows it only now.",
-            "As sender, enter an address of that domain, or that single sender.",
+            gettext_noop("Copy the key. SendGrid shows it only now."),
+            gettext_noop("As sender, enter an address of that domain, or that single sender."),
         ),
     )
 
@@ -91,6 +95,4 @@ class SendGrid:
             {"Authorization": f"Bearer {config['api_key']}"},
         )
         if not response.ok:
-            raise ProviderError(
-                _REASONS.get(response.status, f"SendGrid responded with HTTP {response.status}")
-            )
+            raise ProviderError(_REASONS.get(response.status, describe_status("SendGrid", response.status)))

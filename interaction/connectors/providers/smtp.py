@@ -9,7 +9,9 @@ from typing import Final
 
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
+from django.utils.translation import gettext_noop
 
+from identity.core.refusal_texts import fill
 from interaction.connectors.errors import ProviderError
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import addresses
@@ -58,7 +60,7 @@ class Smtp:
     name = "SMTP"
     type = Type.EMAIL
     fields: tuple[Field, ...] = (
-        Field(name="host", destination=True, rule=rules.host, description="The mail server"),
+        Field(name="host", destination=True, rule=rules.host, description=gettext_noop("The mail server")),
         Field(
             name="port",
             type="integer",
@@ -66,7 +68,7 @@ class Smtp:
             destination=True,
             default=587,
             rule=rules.port,
-            description="587 for starttls, 465 for tls, 25 for none",
+            description=gettext_noop("587 for starttls, 465 for tls, 25 for none"),
         ),
         Field(
             name="security",
@@ -74,33 +76,38 @@ class Smtp:
             destination=True,
             default="starttls",
             choices=("starttls", "tls", "none"),
-            description="How the connection is encrypted",
+            description=gettext_noop("How the connection is encrypted"),
         ),
-        Field(name="username", required=False, description="Only if the server requires one"),
+        Field(name="username", required=False, description=gettext_noop("Only if the server requires one")),
         Field(
             name="password",
             required=False,
             secret=True,
-            description="Sent only over an encrypted connection",
+            description=gettext_noop("Sent only over an encrypted connection"),
         ),
-        Field(name="from_email", rule=rules.email, description="The sender's address"),
-        Field(name="from_name", required=False, description="The sender's name"),
+        Field(name="from_email", rule=rules.email, description=gettext_noop("The sender's address")),
+        Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
     )
     guide = Guide(
         documentation=WebPage(
-            "Requirements of Gmail for senders", "https://support.google.com/a/answer/81126"
+            gettext_noop("Requirements of Gmail for senders"), "https://support.google.com/a/answer/81126"
         ),
         steps=(
-            (
+            gettext_noop(
                 "From your mail service, get the name of its SMTP server, the port, a user name and a "
                 "password. Some services call it an **SMTP relay**; some require an app password."
             ),
-            "Choose a sender's address that the server accepts, for example `no-reply@` your domain.",
-            (
+            gettext_noop(
+                "Choose a sender's address that the server accepts, for example `no-reply@` your domain."
+            ),
+            gettext_noop(
                 "In the DNS of that domain, publish the **SPF**, **DKIM** and **DMARC** records that the "
                 "mail service names. Without them, messages end in spam folders."
             ),
-            "Keep port `587` with `starttls`, unless the mail service names port `465`, which needs `tls`.",
+            gettext_noop(
+                "Keep port `587` with `starttls`, unless the mail service names port `465`, which needs "
+                "`tls`."
+            ),
         ),
     )
 
@@ -112,7 +119,9 @@ class Smtp:
 
         """
         if config["password"] and config["security"] == "none":
-            raise ProviderError("a password is sent only over an encrypted connection: change security")
+            raise ProviderError(
+                gettext_noop("a password is sent only over an encrypted connection: change security")
+            )
         backend = _Backend(
             host=config["host"],
             port=config["port"],
@@ -151,22 +160,37 @@ def _mail(config: Config, message: Message) -> EmailMultiAlternatives:
 def _describe(error: Exception, host: str) -> str:  # noqa: PLR0911 - a table
     """Return the reason of a failure. It contains only the reply code of the server's response."""
     if isinstance(error, smtplib.SMTPAuthenticationError):
-        return f"{host} does not accept this user name and password ({error.smtp_code})"
+        return fill(
+            gettext_noop("%(host)s does not accept this user name and password (%(code)s)"),
+            host=host,
+            code=error.smtp_code,
+        )
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code, _ = next(iter(error.recipients.values()))
-        return f"{host} does not accept mail for this recipient ({code})"
+        return fill(
+            gettext_noop("%(host)s does not accept mail for this recipient (%(code)s)"), host=host, code=code
+        )
     if isinstance(error, smtplib.SMTPSenderRefused):
-        return f"{host} does not accept mail from this from_email ({error.smtp_code})"
+        return fill(
+            gettext_noop("%(host)s does not accept mail from this from_email (%(code)s)"),
+            host=host,
+            code=error.smtp_code,
+        )
     if isinstance(error, smtplib.SMTPNotSupportedError):
-        return f"{host} does not support the configured security or login: check security and username"
+        return fill(
+            gettext_noop(
+                "%(host)s does not support the configured security or login: check security and username"
+            ),
+            host=host,
+        )
     if isinstance(error, smtplib.SMTPResponseException):
-        return f"{host} refused the message ({error.smtp_code})"
+        return fill(gettext_noop("%(host)s refused the message (%(code)s)"), host=host, code=error.smtp_code)
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"{host} has no trusted certificate"
+        return fill(gettext_noop("%(host)s has no trusted certificate"), host=host)
     if isinstance(error, ssl.SSLError):
-        return f"{host} failed the TLS handshake: check port and security"
+        return fill(gettext_noop("%(host)s failed the TLS handshake: check port and security"), host=host)
     if isinstance(error, TimeoutError):
-        return f"{host} took too long"
+        return fill(gettext_noop("%(host)s took too long"), host=host)
     if isinstance(error, UnicodeError):
-        return "the configuration or the recipient contains a character that cannot be sent"
-    return f"{host} closed the connection: check port and security"
+        return gettext_noop("the configuration or the recipient contains a character that cannot be sent")
+    return fill(gettext_noop("%(host)s closed the connection: check port and security"), host=host)

@@ -3,7 +3,9 @@
 import base64
 from typing import Final
 
-from interaction.connectors.errors import ProviderError
+from django.utils.translation import gettext_noop
+
+from interaction.connectors.errors import ProviderError, describe_refusal, describe_status
 from interaction.connectors.messages import Message
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import rules
@@ -11,15 +13,15 @@ from interaction.connectors.providers.base import Config, Field, Type
 from interaction.connectors.providers.guide import Guide, WebPage
 
 _REASONS: Final = {
-    20003: "it does not accept this account_sid and auth_token",
-    20429: "it received too many requests",
-    21211: "it does not accept messages for this number",
-    21408: "the account may not send to this country",
-    21606: "sender is not a number of this account",
-    21608: "a trial account only sends to verified numbers",
-    21610: "the owner of this number has unsubscribed",
-    21614: "this number cannot receive SMS",
-    21659: "sender is not a number of this account",
+    20003: gettext_noop("it does not accept this account_sid and auth_token"),
+    20429: gettext_noop("it received too many requests"),
+    21211: gettext_noop("it does not accept messages for this number"),
+    21408: gettext_noop("the account may not send to this country"),
+    21606: gettext_noop("sender is not a number of this account"),
+    21608: gettext_noop("a trial account only sends to verified numbers"),
+    21610: gettext_noop("the owner of this number has unsubscribed"),
+    21614: gettext_noop("this number cannot receive SMS"),
+    21659: gettext_noop("sender is not a number of this account"),
 }
 
 
@@ -30,11 +32,13 @@ class TwilioSms:
     name = "Twilio"
     type = Type.SMS
     fields: tuple[Field, ...] = (
-        Field(name="account_sid", rule=rules.url_safe, description="Begins with AC"),
-        Field(name="auth_token", secret=True, description="The token of that account"),
+        Field(name="account_sid", rule=rules.url_safe, description=gettext_noop("Begins with AC")),
+        Field(name="auth_token", secret=True, description=gettext_noop("The token of that account")),
         Field(
             name="sender",
-            description="A number such as +15550100, a name, or a messaging service ID that begins with MG",
+            description=gettext_noop(
+                "A number such as +15550100, a name, or a messaging service ID that begins with MG"
+            ),
         ),
         Field(
             name="endpoint",
@@ -42,21 +46,29 @@ class TwilioSms:
             destination=True,
             default="https://api.twilio.com",
             rule=rules.https_url,
-            description="For another region, for example https://api.dublin.ie1.twilio.com",
+            description=gettext_noop("For another region, for example https://api.dublin.ie1.twilio.com"),
         ),
     )
     guide = Guide(
-        console=WebPage("Twilio console", "https://console.twilio.com/"),
-        documentation=WebPage("Twilio Messaging", "https://www.twilio.com/docs/messaging"),
+        console=WebPage(gettext_noop("Twilio console"), "https://console.twilio.com/"),
+        documentation=WebPage(gettext_noop("Twilio Messaging"), "https://www.twilio.com/docs/messaging"),
         steps=(
-            (
+            gettext_noop(
                 "On the start page of the Twilio console, copy **Account SID** and **Auth Token** under "
                 "**Account Info**."
             ),
-            "Buy a number that can send SMS under **Phone Numbers**, or create a **Messaging Service**.",
-            "As sender, enter the number, or the ID of the messaging service, which begins with `MG`.",
-            "Under **Messaging**, **Settings**, **Geo permissions**, allow the countries of your users.",
-            "With a trial account, verify the numbers that get messages, or upgrade the account.",
+            gettext_noop(
+                "Buy a number that can send SMS under **Phone Numbers**, or create a **Messaging Service**."
+            ),
+            gettext_noop(
+                "As sender, enter the number, or the ID of the messaging service, which begins with `MG`."
+            ),
+            gettext_noop(
+                "Under **Messaging**, **Settings**, **Geo permissions**, allow the countries of your users."
+            ),
+            gettext_noop(
+                "With a trial account, verify the numbers that get messages, or upgrade the account."
+            ),
         ),
     )
 
@@ -79,5 +91,5 @@ class TwilioSms:
             code = response.json().get("code")
             reason = _REASONS.get(code) if isinstance(code, int) else None
             if reason:
-                raise ProviderError(f"Twilio refused: {reason} ({code})")
-            raise ProviderError(f"Twilio responded with HTTP {response.status}")
+                raise ProviderError(describe_refusal("Twilio", reason, code))
+            raise ProviderError(describe_status("Twilio", response.status))

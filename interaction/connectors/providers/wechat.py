@@ -4,7 +4,9 @@ import secrets
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from interaction.connectors.errors import ProviderError, Reason
+from django.utils.translation import gettext_noop
+
+from interaction.connectors.errors import ProviderError, Reason, describe_refusal, describe_status
 from interaction.connectors.outbound import web
 from interaction.connectors.providers import profiles, rules
 from interaction.connectors.providers.base import (
@@ -24,17 +26,17 @@ API: Final = "https://api.weixin.qq.com"
 # WeChat answers 200 to refused requests too. The code decides.
 _CODE_ERRORS: Final = {40029, 40163, 41008, 42003}
 _REASONS: Final = {
-    -1: "it is busy",
-    40001: "the app_secret is wrong",
-    40013: "the app_id is unknown",
-    40125: "the app_secret is wrong",
-    40164: "this server's IP address is not on the list of the application",
-    41002: "the app_id is missing",
-    41004: "the app_secret is missing",
-    45009: "the application has reached its limit of requests",
-    45011: "it received too many requests",
-    48001: "the application may not use sign-in on websites",
-    50002: "the application is blocked",
+    -1: gettext_noop("it is busy"),
+    40001: gettext_noop("the app_secret is wrong"),
+    40013: gettext_noop("the app_id is unknown"),
+    40125: gettext_noop("the app_secret is wrong"),
+    40164: gettext_noop("this server's IP address is not on the list of the application"),
+    41002: gettext_noop("the app_id is missing"),
+    41004: gettext_noop("the app_secret is missing"),
+    45009: gettext_noop("the application has reached its limit of requests"),
+    45011: gettext_noop("it received too many requests"),
+    48001: gettext_noop("the application may not use sign-in on websites"),
+    50002: gettext_noop("the application is blocked"),
 }
 
 
@@ -46,24 +48,35 @@ class WeChat:
     type = Type.SOCIAL
     can_reauthenticate = False
     fields: tuple[Field, ...] = (
-        Field(name="app_id", rule=rules.url_safe, description="The AppID of the website application"),
-        Field(name="app_secret", secret=True, rule=rules.ascii_text, description="Its AppSecret"),
+        Field(
+            name="app_id",
+            rule=rules.url_safe,
+            description=gettext_noop("The AppID of the website application"),
+        ),
+        Field(
+            name="app_secret", secret=True, rule=rules.ascii_text, description=gettext_noop("Its AppSecret")
+        ),
     )
     guide = Guide(
-        console=WebPage("WeChat Open Platform", "https://open.weixin.qq.com/"),
+        console=WebPage(gettext_noop("WeChat Open Platform"), "https://open.weixin.qq.com/"),
         documentation=WebPage(
-            "WeChat sign-in for website applications",
+            gettext_noop("WeChat sign-in for website applications"),
             "https://developers.weixin.qq.com/doc/oplatform/en/Website_App/WeChat_Login/Wechat_Login.html",
         ),
         steps=(
-            "Register a developer account at the WeChat Open Platform and have it verified.",
-            (
+            gettext_noop("Register a developer account at the WeChat Open Platform and have it verified."),
+            gettext_noop(
                 "Under **Management Center**, **Website Application**, create an application and wait until "
                 "WeChat has approved it."
             ),
-            "As its authorization callback domain, enter `{host}`, without `https://` and without a path.",
-            "Copy **AppID** and **AppSecret** into the configuration. The redirect URI is `{redirect_uri}`.",
-            (
+            gettext_noop(
+                "As its authorization callback domain, enter `{host}`, without `https://` and without a path."
+            ),
+            gettext_noop(
+                "Copy **AppID** and **AppSecret** into the configuration. The redirect URI is "
+                "`{redirect_uri}`."
+            ),
+            gettext_noop(
                 "If the application has a list of IP addresses that may use the interface, add the address "
                 "of this server."
             ),
@@ -97,13 +110,13 @@ class WeChat:
         """
         answer = self._exchange(config, code)
         if _is_code_refused(answer):
-            raise ProviderError("the provider does not accept the code", Reason.CODE_REFUSED)
+            raise ProviderError(gettext_noop("the provider does not accept the code"), Reason.CODE_REFUSED)
         _check(answer)
         token = answer.get("access_token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-            raise ProviderError("the provider's token endpoint returned no access token")
+            raise ProviderError(gettext_noop("the provider's token endpoint returned no access token"))
         if not isinstance(answer.get("openid"), str):
-            raise ProviderError("WeChat did not return the user who signed in")
+            raise ProviderError(gettext_noop("WeChat did not return the user who signed in"))
         return TokenResponse(token, {name: answer.get(name) for name in ("openid", "unionid")})
 
     def test(self, config: Config, redirect_uri: str) -> None:
@@ -117,7 +130,7 @@ class WeChat:
         if _is_code_refused(answer):
             return
         _check(answer)
-        raise ProviderError("the answer is not one of WeChat")
+        raise ProviderError(gettext_noop("the answer is not one of WeChat"))
 
     def profile(self, config: Config, endpoints: Endpoints, tokens: TokenResponse) -> Profile:
         """Return the profile of the account, which never has an email address.
@@ -135,7 +148,7 @@ class WeChat:
         person = response.json() if response.ok else {}
         _check(person)
         if person.get("openid") != openid:
-            raise ProviderError("WeChat did not return the user who signed in")
+            raise ProviderError(gettext_noop("WeChat did not return the user who signed in"))
         unionid = tokens.claims.get("unionid") or person.get("unionid")
         own = f"{PLATFORM}/{config['app_id']}"
         profile = profiles.build_profile(
@@ -155,7 +168,7 @@ class WeChat:
         }
         response = web.get(f"{self.endpoints(config).token}?{urlencode(query)}")
         if not response.ok:
-            raise ProviderError(f"WeChat responded with HTTP {response.status}")
+            raise ProviderError(describe_status("WeChat", response.status))
         return response.json()
 
 
@@ -175,4 +188,6 @@ def _check(answer: dict[str, Any]) -> None:
     if code == 0:
         return
     reason = _REASONS.get(code) if isinstance(code, int) else None
-    raise ProviderError(f"WeChat refused: {reason} ({code})" if reason else "WeChat refused the request")
+    raise ProviderError(
+        describe_refusal("WeChat", reason, code) if reason else gettext_noop("WeChat refused the request")
+    )

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext
+
 MAX_BYTES: Final = 256 * 1024
 MAX_SIDE: Final = 2048  # pixels
 
@@ -27,4 +29,4 @@ def check_size(width: int, height: int) -> None:
 
     """
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
-        raise BadPictureError(f"must be at most {MAX_SIDE} pixels wide and high")
+        raise BadPictureError(gettext("must be at most %(count)s pixels wide and high") % {"count": MAX_SIDE})

@@ -4,6 +4,8 @@ import base64
 import binascii
 from typing import Final
 
+from django.utils.translation import gettext, gettext_noop
+
 from interaction.experience.images import MAX_BYTES, BadPictureError, Picture, png, svg, webp
 
 SCHEME: Final = "data:"
@@ -17,7 +19,7 @@ def clean(content: bytes) -> Picture:
 
     """
     if len(content) > MAX_BYTES:
-        raise BadPictureError(f"must have at most {MAX_BYTES // 1024} KiB")
+        raise BadPictureError(gettext("must have at most %(count)s KiB") % {"count": MAX_BYTES // 1024})
     if content.startswith(png.SIGNATURE):
         return Picture("image/png", png.clean(content))
     if webp.is_webp(content):
@@ -35,10 +37,10 @@ def from_data_url(url: str) -> bytes:
     head, comma, encoded = url.partition(",")
     try:
         if not comma or not head.endswith(";base64"):
-            raise BadPictureError("must be a data URL with base64")
+            raise BadPictureError(gettext_noop("must be a data URL with base64"))
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        raise BadPictureError("must be a data URL with base64") from None
+        raise BadPictureError(gettext_noop("must be a data URL with base64")) from None
 
 
 def to_data_url(picture: Picture) -> str:

@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from interaction.experience.images import BadPictureError, check_size
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -22,12 +24,12 @@ def clean(content: bytes) -> bytes:
     chunks = list(_read_chunks(content))
     kinds = [kind for kind, _ in chunks]
     if kinds[:1] != [b"IHDR"] or kinds[-1:] != [b"IEND"] or b"IDAT" not in kinds:
-        raise BadPictureError("is a damaged PNG file")
+        raise BadPictureError(gettext_noop("is a damaged PNG file"))
     if _ANIMATION in kinds:
-        raise BadPictureError("must not be animated")
+        raise BadPictureError(gettext_noop("must not be animated"))
     header = chunks[0][1]
     if len(header) != 13:  # noqa: PLR2004 - section 11.2.1
-        raise BadPictureError("is a damaged PNG file")
+        raise BadPictureError(gettext_noop("is a damaged PNG file"))
     check_size(*struct.unpack_from(">II", header))
     return SIGNATURE + b"".join(_write(kind, data) for kind, data in chunks if kind in _KEPT)
 
@@ -37,12 +39,12 @@ def _read_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     at, kind = len(SIGNATURE), b""
     while kind != b"IEND":
         if at + 12 > len(content):
-            raise BadPictureError("is a damaged PNG file")
+            raise BadPictureError(gettext_noop("is a damaged PNG file"))
         length, kind = struct.unpack_from(">I4s", content, at)
         data = content[at + 8 : at + 8 + length]
         checksum = content[at + 8 + length : at + 12 + length]
         if checksum != zlib.crc32(kind + data).to_bytes(4):
-            raise BadPictureError("is a damaged PNG file")
+            raise BadPictureError(gettext_noop("is a damaged PNG file"))
         yield kind, data
         at += 12 + length
 

@@ -5,6 +5,8 @@ from typing import Any, Final
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from django.utils.translation import gettext_noop
+
 from interaction.experience.images import BadPictureError
 from interaction.experience.images.svg_references import References
 
@@ -65,9 +67,9 @@ def clean(content: bytes) -> bytes:
     except (expat.ExpatError, ValueError, LookupError) as error:
         if isinstance(error, BadPictureError):
             raise
-        raise BadPictureError("is no PNG, WebP or well-formed SVG file") from None
+        raise BadPictureError(gettext_noop("is no PNG, WebP or well-formed SVG file")) from None
     if cleaner.references.is_too_much():
-        raise BadPictureError("has too many elements: draw what it repeats as one path")
+        raise BadPictureError(gettext_noop("has too many elements: draw what it repeats as one path"))
     return "".join(cleaner.parts).encode()
 
 
@@ -82,17 +84,19 @@ class _Cleaner:
         self._count = 0
 
     def refuse_doctype(self, *_: Any) -> None:
-        raise BadPictureError("must not have a DOCTYPE: remove this line from the SVG file")
+        raise BadPictureError(gettext_noop("must not have a DOCTYPE: remove this line from the SVG file"))
 
     def start(self, full_name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > _MAX_ELEMENTS or len(self._names) + self._skipped >= _MAX_DEPTH:
-            raise BadPictureError("has too many elements")
+            raise BadPictureError(gettext_noop("has too many elements"))
         namespace, _, name = full_name.rpartition(" ")
         if not self._names and not self._skipped and (namespace, name) != (_SVG, "svg"):
-            raise BadPictureError("is no PNG, WebP or SVG file")
+            raise BadPictureError(gettext_noop("is no PNG, WebP or SVG file"))
         if name == "style" and namespace == _SVG and not self._skipped:
-            raise BadPictureError("must not have a style sheet: export the SVG with presentation attributes")
+            raise BadPictureError(
+                gettext_noop("must not have a style sheet: export the SVG with presentation attributes")
+            )
         if self._skipped or namespace != _SVG or name not in _ELEMENTS:
             self._skipped += 1
             return

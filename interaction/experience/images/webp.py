@@ -4,6 +4,8 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
+from django.utils.translation import gettext_noop
+
 from interaction.experience.images import BadPictureError, check_size
 
 _KEPT: Final = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH"}
@@ -25,11 +27,11 @@ def clean(content: bytes) -> bytes:
     kept = []
     for kind, data in _read_chunks(content):
         if kind in {b"ANIM", b"ANMF"} or (kind == b"VP8X" and data[:1] and data[0] & _ANIMATED):
-            raise BadPictureError("must not be animated")
+            raise BadPictureError(gettext_noop("must not be animated"))
         if kind in _KEPT:
             kept.append((kind, _check(kind, data)))
     if sum(kind in {b"VP8 ", b"VP8L"} for kind, _ in kept) != 1:
-        raise BadPictureError("is a damaged WebP file")
+        raise BadPictureError(gettext_noop("is a damaged WebP file"))
     body = b"WEBP" + b"".join(
         struct.pack("<4sI", kind, len(data)) + data + b"\0" * (len(data) % 2) for kind, data in kept
     )
@@ -39,12 +41,12 @@ def clean(content: bytes) -> bytes:
 def _read_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     end = 8 + int.from_bytes(content[4:8], "little")
     if end > len(content):
-        raise BadPictureError("is a damaged WebP file")
+        raise BadPictureError(gettext_noop("is a damaged WebP file"))
     at = 12
     while at + 8 <= end:
         kind, length = struct.unpack_from("<4sI", content, at)
         if at + 8 + length > end:
-            raise BadPictureError("is a damaged WebP file")
+            raise BadPictureError(gettext_noop("is a damaged WebP file"))
         yield kind, content[at + 8 : at + 8 + length]
         at += 8 + length + length % 2
 
@@ -64,4 +66,4 @@ def _check(kind: bytes, data: bytes) -> bytes:
         width, height = struct.unpack_from("<HH", data, 6)
         check_size(width & 0x3FFF, height & 0x3FFF)
         return data
-    raise BadPictureError("is a damaged WebP file")
+    raise BadPictureError(gettext_noop("is a damaged WebP file"))

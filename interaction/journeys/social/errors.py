@@ -1,5 +1,7 @@
 """The refusals of social sign-in."""
 
+from django.utils.translation import gettext_noop
+
 from identity.core.errors import ServiceError
 from interaction.connectors.errors import Reason
 
@@ -9,7 +11,7 @@ class ProviderFailed(ServiceError):
 
     status = 502
     reason = "provider_failed"
-    message = "the provider did not say who you are"
+    message = gettext_noop("the provider did not say who you are")
 
     def __init__(self, message: str, cause: Reason) -> None:
         self.audit_facts = {"reason": cause.value}
@@ -21,14 +23,14 @@ class NotReauthenticated(ServiceError):
 
     status = 502
     reason = "not_asked_again"
-    message = "the provider did not confirm that you signed in just now"
+    message = gettext_noop("the provider did not confirm that you signed in just now")
 
 
 class Declined(ServiceError):
     """The user or the provider stopped the sign-in."""
 
     reason = "declined"
-    message = "signing in at the provider was not finished"
+    message = gettext_noop("signing in at the provider was not finished")
 
 
 class Busy(ServiceError):
@@ -36,7 +38,7 @@ class Busy(ServiceError):
 
     status = 503
     reason = "overloaded"
-    message = "too many sign-ins right now"
+    message = gettext_noop("too many sign-ins right now")
 
 
 class NoAccount(ServiceError):
@@ -44,7 +46,7 @@ class NoAccount(ServiceError):
 
     status = 403
     reason = "no_account"
-    message = "no user is linked to that account"
+    message = gettext_noop("no user is linked to that account")
 
 
 class AccountExists(ServiceError):
@@ -52,7 +54,7 @@ class AccountExists(ServiceError):
 
     status = 403
     reason = "account_exists"
-    message = "there is already a user with that email address: sign in, then link the account"
+    message = gettext_noop("there is already a user with that email address: sign in, then link the account")
 
 
 class SignInAgain(ServiceError):
@@ -60,4 +62,4 @@ class SignInAgain(ServiceError):
 
     status = 403
     reason = "sign_in_again"
-    message = "sign in again to do this"
+    message = gettext_noop("sign in again to do this")

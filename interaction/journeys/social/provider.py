@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -182,7 +183,9 @@ def redeem(offer: Offer, endpoints: Endpoints, answer: Answer, secrets: Secrets)
 
     """
     if not relying_party.is_expected_issuer(endpoints, answer.iss):
-        raise ProviderError("the answer names another issuer than the provider's", Reason.ISSUER)
+        raise ProviderError(
+            gettext_noop("the answer names another issuer than the provider's"), Reason.ISSUER
+        )
     if answer.error or not 0 < len(answer.code) <= _LONGEST_CODE:
         raise Declined
     if isinstance(offer.provider, OwnProtocolProvider):
@@ -212,6 +215,6 @@ def provider_call() -> Iterator[None]:
         yield
     except ProviderError as error:
         _log.warning("a sign-in at a provider failed (%s): %s", error.reason.value, error)
-        raise ProviderFailed(str(error), error.reason) from None
+        raise ProviderFailed(error.message, error.reason) from None
     finally:
         _slots.release()

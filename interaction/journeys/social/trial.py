@@ -11,6 +11,8 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from audit import log
 from audit.events import Event
 from database import ids
@@ -39,7 +41,7 @@ class TrialExpired(ServiceError):
     """The answer belongs to no trial that this session began at this connector."""
 
     reason = "trial_expired"
-    message = (
+    message = gettext_noop(
         "this trial was finished before, took longer than ten minutes, or was started in another browser, "
         "tenant or session: try again"
     )

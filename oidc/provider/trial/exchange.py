@@ -11,7 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.db import IntegrityError
+from django.utils.translation import gettext_noop
 
+from identity.core.refusal_texts import fill
 from oidc.applications.models import Application
 from oidc.grants import codes, consents
 from oidc.grants.codes import FoundCode
@@ -97,7 +99,7 @@ def _find(
         and secrets.compare_digest(row.nonce.encode(), known.nonce.encode())
     )
     if not is_of_trial:
-        raise InvalidGrant("The code belongs to another request.")
+        raise InvalidGrant(gettext_noop("The code belongs to another request."))
     return AuthenticatedClient(request, found.client, found.presented, is_proven=False, is_cached=False), row
 
 
@@ -134,4 +136,6 @@ def _note_userinfo(access_token: str, client_id: str, received: Received) -> Non
     except (bearer.InvalidBearer, InsufficientScope) as error:
         received.userinfo_error = str(error)
     except SigningKey.DoesNotExist:
-        received.userinfo_error = f"The tenant has no active key for {received.userinfo_alg}."
+        received.userinfo_error = fill(
+            gettext_noop("The tenant has no active key for %(algorithm)s."), algorithm=received.userinfo_alg
+        )

@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
+from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.core.errors import ServiceError
+from identity.core.refusal_texts import translate
 from identity.operator_kit import routes
+from identity.operator_kit.texts import Text
 from identity.sessions.models import Session
 from oidc.applications.models import Application
 from oidc.keys.jws import Parsed
@@ -15,14 +19,14 @@ from oidc.provider.trial.exchange import Received
 _LONGEST: Final = 8_000  # characters of claims
 
 # What to change, by the error that the application would get.
-_ADVICE: Final[Mapping[str, str]] = {
-    "access_denied": "The user refused, or has no role or organization that the application allows.",
-    "invalid_grant": "The code is valid once and for a short time. A user who lost access gets no tokens.",
-    "invalid_request": "Compare the organization and the API resource with those that exist for the user.",
-    "invalid_scope": "The scope must contain openid.",
-    "invalid_target": "Enter the indicator of an existing API resource, or none.",
-    "unauthorized_client": "Allow the grant authorization_code in the application's grant types.",
-    "login_required": "Start again, and sign in as the user.",
+_ADVICE: Final[Mapping[str, Text]] = {
+    "access_denied": _("The user refused, or has no role or organization that the application allows."),
+    "invalid_grant": _("The code is valid once and for a short time. A user who lost access gets no tokens."),
+    "invalid_request": _("Compare the organization and the API resource with those that exist for the user."),
+    "invalid_scope": _("The scope must contain openid."),
+    "invalid_target": _("Enter the indicator of an existing API resource, or none."),
+    "unauthorized_client": _("Allow the grant authorization_code in the application's grant types."),
+    "login_required": _("Start again, and sign in as the user."),
 }
 
 
@@ -38,9 +42,9 @@ def build(
     user = session.user if session else None
     return {
         "application": application.name,
-        "problem": failure.message if failure else "",
+        "problem": translate(failure.message) if failure else "",
         "code": failure.reason if failure else "",
-        "advice": _ADVICE.get(failure.reason, "") if failure else "",
+        "advice": str(_ADVICE.get(failure.reason, "")) if failure else "",
         "user": user.identifier if user else "",
         "user_url": routes.row_url(user) if user else "",
         "facts": _build_facts(received) if received.access_token else [],
@@ -51,25 +55,42 @@ def build(
 
 def _build_facts(received: Received) -> list[list[str]]:
     return [
-        ["Granted scopes", " ".join(received.scopes)],
-        ["Access token", f"a JWT for {received.lifetime:,} seconds"],
-        ["ID token", "issued" if received.id_token else "none"],
-        ["Refresh token", "issued" if received.has_refresh_token else "none"],
+        [gettext("Granted scopes"), " ".join(received.scopes)],
+        [gettext("Access token"), _describe_lifetime(received.lifetime)],
+        [
+            gettext("ID token"),
+            pgettext("token", "issued") if received.id_token else pgettext("token", "none"),
+        ],
+        [
+            gettext("Refresh token"),
+            pgettext("token", "issued") if received.has_refresh_token else pgettext("token", "none"),
+        ],
     ]
+
+
+def _describe_lifetime(seconds: int) -> str:
+    text = ngettext("a JWT for %(count)s second", "a JWT for %(count)s seconds", seconds)
+    return text % {"count": f"{seconds:,}"}
 
 
 def _build_parts(received: Received) -> list[dict[str, str]]:
     parts = [
-        _describe_token("ID token", "id-token", received.id_token),
-        _describe_token("Access token", "access-token", received.access_token),
+        _describe_token(gettext("ID token"), "id-token", received.id_token),
+        _describe_token(gettext("Access token"), "access-token", received.access_token),
     ]
     if received.access_token:
-        form = f"Signed with {received.userinfo_alg}." if received.userinfo_alg else "JSON, not signed."
+        form = (
+            gettext("Signed with %(algorithm)s.") % {"algorithm": received.userinfo_alg}
+            if received.userinfo_alg
+            else gettext("JSON, not signed.")
+        )
         parts.append(
             {
-                "title": "Userinfo",
+                "title": gettext("Userinfo"),
                 "id": "userinfo",
-                "note": f"Refused: {received.userinfo_error}" if received.userinfo_error else form,
+                "note": gettext("Refused: %(reason)s") % {"reason": translate(received.userinfo_error)}
+                if received.userinfo_error
+                else form,
                 "header": "",
                 "claims": _format(received.userinfo),
             }
@@ -92,11 +113,11 @@ def _describe_token(title: str, anchor: str, token: Parsed | None) -> dict[str, 
 def _describe_ends(received: Received, *, is_session_ended: bool) -> list[str]:
     sentences = []
     if received.access_token:
-        sentences.append("The tokens are revoked.")
+        sentences.append(gettext("The tokens are revoked."))
     if received.has_revoked_consent:
-        sentences.append("The consent is withdrawn.")
+        sentences.append(gettext("The consent is withdrawn."))
     if is_session_ended:
-        sentences.append("The user is signed out in this browser.")
+        sentences.append(gettext("The user is signed out in this browser."))
     return sentences
 
 
@@ -104,4 +125,4 @@ def _format(document: Mapping[str, Any]) -> str:
     if not document:
         return ""
     text = orjson.dumps(dict(document), option=orjson.OPT_INDENT_2).decode()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… (cut)"
+    return text if len(text) <= _LONGEST else "\n".join((text[:_LONGEST], gettext("… (cut)")))

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -43,7 +44,7 @@ class TrialExpired(ServiceError):
     """The answer belongs to no trial that this session began for this application."""
 
     reason = "trial_expired"
-    message = (
+    message = gettext_noop(
         "this trial was finished before, took longer than ten minutes, or was started in another browser, "
         "tenant or session: try again"
     )
@@ -153,15 +154,21 @@ def _redeem(application: Application, answer: Answer, known: TrialSecrets, recei
     """
     if answer.iss != tenancy.active().issuer:
         # RFC 9207 section 2.4: the client MUST reject the response.
-        raise TrialFailed("invalid_request", "the issuer of the answer is not that of the tenant")
+        raise TrialFailed(
+            "invalid_request", gettext_noop("the issuer of the answer is not that of the tenant")
+        )
     if answer.error or not answer.code:
-        raise TrialFailed(answer.error or "invalid_request", answer.description or "the answer has no code")
+        raise TrialFailed(
+            answer.error or "invalid_request", answer.description or gettext_noop("the answer has no code")
+        )
     try:
         exchange.redeem(application, answer.code, known, received)
     except OAuthError as error:
         raise TrialFailed(error.code, error.description) from None
     except SigningKey.DoesNotExist:
-        raise TrialFailed("server_error", "the signing key was deleted in the meantime: try again") from None
+        raise TrialFailed(
+            "server_error", gettext_noop("the signing key was deleted in the meantime: try again")
+        ) from None
 
 
 def _take(application: Application, viewer: Viewer, state: str) -> TrialSecrets | None:

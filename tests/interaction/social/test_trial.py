@@ -248,6 +248,6 @@ def test_the_page_of_a_connector_says_why_sign_ins_failed(acme, operator, connec
     of_other = operator.get(f"{SITE}/{other.pk}/change/").text
 
     assert "Latest sign-ins" in page
-    assert "(audience). Compare the client ID" in page
-    assert "audience" not in of_other
+    assert "(the ID token is for another client). Compare the client ID" in page
+    assert "another client" not in of_other
     assert "None." in of_other
