@@ -72,7 +72,7 @@ def _check(runner: OperationRunner, request: HttpRequest, operation: Operation) 
         return _show_form(runner, request, operation, form, 400)
     upload = form.get_upload()
     try:
-        with uploads.reserve():
+        with uploads.reserve(str(request.user.pk)):
             report = uploads.prepare(upload, dry_run=True).store()
     except ServiceError as refusal:
         return _show_form(runner, request, operation, form, form_errors.add_refusal(form, refusal))
@@ -97,7 +97,7 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
     """Import the users of a checked file, once, and redirect to the page of the result."""
     try:
-        with uploads.reserve():
+        with uploads.reserve(str(request.user.pk)):
             answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
     except uploads.Busy as refusal:
         messages.warning(request, f"{refusal.message} Nothing was imported.")
