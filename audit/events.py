@@ -42,6 +42,7 @@ class Event(TextChoices):
     RECOVERY_CODE_USE = "RecoveryCode.Use"
     SIGNING_KEY_PREPARE = "SigningKey.Prepare"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
+    SIGNING_KEY_RETIRE = "SigningKey.Retire"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
     SECRET_RESEAL = "Secret.Reseal"  # noqa: S105
     AUDIT_LOG_PURGE = "AuditLog.Purge"

@@ -7,14 +7,17 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from identity.core.algorithms import Algorithm
 from identity.operator_kit import health, routes
 from identity.operator_kit.algorithms import algorithm_choices
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
 from identity.operator_kit.timestamps import format_time
-from oidc.keys import services, usage
+from oidc.keys import retirement, services, usage
 from oidc.keys.models import SigningKey
 
 _ROTATE_DAYS: Final = 90
@@ -48,6 +51,17 @@ def _prepare(submission: Submission) -> ShowRow:
 
 def _rotate(submission: Submission) -> str:
     return f"Key {services.rotate(submission.fields['algorithm']).pk} is now active."
+
+
+def _retire(submission: Submission) -> str:
+    key = retirement.retire(submission.row.algorithm)
+    message = gettext("%(algorithm)s is retired. Delete its key when the last of its tokens has expired.")
+    return message % {"algorithm": key.algorithm}
+
+
+def _can_retire(key: SigningKey) -> bool:
+    is_needed = key.is_default or key.algorithm == Algorithm.ES256
+    return key.status == SigningKey.Status.ACTIVE and not is_needed
 
 
 def _remove(submission: Submission) -> str:
@@ -94,9 +108,17 @@ class SigningKeyAdmin(Pages):
         ),
         Operation(
             "add", "Add algorithm",
-            "Creates a key that is published and active at once. The tenant's default stays as it is. The "
-            "active key of an algorithm cannot be deleted, only rotated.",
+            "Creates a key that is published and active at once. The tenant's default stays as it is.",
             _add, form=NewAlgorithmForm, needs_row=False,
+        ),
+        Operation(
+            "retire", _("Retire algorithm"),  # type: ignore[arg-type]
+            _(  # type: ignore[arg-type]
+                "The key signs no more tokens and gets no successor. It stays published, and tokens that it "
+                "signed stay valid, until it is deleted. No application, API resource or setting may name "
+                "the algorithm."
+            ),
+            _retire, is_possible=_can_retire, is_destructive=True,
         ),
         Operation(
             "delete", "Delete signing key", "Tokens that this key signed are refused at once, everywhere.",
