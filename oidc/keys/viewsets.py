@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from identity.core.algorithms import Algorithm
 from identity.core.records import Stale
-from identity.rest.etags import expected_versions
 from identity.rest.choices import Choice
+from identity.rest.etags import expected_versions
 from identity.rest.fields import SigningAlgorithm, Timestamp
 from identity.rest.viewsets import Row, TenantViewSet
 from oidc.keys import retirement, services, usage
