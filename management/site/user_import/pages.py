@@ -19,7 +19,7 @@ from identity.operator_kit import form_errors, secrets_page, sent_form
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card
 from identity.operator_kit.runner import OperationRunner
-from identity.operator_kit.shown_once import get_viewer
+from identity.operator_kit.secrets_view import get_viewer
 from identity.submissions import idempotency, shown_once
 from identity.submissions.idempotency import Answer
 from management.site.user_import import downloads, reports, uploads
