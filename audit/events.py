@@ -83,7 +83,7 @@ class Event(TextChoices):
     APPLICATION_DELETE = "Application.Delete"
     APPLICATION_SECRET_CREATE = "ApplicationSecret.Create"  # noqa: S105 - a key
     APPLICATION_SECRET_DELETE = "ApplicationSecret.Delete"  # noqa: S105 - a key
-    APPLICATION_TEST = "Application.Test"
+    APPLICATION_TRIAL = "Application.Test"
     APPLICATION_REFUSE = "Application.Refuse"
     CONNECTOR_CREATE = "Connector.Create"
     CONNECTOR_UPDATE = "Connector.Update"

@@ -33,7 +33,7 @@ ACTIONS: Final[dict[str, str]] = {
     Event.ADMIN_SIGN_OUT: "sign-out of an administrator",
     Event.RECOVERY_CODE_USE: "signing in with a recovery code",
     Event.CONNECTOR_TEST: "the test of a connector",
-    Event.APPLICATION_TEST: "trying a sign-in to an application",
+    Event.APPLICATION_TRIAL: "trying a sign-in to an application",
 }
 _PAST: Final = {
     "Create": "created",
