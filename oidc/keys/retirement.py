@@ -44,7 +44,7 @@ def retire(algorithm: str) -> SigningKey:
     services.lock_keys()
     key = SigningKey.objects.active().filter(algorithm=algorithm).first()
     if key is None:
-        raise CannotRetire("has no active key")
+        raise CannotRetire("has no active key: it was retired already, or never had one")
     _check_unused(key)
     for waiting in SigningKey.objects.next().filter(algorithm=algorithm):
         services.remove(waiting)

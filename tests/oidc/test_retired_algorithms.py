@@ -141,7 +141,9 @@ class TestIsRefused:
     def test_without_a_key_or_a_body_or_a_known_name(self, acme, admin):
         add(admin, "PS256")
 
-        assert errors_of(retire(admin)) == [("algorithm", "conflict", "Has no active key")]
+        assert errors_of(retire(admin)) == [
+            ("algorithm", "conflict", "Has no active key: it was retired already, or never had one")
+        ]
         for body in ({}, {"algorithm": ""}, {"algorithm": None}, {"algorithm": "none"}, {"algorithm": 5}):
             refusal_of(admin.post(RETIRE, **body), 400)
         assert algorithms(acme) == ["ES256", "PS256"]
