@@ -13,7 +13,7 @@ _MAX_USER_AGENT: Final = 512
 class Origin:
     """Tenant, address, user agent, correlation id and actor. They are empty outside of requests.
 
-    ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_test`` says that
+    ``tenant_id`` is the active tenant, ``served_tenant_id`` the tenant of the request. ``is_trial`` says that
     an administrator tries a sign-in.
     """
 
@@ -25,7 +25,7 @@ class Origin:
     administrator_id: int | None = None
     application_id: str | None = None
     user_id: str | None = None
-    is_test: bool = False
+    is_trial: bool = False
 
 
 _EMPTY: Final = Origin()
@@ -62,9 +62,9 @@ def set_served_tenant(tenant_id: str) -> None:
     _current.set(replace(_current.get(), served_tenant_id=tenant_id))
 
 
-def set_test() -> None:
+def set_trial() -> None:
     """Mark the entries of the request as those of a sign-in that an administrator tries."""
-    _current.set(replace(_current.get(), is_test=True))
+    _current.set(replace(_current.get(), is_trial=True))
 
 
 def set_actor(

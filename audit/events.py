@@ -42,6 +42,7 @@ class Event(TextChoices):
     RECOVERY_CODE_USE = "RecoveryCode.Use"
     SIGNING_KEY_PREPARE = "SigningKey.Prepare"
     SIGNING_KEY_ROTATE = "SigningKey.Rotate"
+    SIGNING_KEY_RETIRE = "SigningKey.Retire"
     SIGNING_KEY_DELETE = "SigningKey.Delete"
     SECRET_RESEAL = "Secret.Reseal"  # noqa: S105
     AUDIT_LOG_PURGE = "AuditLog.Purge"
@@ -82,7 +83,7 @@ class Event(TextChoices):
     APPLICATION_DELETE = "Application.Delete"
     APPLICATION_SECRET_CREATE = "ApplicationSecret.Create"  # noqa: S105 - a key
     APPLICATION_SECRET_DELETE = "ApplicationSecret.Delete"  # noqa: S105 - a key
-    APPLICATION_TEST = "Application.Test"
+    APPLICATION_TRIAL = "Application.Test"
     APPLICATION_REFUSE = "Application.Refuse"
     CONNECTOR_CREATE = "Connector.Create"
     CONNECTOR_UPDATE = "Connector.Update"

@@ -61,7 +61,7 @@ def new_entry(
         facts["administrator_id"] = origin.administrator_id
     if origin.application_id and application_id and str(application_id) != origin.application_id:
         facts["caller_id"] = origin.application_id
-    if origin.is_test:
+    if origin.is_trial:
         facts["is_test"] = True
     application_id = application_id or origin.application_id
     user_id = user_id or origin.user_id

@@ -8,7 +8,7 @@ transaction sees it.
 from collections.abc import Iterator
 from typing import Final
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from audit import context, daily, log
@@ -18,6 +18,14 @@ from database.clock import seconds_ahead
 
 _DAY: Final = 24 * 3600
 _BATCH: Final = 1000
+_MAY_PURGE: Final = (
+    "SELECT has_column_privilege('audit_retention', 'at_work', 'UPDATE') "
+    "AND has_table_privilege('audit_entry', 'DELETE')"
+)
+
+
+class NotPermitted(Exception):
+    """The database role may not delete audit entries."""
 
 
 def set_days(tenant_id: str, days: int | None) -> None:
@@ -42,13 +50,27 @@ def purge(*, batch: int = _BATCH) -> Iterator[int]:
     """Delete entries that are older than their tenant's retention, and yield the size of each batch.
 
     Each batch is one transaction, with an audit entry about the number of deleted entries.
+
+    Raises:
+        NotPermitted: a tenant has a retention, and the database role is that of serving nodes.
+
     """
     daily.delete_old()
+    if Retention.objects.exists() and not _may_purge():
+        raise NotPermitted
     for retention in Retention.objects.order_by("pk"):
         deleted = batch
         while deleted == batch:
             deleted = _purge_batch(retention, batch)
             yield deleted
+
+
+def _may_purge() -> bool:
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(_MAY_PURGE)
+        return bool(cursor.fetchone()[0])
 
 
 def _expired(retention: Retention) -> QuerySet[Entry]:

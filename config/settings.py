@@ -103,6 +103,8 @@ TENANT_PROVISIONERS = [
 ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
 # Creates the key of an algorithm: see identity.resources.services.
 ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
+HOLD_SIGNING_KEY = "oidc.keys.services.hold"
+SIGNING_ALGORITHM_USES = "oidc.applications.algorithm_uses.find"
 # The members of a branding, and where it is stored: see identity.core.branding.
 BRANDING = "interaction.experience.branding"
 # Keeps expired refresh tokens expired: see oidc.applications.lifetimes.

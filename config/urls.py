@@ -228,6 +228,11 @@ v1 = [
         name="signing-key-rotate",
     ),
     path(
+        "signing-keys/retire",
+        SigningKeyViewSet.as_view({"post": "retire"}),
+        name="signing-key-retire",
+    ),
+    path(
         "signing-keys/<str:pk>",
         SigningKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
         name="signing-key",

@@ -19,7 +19,7 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Stale
 from identity.http.responses import allow_form_targets
-from identity.operator_kit import form_errors, in_place, routes, secrets_page, sent_form, shown_once
+from identity.operator_kit import form_errors, in_place, routes, secrets_page, secrets_view, sent_form
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import (
     Operation,
@@ -77,7 +77,7 @@ class OperationRunner:
         """Show the form, or the secrets that it has created, or run the operation."""
         if operation.serve is not None:
             return operation.serve(self, request, operation)
-        if shown_once.is_asked_for(request):
+        if secrets_view.is_asked_for(request):
             return self._secrets_page(request, operation, row)
         if row is not None and not operation.is_possible(row):
             messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
@@ -96,7 +96,7 @@ class OperationRunner:
         form = operation.get_form_class(row)(request.POST, request.FILES)
         if not form.is_valid():
             return self._form_page(request, operation, row, form, status=400)
-        viewer, expected = shown_once.get_viewer(request), sent_form.get_expected_versions(request)
+        viewer, expected = secrets_view.get_viewer(request), sent_form.get_expected_versions(request)
         submission = Submission(row, form.cleaned_data, expected, request.user, viewer, request)
         try:
             answer = self._run(request, operation, submission)
@@ -146,7 +146,7 @@ class OperationRunner:
 
     def _return(self, request: HttpRequest, operation: Operation, back: Return, row: Any) -> HttpResponse:
         """Continue an operation to which another site has redirected, and redirect to the result."""
-        form, viewer = back.form(request.GET), shown_once.get_viewer(request)
+        form, viewer = back.form(request.GET), secrets_view.get_viewer(request)
         if not form.is_valid():
             return self._form_page(request, operation, row, operation.get_form_class(row)(), status=400)
         try:
@@ -210,9 +210,9 @@ class OperationRunner:
 
     def _secrets_page(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
         """Show the secrets that a form has created, or say that they are no longer shown."""
-        content = shown_once.find(request, secrets_page.get_name(request.path))
+        content = secrets_view.find(request, secrets_page.get_name(request.path))
         status = 200 if content else 410
-        context = self._row_context(row) | {"shown": content, "shown_id": request.GET[shown_once.PARAMETER]}
+        context = self._row_context(row) | {"shown": content, "shown_id": request.GET[secrets_view.PARAMETER]}
         context |= {"can_renew": operation.is_possible(row)}
         if operation.returns:
             return self.render(request, operation.returns.template, operation, status, **context)

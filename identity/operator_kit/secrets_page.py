@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from identity.core import tenancy
-from identity.operator_kit import routes, shown_once
+from identity.operator_kit import routes, secrets_view
 from identity.operator_kit.operations import ShowSecrets
 
 
@@ -27,7 +27,7 @@ def store(request: HttpRequest, result: ShowSecrets) -> str:
 
 def store_content(request: HttpRequest, path: str, content: dict[str, Any]) -> str:
     """Store content for the page at a path, and return the URL that shows it."""
-    return _build_url(path, shown_once.store(request, get_name(path), content))
+    return _build_url(path, secrets_view.store(request, get_name(path), content))
 
 
 def get_name(path: str) -> str:
@@ -36,4 +36,4 @@ def get_name(path: str) -> str:
 
 
 def _build_url(path: str, shown_id: UUID) -> str:
-    return f"{path}?{shown_once.PARAMETER}={shown_id}"
+    return f"{path}?{secrets_view.PARAMETER}={shown_id}"

@@ -67,8 +67,15 @@ def _ensure_key(fields: Mapping[str, Any]) -> None:
         import_string(settings.ENSURE_SIGNING_KEY)(algorithm)
 
 
+def _hold_key(fields: Mapping[str, Any]) -> None:
+    """Keep the algorithm that a resource names from being retired until the transaction ends."""
+    if algorithm := fields.get("access_token_signing_alg"):
+        import_string(settings.HOLD_SIGNING_KEY)(algorithm)
+
+
 @transaction.atomic
 def _create(fields: Mapping[str, Any]) -> Resource:
+    _hold_key(fields)
     resource = Resource(**fields)
     if resource.is_default:
         _unset_other_defaults(resource)
@@ -101,6 +108,7 @@ def change(resource: Resource, fields: dict[str, object], *, expected: frozenset
 
 @transaction.atomic
 def _change(resource: Resource, fields: dict[str, object], expected: frozenset[int] | None) -> None:
+    _hold_key(fields)
     if fields.get("is_default"):
         _unset_other_defaults(resource)
     records.change(resource, fields, event=Event.RESOURCE_UPDATE, expected=expected)

@@ -97,7 +97,7 @@ def find(request: HttpRequest, interaction: str) -> Pending | None:
         return None
     try:
         valid = authorization.validate(
-            parameters.decode(row.query), application=row.application, is_test=row.is_test
+            parameters.decode(row.query), application=row.application, is_trial=row.is_test
         )
     except (Unanswerable, Refused):
         # The application or its redirect URI changed meanwhile.

@@ -45,6 +45,7 @@ DONE: Final[Mapping[str, Promise]] = {
     Event.RECOVERY_CODE_USE: _("A recovery code was used."),
     Event.SIGNING_KEY_PREPARE: _("A signing key was prepared."),
     Event.SIGNING_KEY_ROTATE: _("The signing key was rotated."),
+    Event.SIGNING_KEY_RETIRE: _("An algorithm of signing keys was retired."),
     Event.SIGNING_KEY_DELETE: _("A signing key was deleted."),
     Event.SECRET_RESEAL: _("Stored secrets were encrypted with another key."),
     Event.AUDIT_LOG_PURGE: _("Old entries of the audit log were deleted."),
@@ -85,7 +86,7 @@ DONE: Final[Mapping[str, Promise]] = {
     Event.APPLICATION_DELETE: _("An application was deleted."),
     Event.APPLICATION_SECRET_CREATE: _("A client secret was created."),
     Event.APPLICATION_SECRET_DELETE: _("A client secret was deleted."),
-    Event.APPLICATION_TEST: _("Trying a sign-in to an application succeeded."),
+    Event.APPLICATION_TRIAL: _("Trying a sign-in to an application succeeded."),
     Event.APPLICATION_REFUSE: _("A user was not let into an application."),
     Event.CONNECTOR_CREATE: _("A connector was created."),
     Event.CONNECTOR_UPDATE: _("A connector was changed."),
@@ -130,7 +131,7 @@ FAILED: Final[Mapping[str, Promise]] = {
     Event.ADMIN_PROVIDER_VERIFY: _("Sign-in of an administrator at the provider failed"),
     Event.ADMIN_RECOVERY_SEND: _("Asking for a new password of an administrator failed"),
     Event.CONNECTOR_TEST: _("The test of a connector failed"),
-    Event.APPLICATION_TEST: _("Trying a sign-in to an application failed"),
+    Event.APPLICATION_TRIAL: _("Trying a sign-in to an application failed"),
     Event.ACCESS_REFUSE: _("Access was refused"),
 }
 

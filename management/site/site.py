@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from identity.operator_kit import shown_once
+from identity.operator_kit import secrets_view
 from identity.users.hashing_views import hashes_password
 from management.administrators import mail, sign_in
 from management.administrators.models import Administrator
@@ -165,7 +165,7 @@ def _get_next_url(request: HttpRequest) -> str:
 @require_POST
 def _stop_showing(request: HttpRequest, shown_id: UUID) -> HttpResponse:
     """Delete secrets that a page still shows."""
-    shown_once.discard(request, shown_id)
+    secrets_view.discard(request, shown_id)
     return HttpResponseRedirect(_get_next_url(request))
 
 

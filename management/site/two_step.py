@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from identity.core import tenancy
 from identity.core.errors import ServiceError
-from identity.operator_kit import sent_form, shown_once
+from identity.operator_kit import secrets_view, sent_form
 from identity.operator_kit.operations import Operation
 from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
@@ -71,8 +71,8 @@ def has_to_be_set_up(request: HttpRequest) -> bool:
 def two_step(request: HttpRequest) -> HttpResponse:
     """Show the second step, or set it up."""
     administrator = _get_administrator(request)
-    shown_id = request.GET.get(shown_once.PARAMETER)
-    if shown_once.is_asked_for(request) and (codes := shown_once.find(request, _CODES)):
+    shown_id = request.GET.get(secrets_view.PARAMETER)
+    if secrets_view.is_asked_for(request) and (codes := secrets_view.find(request, _CODES)):
         return _page(request, administrator, codes=codes, shown_id=shown_id)
     if administrator.second_step_since:
         if request.method == "POST" and (answered := _find_answer(request)):
@@ -181,11 +181,11 @@ def _field_of(refusal: ServiceError) -> str | None:
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> Answer:
     """Store new recovery codes, and return the URL of the page that shows them."""
-    return {"url": _codes_url(shown_once.store(request, _CODES, codes)), "message": ""}
+    return {"url": _codes_url(secrets_view.store(request, _CODES, codes)), "message": ""}
 
 
 def _codes_url(shown_id: UUID) -> str:
-    return f"{reverse('admin:two-step')}?{shown_once.PARAMETER}={shown_id}"
+    return f"{reverse('admin:two-step')}?{secrets_view.PARAMETER}={shown_id}"
 
 
 def _get_administrator(request: HttpRequest) -> Administrator:

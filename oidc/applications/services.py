@@ -67,6 +67,7 @@ def register(  # noqa: PLR0913 - one parameter a field
     _ensure_keys({name: getattr(application, name) for name in _ALGORITHMS})
     secret, application.secret_digest = client_secrets.new_secret()
     with transaction.atomic():
+        _hold_keys({name: getattr(application, name) for name in _ALGORITHMS})
         for column, seconds in lifetimes.new_effective(further).items():
             setattr(application, column, seconds)
         allowed = allowed_lists.resolve(application, further)
@@ -83,6 +84,12 @@ def _ensure_keys(fields: Mapping[str, Any]) -> None:
     """Create the keys of the algorithms that an application names, before any transaction."""
     for algorithm in {fields[name] for name in _ALGORITHMS if fields.get(name)}:
         keys.ensure(algorithm)
+
+
+def _hold_keys(fields: Mapping[str, Any]) -> None:
+    """Keep the algorithms that an application names from being retired until the transaction ends."""
+    for algorithm in {fields[name] for name in _ALGORITHMS if fields.get(name)}:
+        keys.hold(algorithm)
 
 
 def get_possible_grant_types(application_type: str) -> list[str]:
@@ -175,6 +182,7 @@ def _change(
     changed_fields: list[str] | None,
 ) -> None:
     lifetimes.check(fields, application.type)
+    _hold_keys(fields)
     changed_fields = changed_fields or sorted(fields)
     fields = branding.change(application, fields, expected)
     fields = fields | lifetimes.change(application, fields)

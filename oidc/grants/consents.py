@@ -16,11 +16,13 @@ from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationCode, Consent, ConsentTarget, RefreshFamily
 
+PROFILE: Final = "profile"
 _CONSENT: Final = SelectValues(
     lambda: Consent.objects.filter(user=uuid("user_id"), application=uuid("application_id")).values_list(
         "pk",
         "created_at",
         "scopes",
+        "has_old_profile",
         "targets__pk",
         "targets__resource_id",
         "targets__organization_id",
@@ -39,11 +41,15 @@ class GrantedTarget:
 
 @dataclass(frozen=True, slots=True)
 class GrantedConsent:
-    """A user's consent to an application: names of identity scopes, and targets by the target's id."""
+    """A user's consent to an application: names of identity scopes, and targets by the target's id.
+
+    ``has_old_profile`` says that the user saw only what release 0.1.3 released for the scope ``profile``.
+    """
 
     id: UUID
     created_at: datetime
     identity: frozenset[str]
+    has_old_profile: bool = False
     resources: dict[UUID, GrantedTarget] = field(default_factory=dict)
     organizations: dict[UUID, GrantedTarget] = field(default_factory=dict)
 
@@ -101,9 +107,9 @@ def find(user_id: UUID, application_id: UUID) -> GrantedConsent | None:
     """Return a user's consent to an application, in one query."""
     consent: GrantedConsent | None = None
     for row in _CONSENT.all(user_id=user_id, application_id=application_id):
-        pk, created_at, identity, target_id, resource_id, organization_id, scopes = row
+        pk, created_at, identity, old_profile, target_id, resource_id, organization_id, scopes = row
         if consent is None:
-            consent = GrantedConsent(pk, created_at, frozenset(identity))
+            consent = GrantedConsent(pk, created_at, frozenset(identity), has_old_profile=old_profile)
         if resource_id is not None:
             consent.resources[resource_id] = GrantedTarget(target_id, frozenset(scopes))
         elif organization_id is not None:
@@ -121,6 +127,8 @@ def find_id(user_id: UUID, application_id: UUID) -> UUID | None:
 def covers(consent: GrantedConsent | None, request: ConsentRequest) -> bool:
     """Tell whether a consent includes all scopes of a request, each for its target."""
     if consent is None or not consent.identity.issuperset(request.identity):
+        return False
+    if consent.has_old_profile and PROFILE in request.identity:
         return False
     return _includes(consent.resources, request.resource_id, request.resource_scopes) and _includes(
         consent.organizations, request.organization_id, request.organization_scopes
@@ -143,6 +151,7 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
     """Extend the user's consent by the granted scopes and targets."""
     consent, _ = Consent.objects.select_for_update().get_or_create(user=user, application=application)
     consent.scopes = sorted({*consent.scopes, *granted.identity})
+    consent.has_old_profile = consent.has_old_profile and PROFILE not in granted.identity
     facts: dict[str, Any] = {"scopes": list(granted.identity)}
     if granted.resource_id is not None:
         _add(consent, granted.resource_scopes, resource_id=granted.resource_id)
@@ -154,12 +163,12 @@ def grant(user: User, application: Application, granted: ConsentRequest) -> None
             "organization_scopes": list(granted.organization_scopes),
         }
     consent.updated_at = timezone.now()
-    consent.save(update_fields=["scopes", "updated_at"])
+    consent.save(update_fields=["scopes", "has_old_profile", "updated_at"])
     log.record(Event.CONSENT_GRANT, user_id=user.pk, application_id=application.pk, **facts)
 
 
 @transaction.atomic
-def revoke_of_test(code: AuthorizationCode, *, given_since: datetime) -> bool:
+def revoke_of_trial(code: AuthorizationCode, *, given_since: datetime) -> bool:
     """Revoke the consent of a trial's code if it was given in the trial, and return whether it was revoked.
 
     A consent was given in the trial if it is not older, and if no other code or refresh token depends on it.

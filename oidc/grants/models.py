@@ -163,6 +163,8 @@ class Consent(TenantModel):
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="consents")
     application = models.ForeignKey(_APPLICATION, on_delete=models.CASCADE, related_name="+")
     scopes = models.JSONField(default=list)
+    # Whether the user saw the consent page of 0.1.3, which named fewer members of the ``profile``.
+    has_old_profile = models.BooleanField(db_default=False, default=False, editable=False)
 
     objects = TenantManager()
 

@@ -18,7 +18,7 @@ from oidc.applications.models import Application
 from oidc.grants.models import AuthorizationRequest
 
 _LIFETIME: Final = timedelta(hours=1)
-_TEST_LIFETIME: Final = timedelta(minutes=10)
+_TRIAL_LIFETIME: Final = timedelta(minutes=10)
 _MAX_PER_BROWSER: Final = 20
 
 
@@ -62,7 +62,7 @@ def store(*, request_id: UUID, browser: str, is_new: bool, application: Applicat
         _delete_excess(browser)
 
 
-def store_test(*, request_id: UUID, browser: str, application: Application, query: str) -> None:
+def store_trial(*, request_id: UUID, browser: str, application: Application, query: str) -> None:
     """Store the request of an administrator's trial for ten minutes. Only the operators' site calls this.
 
     Raises:
@@ -76,7 +76,7 @@ def store_test(*, request_id: UUID, browser: str, application: Application, quer
             browser=browser,
             application=application,
             query=query,
-            expires_at=Now() + _TEST_LIFETIME,
+            expires_at=Now() + _TRIAL_LIFETIME,
             is_test=True,
         )
     _delete_excess(browser)
@@ -99,7 +99,7 @@ def find(browser: str, request_id: UUID | None = None) -> AuthorizationRequest |
     else:
         found = _newest.first(browser=browser)
     if found and found.is_test:
-        context.set_test()
+        context.set_trial()
     return found
 
 

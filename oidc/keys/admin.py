@@ -10,13 +10,14 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.core.algorithms import Algorithm
 from identity.operator_kit import health, routes
 from identity.operator_kit.algorithms import algorithm_choices
 from identity.operator_kit.operations import Operation, ShowRow, Submission
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Link
 from identity.operator_kit.timestamps import format_time
-from oidc.keys import services, usage
+from oidc.keys import retirement, services, usage
 from oidc.keys.models import SigningKey
 
 _ROTATE_DAYS: Final = 90
@@ -70,6 +71,17 @@ def _prepare(submission: Submission) -> ShowRow:
 def _rotate(submission: Submission) -> str:
     key = services.rotate(submission.fields["algorithm"])
     return gettext("Key %(id)s is now active.") % {"id": key.pk}
+
+
+def _retire(submission: Submission) -> str:
+    key = retirement.retire(submission.row.algorithm)
+    message = gettext("%(algorithm)s is retired. Delete its key when the last of its tokens has expired.")
+    return message % {"algorithm": key.algorithm}
+
+
+def _can_retire(key: SigningKey) -> bool:
+    is_needed = key.is_default or key.algorithm == Algorithm.ES256
+    return key.status == SigningKey.Status.ACTIVE and not is_needed
 
 
 def _remove(submission: Submission) -> str:
@@ -129,9 +141,17 @@ class SigningKeyAdmin(Pages):
         ),
         Operation(
             "add", _("Add algorithm"),
-            _("Creates a key that is published and active at once. The tenant's default stays as it is. The "
-            "active key of an algorithm cannot be deleted, only rotated."),
+            _("Creates a key that is published and active at once. The tenant's default stays as it is."),
             _add, form=NewAlgorithmForm, needs_row=False,
+        ),
+        Operation(
+            "retire", _("Retire algorithm"),
+            _(
+                "The key signs no more tokens and gets no successor. It stays published, and tokens that it "
+                "signed stay valid, until it is deleted. No application, API resource or setting may name "
+                "the algorithm."
+            ),
+            _retire, is_possible=_can_retire, is_destructive=True,
         ),
         Operation(
             "delete", _("Delete signing key"),

@@ -28,6 +28,14 @@ class KeyIsActive(ServiceError):
     message = gettext_noop("the active signing key cannot be deleted: rotate first")
 
 
+class JustRetired(ServiceError):
+    """The algorithm was retired while the request that names it was handled."""
+
+    status = 503
+    reason = "algorithm_just_retired"
+    message = "the algorithm was retired at the same moment: try again"
+
+
 class UpgradeInProgress(ServiceError):
     """A node of an older release serves, which knows no algorithm but ES256."""
 
@@ -74,7 +82,7 @@ def prepare(algorithm: str = "") -> SigningKey:
 
 @transaction.atomic
 def _prepare(algorithm: str, new: SigningKey | None) -> SigningKey | None:
-    _lock_keys()
+    lock_keys()
     prepared = SigningKey.objects.next().filter(algorithm=algorithm).first()
     if prepared is not None or new is None:
         return prepared
@@ -102,7 +110,7 @@ def rotate(algorithm: str = "") -> SigningKey:
 @transaction.atomic
 def _rotate(algorithm: str, new: SigningKey | None) -> SigningKey | None:
     """Rotate to the next key or, without one, to the new one. Return None if there is neither."""
-    _lock_keys()
+    lock_keys()
     key = SigningKey.objects.next().filter(algorithm=algorithm).first() or new
     if key is None:
         return None
@@ -133,10 +141,24 @@ def ensure(algorithm: str) -> None:
 
 @transaction.atomic
 def _activate_first(new: SigningKey) -> None:
-    _lock_keys()
+    lock_keys()
     if not _has_active_key(new.algorithm):
         _activate(new, is_default=not SigningKey.objects.default().exists())
         log.record(Event.SIGNING_KEY_ROTATE, kid=new.pk, algorithm=new.algorithm)
+
+
+def hold(algorithm: str) -> None:
+    """Keep the active key of an algorithm from being retired until the transaction ends.
+
+    Call it in the transaction that stores who names the algorithm, before it locks a row of its own.
+
+    Raises:
+        JustRetired: the algorithm has no active key any more.
+
+    """
+    lock_keys()
+    if not _has_active_key(algorithm):
+        raise JustRetired(headers={"Retry-After": "1"})
 
 
 def _has_next_key(algorithm: str) -> bool:
@@ -149,8 +171,13 @@ def _has_active_key(algorithm: str) -> bool:
 
 @transaction.atomic
 def make_default(algorithm: str) -> None:
-    """Make the active key of an algorithm the tenant's default. ``ensure`` has created it."""
-    _lock_keys()
+    """Make the active key of an algorithm the tenant's default. ``ensure`` has created it.
+
+    Raises:
+        JustRetired: the algorithm has no active key any more.
+
+    """
+    hold(algorithm)
     SigningKey.objects.default().exclude(algorithm=algorithm).update(is_default=False)
     SigningKey.objects.active().filter(algorithm=algorithm).update(is_default=True)
 
@@ -164,7 +191,7 @@ def remove(key: SigningKey) -> None:
         records.Gone: another request has deleted the key.
 
     """
-    _lock_keys()
+    lock_keys()
     status = SigningKey.objects.filter(pk=key.pk).values_list("status", flat=True).first()
     if status is None:
         raise records.Gone
@@ -174,7 +201,7 @@ def remove(key: SigningKey) -> None:
     log.record(Event.SIGNING_KEY_DELETE, kid=key.pk)
 
 
-def _lock_keys() -> None:
+def lock_keys() -> None:
     """Lock the tenant's keys against other changes until the transaction ends.
 
     A token request waits for a rotation only if it has to record the usage of the key (see ``usage``).

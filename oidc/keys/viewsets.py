@@ -10,10 +10,11 @@ from rest_framework.response import Response
 
 from identity.core.algorithms import Algorithm
 from identity.core.records import Stale
+from identity.rest.choices import Choice
 from identity.rest.etags import expected_versions
 from identity.rest.fields import SigningAlgorithm, Timestamp
 from identity.rest.viewsets import Row, TenantViewSet
-from oidc.keys import services, usage
+from oidc.keys import retirement, services, usage
 from oidc.keys.models import SigningKey
 
 _DATES: Final = ("created_at", "published_at", "activated_at", "retired_at")
@@ -46,6 +47,12 @@ class AlgorithmSerializer(serializers.Serializer[None]):
     algorithm = SigningAlgorithm(help_text="Default: the tenant's default algorithm")
 
 
+class RetiredAlgorithmSerializer(serializers.Serializer[None]):
+    """The algorithm to retire."""
+
+    algorithm = Choice(choices=Algorithm.choices)
+
+
 class SigningKeyViewSet(TenantViewSet):
     """Signing keys: the active keys, the next keys and previous keys."""
 
@@ -53,7 +60,11 @@ class SigningKeyViewSet(TenantViewSet):
     resource_name = "signing key"
     serializer_class = SigningKeySerializer
     pagination_class = None
-    request_serializers = {"prepare": AlgorithmSerializer, "rotate": AlgorithmSerializer}
+    request_serializers = {
+        "prepare": AlgorithmSerializer,
+        "rotate": AlgorithmSerializer,
+        "retire": RetiredAlgorithmSerializer,
+    }
     optional_bodies = frozenset({"prepare", "rotate"})
     response_serializers = {"retrieve": SigningKeyDetailSerializer}
 
@@ -104,10 +115,21 @@ class SigningKeyViewSet(TenantViewSet):
         """
         return Response(_to_row(services.rotate(_get_algorithm(request))))
 
+    @action(methods=["post"], detail=False)
+    def retire(self, request: Request) -> Response:
+        """Retire an algorithm: its active key becomes previous, and no key takes its place.
 
-def _get_algorithm(request: Request) -> str:
+        No application, API resource or setting may name the algorithm. Tokens that the key signed stay valid
+        until it is deleted. The next key is deleted at once.
+        """
+        return Response(_to_row(retirement.retire(_get_algorithm(request, RetiredAlgorithmSerializer))))
+
+
+def _get_algorithm(
+    request: Request, serializer_class: type[serializers.Serializer[None]] = AlgorithmSerializer
+) -> str:
     """Return the algorithm that the body names, or an empty string."""
-    serializer = AlgorithmSerializer(data=request.data)
+    serializer = serializer_class(data=request.data)
     serializer.is_valid(raise_exception=True)
     algorithm: str = serializer.validated_data.get("algorithm", "")
     return algorithm

@@ -37,6 +37,7 @@ class Principal:
     """The user and application of a valid access token.
 
     ``userinfo_alg`` is empty if userinfo is not signed. The name and type are empty unless requested.
+    ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 
     user: User
@@ -47,6 +48,7 @@ class Principal:
     is_third_party: bool = False
     userinfo_alg: str = ""
     custom_claims: tuple[dict[str, Any], ...] = ()
+    has_old_profile: bool = False
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -80,6 +82,7 @@ def authenticate(token: str, *, with_names: bool = False) -> Principal:
         is_third_party=user.application_is_third_party,
         userinfo_alg=user.application_userinfo_alg,
         custom_claims=tuple(user.application_custom_claims),
+        has_old_profile=user.application_is_third_party and user.has_old_profile,
         application_name=user.application_name if with_names else "",
         application_type=user.application_type if with_names else "",
     )
@@ -210,6 +213,7 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
             Q(Exists(bearer_consents.of_token())) | Q(Exists(bearer_consents.targets_of_token())),
             output_field=BooleanField(),
         ),
+        has_old_profile=Exists(bearer_consents.with_old_profile()),
         grant_is_live=Exists(grant),
         is_revoked=Exists(RevokedToken.objects.filter(token_id=text("token_id"))),
     )

@@ -18,6 +18,13 @@ def of_token() -> QuerySet[Consent]:
     )
 
 
+def with_old_profile() -> QuerySet[Consent]:
+    """Return the consents to a token's application that do not include the new members of ``profile``."""
+    return Consent.objects.filter(
+        user=OuterRef("pk"), application__client_id=text("client_id"), has_old_profile=True
+    )
+
+
 def targets_of_token() -> QuerySet[ConsentTarget]:
     """Return the consents to the organization of a token."""
     return ConsentTarget.objects.filter(

@@ -29,6 +29,10 @@ _RELEASED: Final = {
     ROLES: (ROLES,),
     GROUPS: (GROUPS,),
 }
+# What the consent page of release 0.1.3 named for ``profile``. ``preferred_username`` is the username.
+_NOT_IN_OLD_PROFILE: Final = frozenset(_RELEASED[PROFILE]).difference(
+    ("name", "username", "preferred_username", "picture", "gender", "updated_at")
+)
 # An ID token may be forwarded and logged, so a scope releases fewer claims in it than at userinfo.
 _IN_ID_TOKEN: Final = (
     *("name", "username", "preferred_username", "picture", "email", "email_verified"),
@@ -41,6 +45,11 @@ SCOPE_OF: Final = {name: scope for scope, names in _RELEASED.items() for name in
 def get_names(scopes: Collection[str]) -> set[str]:
     """Return the names of the claims that scopes release."""
     return {name for name, scope in SCOPE_OF.items() if scope in scopes}
+
+
+def without_new_profile(names: Collection[str]) -> set[str]:
+    """Return the names without those that the scope ``profile`` releases since release 0.2.0."""
+    return set(names) - _NOT_IN_OLD_PROFILE
 
 
 def get_id_token_names(scopes: Collection[str], requested: Collection[str] = ()) -> set[str]:

@@ -13,7 +13,7 @@ from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider.claim_facts import ClaimFacts
 from oidc.provider.claims_request import ClaimsRequest
-from oidc.provider.scopes import OPENID
+from oidc.provider.scopes import OPENID, PROFILE
 from oidc.provider.target import Target
 
 
@@ -26,13 +26,26 @@ class SignIn:
     amr: list[str]
 
 
+def get_consented(
+    scopes: tuple[str, ...], *, is_third_party: bool, old_profile: bool
+) -> tuple[str, ...] | None:
+    """Return the identity scopes that a third party's custom claims may use; None for a first party.
+
+    A consent to the old profile names none of the custom claims that ``profile`` releases.
+    """
+    if not is_third_party:
+        return None
+    return tuple(name for name in scopes if name != PROFILE) if old_profile else scopes
+
+
 @dataclass(frozen=True, slots=True)
 class GrantContext:
     """The contents of the access and ID token of one response.
 
     ``scopes`` are identity scopes, ``claims`` those of the ``claims`` parameter. Without a ``user``, the
     application acts on its own behalf. ``family_id`` is set if the access token belongs to a refresh family.
-    ``key_id`` signs the access token and ``id_token_key_id`` the ID token.
+    ``key_id`` signs the access token and ``id_token_key_id`` the ID token. ``has_old_profile`` is that of
+    the consent.
     """
 
     application: Application
@@ -45,6 +58,7 @@ class GrantContext:
     family_id: UUID | None = None
     nonce: str = ""
     id_token_key_id: UUID | None = None
+    has_old_profile: bool = False
     issuer: str = field(default_factory=lambda: tenancy.active().issuer)
     token_id: str = field(default_factory=lambda: str(ids.new()))
     issued_at: int = field(default_factory=lambda: int(time.time()))
@@ -57,8 +71,10 @@ class GrantContext:
 
     @property
     def consented_scopes(self) -> tuple[str, ...] | None:
-        """The identity scopes that the user granted a third party; None for a first party."""
-        return self.scopes if self.application.is_third_party else None
+        """The identity scopes that a third party's custom claims may use; None for a first party."""
+        return get_consented(
+            self.scopes, is_third_party=self.application.is_third_party, old_profile=self.has_old_profile
+        )
 
     @property
     def all_scopes(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from oidc.provider import claims, custom_claims, released_claims, scopes, tokens
 from oidc.provider.bearer import Principal
 from oidc.provider.claim_facts import ClaimFacts
 from oidc.provider.errors import InsufficientScope
+from oidc.provider.grant_context import get_consented
 
 
 def build(principal: Principal) -> dict[str, Any]:
@@ -18,12 +19,19 @@ def build(principal: Principal) -> dict[str, Any]:
     """
     if scopes.OPENID not in principal.scopes:
         raise InsufficientScope(scopes.OPENID)
+    names = claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims)
+    if principal.has_old_profile:
+        names = claims.without_new_profile(names)
     facts = ClaimFacts(principal.user, ids.parse(str(principal.claims.get("organization_id"))))
     told = released_claims.get_for_userinfo(
         facts,
-        claims.get_names(principal.scopes) | tokens.get_requested_claims(principal.claims),
+        names,
         custom=principal.custom_claims,
-        consented_scopes=principal.scopes if principal.is_third_party else None,
+        consented_scopes=get_consented(
+            principal.scopes,
+            is_third_party=principal.is_third_party,
+            old_profile=principal.has_old_profile,
+        ),
     )
     custom_claims.record_omissions(principal.application_id, facts.omitted)
     return told

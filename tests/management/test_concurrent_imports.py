@@ -10,6 +10,8 @@ from tests.support import operators
 from tests.support.cast import World
 from tests.support.threads import at_once
 
+OWN = "Another file of yours is being checked or imported. Wait until that has finished, then try again."
+
 
 def store_both(acme: World, attempt: int) -> list[int]:
     """How many users each of two imports creates, which begin to store the same users together."""
@@ -41,6 +43,37 @@ def costly_file(name: str) -> bytes:
 
 class TestManyAtOnce:
     """A check takes a thread for seconds. So each process runs two at once, and refuses others."""
+
+    def test_an_administrator_takes_one_place_and_leaves_the_other(self, acme):
+        one, other = operators.administrator(), operators.administrator()
+        browsers = [operators.at(acme, other), *(operators.at(acme, one) for _ in range(6))]
+
+        theirs, *own = at_once(7, lambda index: check(browsers[index], costly_file(f"n{index}-")))
+
+        assert theirs.status_code == 302
+        assert {answer.status_code for answer in own} == {302, 409}
+        refused = next(answer for answer in own if answer.status_code == 409)
+        assert OWN in refused.text
+        assert check(browsers[1], b"id,username\n1,ann\n").status_code == 302
+
+    def test_an_administrator_imports_one_file_at_a_time(self, acme):
+        one, other = operators.administrator(), operators.administrator()
+        browsers = [operators.at(acme, other), *(operators.at(acme, one) for _ in range(4))]
+        forms = []
+        for number, browser in enumerate(browsers):
+            _, page = checked(browser, costly_file(f"p{number}-"), source=f"system {number}")
+            forms.append(hidden(page))
+
+        found = at_once(5, lambda index: browsers[index].http.post(PATH, data=forms[index]))
+
+        theirs, *own = [answer.headers["Location"] for answer in found]
+        assert "?result=" in theirs
+        busy = [index for index, location in enumerate(own, 1) if "?checked=" in location]
+        assert 1 <= len(busy) <= 3
+        page = browsers[busy[0]].get(own[busy[0] - 1]).text
+        assert f"{OWN} Nothing was imported." in page
+        again = browsers[busy[0]].http.post(PATH, data=hidden(page))
+        assert "500 users imported" in browsers[busy[0]].get(again.headers["Location"]).text
 
     def test_checks_beyond_two_are_refused_at_once(self, acme):
         everyone = [operators.at(acme) for _ in range(8)]

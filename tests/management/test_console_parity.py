@@ -98,6 +98,7 @@ TABLE: Final[Done] = {
     "GET /signing-keys/:pk": (KEY,),
     "POST /signing-keys/prepare": (f"{KEY} prepare", f"{KEY} add"),
     "POST /signing-keys/rotate": (f"{KEY} rotate",),
+    "POST /signing-keys/retire": (f"{KEY} retire",),
     "DELETE /signing-keys/:pk": (f"{KEY} delete",),
     **crud("/connectors", CONNECTOR, "enable", "disable", "own-callback"),
     "POST /connectors/:pk/test": (f"{CONNECTOR} test",),

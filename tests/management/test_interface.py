@@ -58,6 +58,7 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
     "channel": one_of("Email", "Sms", "Social", "Captcha"),
     "key": one_of("active", "next", "previous"),
     "ES256": one_of("ES256"),
+    "algorithm": one_of("ES256", "EdDSA"),
     "groups": one_of("roles", "organizations", "organization_roles"),
     "ok": one_of("ok"),
     "null": lambda value: value is None,
@@ -65,7 +66,7 @@ KINDS: Final[dict[str, Callable[[Any], bool]]] = {
 DATED: Final = "created_at:time updated_at:time"
 NAMED: Final = "id:id name:text description:text"
 KEY: Final = (
-    "id:id status:key algorithm:ES256 is_default:bool created_at:time + published_at:time "
+    "id:id status:key algorithm:algorithm is_default:bool created_at:time + published_at:time "
     "activated_at:time? retired_at:time?"
 )
 MADE: Final = "name:text description:text type:application client_id:text"
@@ -224,6 +225,7 @@ ANSWERS: Final = dict(
         ("GET /signing-keys", "all signing key"),
         ("POST /signing-keys/prepare", "signing key"),
         ("POST /signing-keys/rotate", "signing key"),
+        ("POST /signing-keys/retire", "signing key"),
         ("GET /signing-keys/:pk", "signing key in detail"),
         ("DELETE /signing-keys/:pk", NOTHING),
         ("GET /oidc-settings", "oidc settings"),

@@ -136,7 +136,7 @@ class TestBehaviour:
         with stage.alone() as (address, environment):
             api = callers.Api(address, *superuser(environment))
             known = callers.assemble(api)
-            keep_sessions(environment)
+            keep_grants(environment)
             # Whom the document's own examples speak of: their credentials open the two sign-ins.
             for kind in ("users", "administrators"):
                 api("POST", f"/{kind}", username="ada", password="correct horse battery staple")
@@ -176,8 +176,11 @@ def superuser(environment: dict[str, str]) -> tuple[str, str]:
     return username, password
 
 
-def keep_sessions(environment: dict[str, str]) -> None:
-    """Let sessions outlive every lifetime that a made-up body sets: an expired one stays expired."""
+def keep_grants(environment: dict[str, str]) -> None:
+    """Let sessions and refresh families outlive each lifetime that a made-up body sets.
+
+    What has expired stays expired, and the user's token with it: bodies set lifetimes of a second.
+    """
     stage.manage(
         environment,
         "shell",
@@ -185,9 +188,11 @@ def keep_sessions(environment: dict[str, str]) -> None:
         "from django.utils import timezone\n"
         "from identity.core import tenancy\n"
         "from identity.sessions.models import Session\n"
+        "from oidc.grants.models import RefreshFamily\n"
         "later = timezone.now() + timezone.timedelta(days=1)\n"
         "with tenancy.using(tenancy.EVERYWHERE):\n"
-        "    assert Session.objects.update(last_used_at=later, updated_at=later)\n",
+        "    assert Session.objects.update(last_used_at=later, updated_at=later)\n"
+        "    assert RefreshFamily.objects.update(created_at=later, rotated_at=later)\n",
     )
 
 

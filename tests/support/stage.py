@@ -40,7 +40,16 @@ def manage(
     environment: dict[str, str], *command: str, code: Path = settings.BASE_DIR, status: int | None = 0
 ) -> str:
     """Run a command of the project there, which ends with a status or any, and return what it says."""
-    done = subprocess.run(
+    done = attempt(environment, *command, code=code)
+    assert status in {None, done.returncode}, done.stdout + done.stderr
+    return done.stdout
+
+
+def attempt(
+    environment: dict[str, str], *command: str, code: Path = settings.BASE_DIR
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the project there, and return its status and what it says."""
+    return subprocess.run(
         [sys.executable, "manage.py", *command],
         env=os.environ | environment,
         cwd=code,
@@ -48,8 +57,6 @@ def manage(
         text=True,
         check=False,
     )
-    assert status in {None, done.returncode}, done.stdout + done.stderr
-    return done.stdout
 
 
 @contextmanager

@@ -401,7 +401,14 @@ def _ids(name: str, collection: str) -> Callable[[Estate], Body]:
     return lambda estate: {name: [estate[collection]]}
 
 
+def _unused_algorithm(estate: Estate) -> Body:
+    unused = {"algorithm": "EdDSA"}
+    result_of(estate.admin.post("/signing-keys/rotate", **unused))
+    return unused
+
+
 _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
+    "POST /signing-keys/retire": _unused_algorithm,
     "POST /users": _user,
     "PATCH /users/:pk": _user_changes,
     "PATCH /users/:pk/password": lambda _: {"password": "open sesame"},

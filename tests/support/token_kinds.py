@@ -54,7 +54,7 @@ def routes_of(group: str) -> list[Route]:
 def signed_anew(world: World, token: str, **changes: object) -> str:
     """An access token with other claims and a signature that is right all the same."""
     with world.active():
-        key = SigningKey.objects.get(status="active")
+        key = SigningKey.objects.default().get()
         return signing.sign(claims_of(token) | changes, typ="at+jwt", key_id=key.pk)
 
 
@@ -69,7 +69,7 @@ def signed_with_the_public_key(place: Place) -> str:
 def administrator_claims_signed_by_a_tenant_key(place: Place) -> str:
     claims = claims_of(management.superuser(place.world).token or "")
     with place.world.active():
-        key = SigningKey.objects.get(status="active")
+        key = SigningKey.objects.default().get()
         return signing.sign(claims, typ="admin+jwt", key_id=key.pk)
 
 
@@ -252,7 +252,7 @@ def expired_manager(place: Place) -> str:
 def signed_by_a_deleted_key(place: Place) -> str:
     token = machine_token(place)
     with place.world.active():
-        key = SigningKey.objects.get(status="active").pk
+        key = SigningKey.objects.default().get().pk
     result_of(place.admin.post("/signing-keys/rotate"))
     result_of(place.admin.delete(f"/signing-keys/{key}"))
     return token

@@ -5,12 +5,17 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import retention
 from identity.core import expiry
+
+_NOT_PERMITTED: Final = (
+    "Audit entries past their retention time were not deleted, because only the owner of the tables may "
+    "delete them: run manage.py purge with the owner's DATABASE_URL (docs/operations.md, A timer)."
+)
 
 
 class Command(BaseCommand):
@@ -39,16 +44,27 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, dry_run: bool, seconds: int | None, **options: Any) -> None:
-        """Delete expired rows, or count them with ``--dry-run``, and print the numbers."""
+        """Delete expired rows, or count them with ``--dry-run``, and print the numbers.
+
+        Raises:
+            CommandError: the database role may not delete audit entries. The other rows are deleted.
+
+        """
         ends_at = None if seconds is None else time.monotonic() + seconds
         rows: dict[str, int] = {}
+        permitted = True
         for name, count, delete in _kinds(options["batch"]):
-            rows[name] = count() if dry_run else self._delete(name, delete(), ends_at)
-        complete = ends_at is None or time.monotonic() <= ends_at
+            try:
+                rows[name] = count() if dry_run else self._delete(name, delete(), ends_at)
+            except retention.NotPermitted:
+                rows[name], permitted = 0, False
+        complete = permitted and (ends_at is None or time.monotonic() <= ends_at)
         if options["json"]:
             self.stdout.write(json.dumps({"dry_run": dry_run, "complete": complete, "rows": rows}))
         else:
-            self.stdout.write(_summary(rows, dry_run=dry_run, complete=complete))
+            self.stdout.write(_summary(rows, dry_run=dry_run, complete=complete or not permitted))
+        if not permitted:
+            raise CommandError(_NOT_PERMITTED)
 
     def _delete(self, name: str, batches: Iterator[int], ends_at: float | None) -> int:
         total = 0

@@ -27,7 +27,7 @@ _MACHINE_DAYS: Final = timedelta(days=95)
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DemoSubjects:
     """The tenant, users and applications that the entries are about, the seed, and the current time."""
 
     tenant: ActiveTenant
@@ -70,83 +70,83 @@ def count_tokens(tenant: ActiveTenant, seed: int) -> int:
     return _entries(tenant, seed).filter(key__in=_TOKENS).count()
 
 
-def get_sign_ins(stage: Stage, *, since: datetime) -> QuerySet[Entry]:
+def get_sign_ins(subjects: DemoSubjects, *, since: datetime) -> QuerySet[Entry]:
     """Return the made-up sign-ins that succeeded since then, the oldest first."""
-    sign_ins = _entries(stage.tenant, stage.seed).filter(key__in=_SIGN_INS, created_at__gte=since)
+    sign_ins = _entries(subjects.tenant, subjects.seed).filter(key__in=_SIGN_INS, created_at__gte=since)
     return sign_ins.filter(payload__result="success").order_by("created_at", "id")
 
 
-def get_browser(stage: Stage, sign_in: Entry) -> str:
+def get_browser(subjects: DemoSubjects, sign_in: Entry) -> str:
     """Return the user agent of a made-up sign-in, without the mark of the seed."""
-    return sign_in.user_agent.removesuffix(_mark(stage.seed)).rstrip()
+    return sign_in.user_agent.removesuffix(_mark(subjects.seed)).rstrip()
 
 
-def write(stage: Stage, numbers: range) -> None:
+def write(subjects: DemoSubjects, numbers: range) -> None:
     """Write sign-ins with these numbers, and the tokens that followed."""
-    rows = _sign_ins(stage, numbers)
+    rows = _sign_ins(subjects, numbers)
     while batch := list(islice(rows, _BATCH)):
         Entry.objects.bulk_create(batch)
-    _count_sign_ins(stage)
+    _count_sign_ins(subjects)
 
 
-def write_machine_tokens(stage: Stage, machine: Application) -> None:
+def write_machine_tokens(subjects: DemoSubjects, machine: Application) -> None:
     """Write entries of a machine's tokens: since its newest entry or, without one, for the last 95 days."""
-    newest = _entries(stage.tenant, stage.seed).filter(application_id=str(machine.pk))
-    time = newest.aggregate(Max("created_at"))["created_at__max"] or stage.now - _MACHINE_DAYS
+    newest = _entries(subjects.tenant, subjects.seed).filter(application_id=str(machine.pk))
+    time = newest.aggregate(Max("created_at"))["created_at__max"] or subjects.now - _MACHINE_DAYS
     payload = {"grant_type": "client_credentials", "result": "success", "scope": "read:orders write:orders"}
     entries = []
-    while (time := time + _BETWEEN_TOKENS) < stage.now:
+    while (time := time + _BETWEEN_TOKENS) < subjects.now:
         entries.append(
-            stage.entry(
+            subjects.entry(
                 Event.TOKEN_EXCHANGE, time, payload, application_id=str(machine.pk), ip="203.0.113.20"
             )
         )
     Entry.objects.bulk_create(entries, batch_size=_BATCH)
 
 
-def _sign_ins(stage: Stage, numbers: range) -> Iterator[Entry]:
+def _sign_ins(subjects: DemoSubjects, numbers: range) -> Iterator[Entry]:
     for number in numbers:
-        sign_in = made_up.sign_in(stage.seed, number, len(stage.people))
-        user = stage.people.get(sign_in["person"])
+        sign_in = made_up.sign_in(subjects.seed, number, len(subjects.people))
+        user = subjects.people.get(sign_in["person"])
         if user is None:
             continue
-        time = stage.now - made_up.history_of(user.created_at, stage.now) * sign_in["ago"]
-        application = stage.applications[sign_in["application"] % len(stage.applications)]
+        time = subjects.now - made_up.history_of(user.created_at, subjects.now) * sign_in["ago"]
+        application = subjects.applications[sign_in["application"] % len(subjects.applications)]
         origin = {"ip": sign_in["ip"], "browser": sign_in["browser"]}
         of_application = {"application_id": str(application.pk)}
         error = sign_in["error"]
-        if user.is_suspended and time > stage.now - _SUSPENDED_FOR:
+        if user.is_suspended and time > subjects.now - _SUSPENDED_FOR:
             error = error or "suspended"
         if error:
             identifier = typed.identifier(user.username, is_known=True)
             payload = {"result": "failed", "error": error} | identifier.facts()
-            yield stage.entry(
+            yield subjects.entry(
                 sign_in["method"], time, payload, identifier_key=identifier.key, **origin, **of_application
             )
             continue
         whose = origin | of_application | {"user_id": str(user.pk)}
-        yield stage.entry(sign_in["method"], time, {"result": "success"}, **whose)
-        yield from _tokens(stage, time, sign_in["refreshes"], whose)
+        yield subjects.entry(sign_in["method"], time, {"result": "success"}, **whose)
+        yield from _tokens(subjects, time, sign_in["refreshes"], whose)
 
 
-def _tokens(stage: Stage, time: datetime, refreshes: int, whose: dict[str, Any]) -> Iterator[Entry]:
+def _tokens(subjects: DemoSubjects, time: datetime, refreshes: int, whose: dict[str, Any]) -> Iterator[Entry]:
     facts = {"result": "success", "scope": "openid profile email offline_access"}
     code = facts | {"grant_type": "authorization_code"}
-    yield stage.entry(Event.TOKEN_EXCHANGE, time + timedelta(seconds=1), code, **whose)
+    yield subjects.entry(Event.TOKEN_EXCHANGE, time + timedelta(seconds=1), code, **whose)
     for _ in range(refreshes):
         time += timedelta(hours=1, minutes=3)
-        if time < stage.now:
+        if time < subjects.now:
             refresh = facts | {"grant_type": "refresh_token"}
-            yield stage.entry(Event.TOKEN_REFRESH, time, refresh, **whose)
+            yield subjects.entry(Event.TOKEN_REFRESH, time, refresh, **whose)
 
 
-def _count_sign_ins(stage: Stage) -> None:
+def _count_sign_ins(subjects: DemoSubjects) -> None:
     """Store with each made-up user the number and the time of the latest of the sign-ins in the log."""
-    ids = [str(user.pk) for user in stage.people.values()]
+    ids = [str(user.pk) for user in subjects.people.values()]
     for start in range(0, len(ids), _BATCH):
         rows = (
             Entry.objects.filter(
-                tenant_id=stage.tenant.id,
+                tenant_id=subjects.tenant.id,
                 key__in=_SIGN_INS,
                 user_id__in=ids[start : start + _BATCH],
                 payload__result="success",
@@ -159,8 +159,8 @@ def _count_sign_ins(stage: Stage) -> None:
             User.objects.filter(pk=user_id).update(login_count=number, last_sign_in_at=last)
 
 
-def new_stage(
+def new_subjects(
     tenant: ActiveTenant, seed: int, people: Mapping[int, User], applications: list[Application]
-) -> Stage:
-    """Return a stage whose time is now."""
-    return Stage(tenant, seed, people, applications, timezone.now())
+) -> DemoSubjects:
+    """Return the subjects of entries that end now."""
+    return DemoSubjects(tenant, seed, people, applications, timezone.now())

@@ -11,34 +11,36 @@ from audit.models import Entry
 from identity.sessions.models import Session
 from identity.users.models import User
 from management.seeding.demo_data import history
-from management.seeding.demo_data.history import Stage
+from management.seeding.demo_data.history import DemoSubjects
 
 _IDLE: Final = timedelta(seconds=settings.SESSION_IDLE_SECONDS)
 _ABSOLUTE: Final = timedelta(seconds=settings.SESSION_ABSOLUTE_SECONDS)
 _AMR: Final = {Event.SIGN_IN_PASSWORD.value: ["pwd"], Event.SIGN_IN_CODE.value: ["otp"]}
 
 
-def create(stage: Stage) -> None:
+def create(subjects: DemoSubjects) -> None:
     """Give each user who signed in lately a live session of that sign-in, unless there is one."""
-    latest = {entry.user_id: entry for entry in history.get_sign_ins(stage, since=stage.now - _ABSOLUTE / 2)}
+    latest = {
+        entry.user_id: entry for entry in history.get_sign_ins(subjects, since=subjects.now - _ABSOLUTE / 2)
+    }
     present = set(Session.objects.live().values_list("user_id", flat=True))
     Session.objects.bulk_create(
-        _new(stage, user, latest[str(user.pk)])
-        for user in stage.people.values()
+        _new(subjects, user, latest[str(user.pk)])
+        for user in subjects.people.values()
         if str(user.pk) in latest and user.pk not in present and not user.is_suspended
     )
 
 
-def _new(stage: Stage, user: User, sign_in: Entry) -> Session:
-    age = stage.now - sign_in.created_at
+def _new(subjects: DemoSubjects, user: User, sign_in: Entry) -> Session:
+    age = subjects.now - sign_in.created_at
     return Session(
         user=user,
         token_hash=secrets.token_hex(32),
         epoch=user.epoch,
         amr=_AMR.get(sign_in.key, []),
         auth_time=sign_in.created_at,
-        last_used_at=stage.now - age % (_IDLE / 2),
+        last_used_at=subjects.now - age % (_IDLE / 2),
         expires_at=sign_in.created_at + _ABSOLUTE,
         ip=sign_in.ip,
-        user_agent=history.get_browser(stage, sign_in),
+        user_agent=history.get_browser(subjects, sign_in),
     )

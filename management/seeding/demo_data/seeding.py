@@ -142,11 +142,11 @@ def _fill(tenant: ActiveTenant, amounts: Amounts, choices: Choices) -> Result:
     for number in new_organizations:
         _create_organization(amounts.seed, number, users)
     made.more = catalogue.create(users)
-    stage = history.new_stage(tenant, amounts.seed, users, catalogue.get_applications())
-    history.write(stage, new_logs)
+    subjects = history.new_subjects(tenant, amounts.seed, users, catalogue.get_applications())
+    history.write(subjects, new_logs)
     if machine := catalogue.get_machine():
-        history.write_machine_tokens(stage, machine)
-    live_sessions.create(stage)
+        history.write_machine_tokens(subjects, machine)
+    live_sessions.create(subjects)
     made.locked = people.lock(tenant, users)
     daily.forget(tenant.id)  # the new entries can be of days that were already counted
     return _describe(made, tenant, amounts.seed, users)

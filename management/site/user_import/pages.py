@@ -21,7 +21,7 @@ from identity.operator_kit import form_errors, secrets_page, sent_form
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.panels import Card
 from identity.operator_kit.runner import OperationRunner
-from identity.operator_kit.shown_once import get_viewer
+from identity.operator_kit.secrets_view import get_viewer
 from identity.submissions import idempotency, shown_once
 from identity.submissions.idempotency import Answer
 from management.site.user_import import downloads, reports, uploads
@@ -74,7 +74,7 @@ def _check(runner: OperationRunner, request: HttpRequest, operation: Operation) 
         return _show_form(runner, request, operation, form, 400)
     upload = form.get_upload()
     try:
-        with uploads.reserve():
+        with uploads.reserve(str(request.user.pk)):
             report = uploads.prepare(upload, dry_run=True).store()
     except ServiceError as refusal:
         return _show_form(runner, request, operation, form, form_errors.add_refusal(form, refusal))
@@ -99,7 +99,7 @@ def _show_checked(runner: OperationRunner, request: HttpRequest, operation: Oper
 def _import(runner: OperationRunner, request: HttpRequest, operation: Operation) -> HttpResponse:
     """Import the users of a checked file, once, and redirect to the page of the result."""
     try:
-        with uploads.reserve():
+        with uploads.reserve(str(request.user.pk)):
             answer = _run_once(request, ids.parse(request.POST[_CHECKED]))
     except uploads.Busy as refusal:
         text = gettext("%(refusal)s Nothing was imported.")

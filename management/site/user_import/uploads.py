@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from threading import BoundedSemaphore
+from threading import Lock
 from typing import Any, Final
 
 from django.utils.translation import gettext_noop
@@ -23,7 +23,9 @@ MOST_USERS: Final = 2_000  # one transaction, and some seconds of a request
 
 Report = dict[str, Any]
 # Checks and imports occupy a thread for seconds. A limit leaves threads for other requests.
-_places: Final = BoundedSemaphore(2)
+_PLACES: Final = 2
+_lock: Final = Lock()
+_holders: Final[set[str]] = set()  # the administrators who have a place
 
 
 class Busy(ServiceError):
@@ -34,20 +36,36 @@ class Busy(ServiceError):
     message = gettext_noop("Other files are being checked or imported. Try again in a few seconds.")
 
 
+class OwnImportRuns(Busy):
+    """This process checks or imports another file of the same administrator."""
+
+    status = 409
+    reason = "import_running"
+    message = gettext_noop(
+        "Another file of yours is being checked or imported. Wait until that has finished, then try again."
+    )
+
+
 @contextmanager
-def reserve() -> Iterator[None]:
-    """Reserve one of the places for a check or an import.
+def reserve(administrator_id: str) -> Iterator[None]:
+    """Reserve a place for a check or an import. An administrator can have one, so others can import too.
 
     Raises:
-        Busy: there is none.
+        OwnImportRuns: the administrator has one.
+        Busy: all are taken.
 
     """
-    if not _places.acquire(blocking=False):
-        raise Busy
+    with _lock:
+        if administrator_id in _holders:
+            raise OwnImportRuns
+        if len(_holders) >= _PLACES:
+            raise Busy
+        _holders.add(administrator_id)
     try:
         yield
     finally:
-        _places.release()
+        with _lock:
+            _holders.remove(administrator_id)
 
 
 @dataclass(frozen=True, slots=True)

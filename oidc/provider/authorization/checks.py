@@ -45,14 +45,14 @@ class SentRequest:
     """An authorization request as it was sent.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``known`` is an
-    application that was read before. It is not read again if ``client_id`` names it. ``is_test`` says that
+    application that was read before. It is not read again if ``client_id`` names it. ``is_trial`` says that
     the operators' site has made the request (see ``oidc.provider.trial``).
     """
 
     sent: Parameters
     too_long: str = ""
     known: Application | None = None
-    is_test: bool = False
+    is_trial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ClientRequest:
     sent: Parameters
     too_long: str
     application: Application
-    is_test: bool = False
+    is_trial: bool = False
 
     def get(self, name: str) -> str | None:
         """Return a parameter, or None if it was not sent."""
@@ -96,7 +96,7 @@ def check_client(request: SentRequest) -> ClientRequest:
         if client is None:
             raise Unanswerable("Invalid client_id parameter value.")
         application = client.application
-    return ClientRequest(request.sent, request.too_long, application, request.is_test)
+    return ClientRequest(request.sent, request.too_long, application, request.is_trial)
 
 
 def check_redirect_uri(request: ClientRequest) -> None:
@@ -107,7 +107,7 @@ def check_redirect_uri(request: ClientRequest) -> None:
 
     """
     application, uri = request.application, request.sent["redirect_uri"]
-    if request.is_test:
+    if request.is_trial:
         is_known = uri == callback.get_uri(application)
     else:
         is_known = redirect_uris.matches(uri, application.redirect_uris, application.type)

@@ -54,12 +54,12 @@ class Authorization:
 
 
 def validate(
-    sent: Parameters, *, too_long: str = "", application: Application | None = None, is_test: bool = False
+    sent: Parameters, *, too_long: str = "", application: Application | None = None, is_trial: bool = False
 ) -> Authorization:
     """Return a request that has passed all checks.
 
     ``too_long`` is the name of a parameter that was removed because of its length. ``application`` saves
-    reading the application again, if it is the one that ``client_id`` names. ``is_test`` is never set for
+    reading the application again, if it is the one that ``client_id`` names. ``is_trial`` is never set for
     what a client or a browser sends.
 
     Raises:
@@ -68,7 +68,7 @@ def validate(
 
     """
     try:
-        return _build_authorization(engine.run(SentRequest(sent, too_long, application, is_test)))
+        return _build_authorization(engine.run(SentRequest(sent, too_long, application, is_trial)))
     except OAuthError as error:
         raise Refused(_build_error_response(sent, error)) from None
 
@@ -83,7 +83,7 @@ def validate_stored(pending: AuthorizationRequest) -> Authorization:
     """
     try:
         return validate(
-            parameters.decode(pending.query), application=pending.application, is_test=pending.is_test
+            parameters.decode(pending.query), application=pending.application, is_trial=pending.is_test
         )
     except Refused:
         requests.finish(pending)

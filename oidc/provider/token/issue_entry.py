@@ -20,7 +20,7 @@ def new_entry(client: AuthenticatedClient, context: GrantContext, *, user_id: UU
         kid=context.key_id,
         access_token_exp=context.access_token_exp,
         **_id_token_facts(context),
-        **({"is_test": True} if client.request.is_test else {}),
+        **({"is_test": True} if client.request.is_trial else {}),
     )
 
 

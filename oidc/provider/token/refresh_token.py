@@ -88,6 +88,7 @@ def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantCon
         application=application,
         key_id=client.client.active_key_id,
         id_token_key_id=client.client.id_token_key_id,
+        has_old_profile=consent is not None and consent.has_old_profile,
         # RFC 6749 section 6: a refresh may narrow the scope, never widen it.
         scopes=tuple(scope for scope in requested if scope in original),
         target=target.resolve_for_user(

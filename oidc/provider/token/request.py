@@ -14,7 +14,7 @@ from oidc.provider.grant_context import GrantContext
 class TokenRequest:
     """A parsed token request. ``parameters`` has those that its grant reads, without empty ones.
 
-    ``may_use_cache`` tells whether the client may be read from ``client_cache``. ``is_test`` says that the
+    ``may_use_cache`` tells whether the client may be read from ``client_cache``. ``is_trial`` says that the
     operators' site redeems the code of a trial; requests over HTTP never have it.
     """
 
@@ -23,7 +23,7 @@ class TokenRequest:
     parameters: Mapping[str, str]
     authorization: str | None
     may_use_cache: bool = True
-    is_test: bool = False
+    is_trial: bool = False
 
     def __getitem__(self, name: str) -> str:
         """Return a parameter, or an empty string if it was not sent."""

@@ -74,8 +74,8 @@ def redeem(application: Application, code: str, known: TrialSecrets, received: R
         endpoint.check_grant_type(client)
         _note_tokens(_handle(client), received)
     finally:
-        codes.end_of_test(row, reason=ENDED)
-        received.has_revoked_consent = consents.revoke_of_test(row, given_since=known.begun_at)
+        codes.end_of_trial(row, reason=ENDED)
+        received.has_revoked_consent = consents.revoke_of_trial(row, given_since=known.begun_at)
 
 
 def _find(
@@ -88,7 +88,7 @@ def _find(
 
     """
     sent = {"code": code, "redirect_uri": callback.get_uri(application), "code_verifier": known.verifier}
-    request = TokenRequest(_GRANT_TYPE, authorization_code, sent, None, is_test=True)
+    request = TokenRequest(_GRANT_TYPE, authorization_code, sent, None, is_trial=True)
     found = authorization_code.find_client(request, application.client_id)
     if found is None or not isinstance(found.presented, FoundCode):
         raise InvalidGrant

@@ -87,8 +87,8 @@ def begin(application: Application, viewer: Viewer, *, browser: str, asked: dict
     request_id = ids.new()
     try:
         query = urlencode(_build_request(application, trial, known) | asked)
-        validate(parameters.decode(query), application=application, is_test=True)
-        requests.store_test(
+        validate(parameters.decode(query), application=application, is_trial=True)
+        requests.store_trial(
             request_id=request_id, browser=browser, application=application, query=to_stored(query)
         )
     except (Refused, Unanswerable, ServiceError) as error:
@@ -135,7 +135,7 @@ def finish(
     received, failure = Received(), None
     facts: dict[str, object] = {"id": str(application.pk), "kind": "sign_in"}
     try:
-        with log.attempt(Event.APPLICATION_TEST, **facts) as attempt:
+        with log.attempt(Event.APPLICATION_TRIAL, **facts) as attempt:
             attempt.application_id = application.pk
             attempt.user_id = session.user_id if session else None
             _redeem(application, answer, known, received)

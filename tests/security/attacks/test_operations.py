@@ -156,6 +156,55 @@ def test_decision_N15_purge_as_the_owner_forgets_what_a_tenant_does_not_keep(ins
     assert purged["rows"]["audit_entries"] == 1
 
 
+class TestPurgeAsTheServingRole:
+    """Only the owner deletes audit entries. The serving role deletes the other rows, and says so."""
+
+    @pytest.fixture
+    def serving(self, installation: Installation) -> dict[str, str]:
+        return installation.environment | {"DATABASE_URL": installation.roles.serving}
+
+    @pytest.fixture
+    def kept(self, installation: Installation) -> Iterator[None]:
+        with installation.roles.as_owner() as owner:
+            owner.execute("INSERT INTO audit_retention VALUES ('short', 31, false)")
+            owner.execute(_an_entry("short", _LONG_AGO))
+            yield
+            owner.execute("DELETE FROM audit_retention WHERE tenant_id = 'short'")
+
+    def test_one_sentence_says_who_has_to_run_it_and_the_other_rows_are_deleted(
+        self, installation, serving, kept
+    ):
+        installation.shop.sign_in(installation.send)
+        with installation.roles.as_owner() as owner:
+            owner.execute("UPDATE limits_counter SET ends_at = now() - interval '2 days'")
+
+        done = stage.attempt(serving, "purge", "--json")
+
+        assert done.returncode == 1
+        answer = json.loads(done.stdout)
+        assert (answer["complete"], answer["rows"]["audit_entries"]) == (False, 0)
+        assert answer["rows"]["counters"] >= 1
+        assert done.stderr == (
+            "CommandError: Audit entries past their retention time were not deleted, because only the owner "
+            "of the tables may delete them: run manage.py purge with the owner's DATABASE_URL "
+            "(docs/operations.md, A timer).\n"
+        )
+        left = json.loads(installation.manage("purge", "--json"))
+        assert (left["complete"], left["rows"]["audit_entries"]) == (True, 1)
+
+    def test_counting_needs_no_right_of_the_owner(self, serving, kept):
+        counted = json.loads(stage.manage(serving, "purge", "--json", "--dry-run"))
+
+        assert counted["complete"]
+        assert counted["rows"]["audit_entries"] >= 1
+
+    def test_without_a_retention_nothing_is_left(self, installation, serving):
+        with installation.roles.as_owner() as owner:
+            owner.execute("DELETE FROM audit_retention")
+
+        assert json.loads(stage.manage(serving, "purge", "--json"))["complete"]
+
+
 def test_decision_N15_migrating_again_takes_away_what_was_granted_by_hand(installation):
     roles = installation.roles
     with roles.as_owner() as owner:
