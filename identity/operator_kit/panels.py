@@ -32,6 +32,19 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Values:
+    """Labels and values under a title, for the template ``admin/sections.html``.
+
+    ``edit_url`` is empty for those who may not edit. ``level`` is that of the heading.
+    """
+
+    title: Text
+    edit_url: str
+    lines: list[tuple[Text, Any]]
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class Panel:
     """A short table with a title: rows of other models that belong to a row.
 

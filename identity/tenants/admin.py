@@ -74,7 +74,10 @@ class TenantAdmin(Pages):
     change_form_template = "admin/tenant.html"
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
-    fields = ("id", "name", "slug", "issuer", "log_kept", "created_at", "updated_at")
+    field_groups = (
+        (_("Tenant"), ("name", "slug", "issuer", "log_kept")),
+        (_("Record"), ("created_at", "updated_at", "id")),
+    )
     operations = (
         Operation(
             "change", _("Edit tenant"),
@@ -82,7 +85,7 @@ class TenantAdmin(Pages):
             initial=lambda tenant: {
                 "name": tenant.name, "audit_retention_days": retention.get_days(tenant.pk)
             },
-            sentence=_("Edit {name}"),
+            sentence=_("Edit {name}"), edits=_("Tenant"),
         ),
         Operation(
             "delete", _("Delete tenant"),

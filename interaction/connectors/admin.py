@@ -1,6 +1,5 @@
 """The operators' pages of connectors. Secrets can be entered and are never shown."""
 
-import json
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from identity.operator_kit.extensions import register_card
 from identity.operator_kit.operations import Operation, ShowForm, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Card, Link
-from interaction.connectors import arrangement, choices, forms, guide_card, masking, new_ids, services
+from interaction.connectors import arrangement, choices, config_card, forms, guide_card, new_ids, services
 from interaction.connectors.models import Connector
 from interaction.connectors.providers import registry
 from interaction.connectors.providers.base import Provider
@@ -132,14 +131,16 @@ class ConnectorAdmin(Pages):
     list_display = ("connector_id", "provider", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
-    fields = (
-        "id", "connector_id", "provider", "type", "enabled", "configuration", "created_at", "updated_at",
-    )  # fmt: skip
+    field_groups = (
+        (_("Connector"), ("connector_id", "provider", "type", "enabled")),
+        (_("Record"), ("created_at", "updated_at", "id")),
+    )
     operations = (
         Operation(
             "change", _("Edit connector"), _("An enabled connector uses the new configuration at once."),
             _change, form_for=lambda row: forms.config_form(registry.find(row.connector_id)),
             initial=forms.initial, sentence=_("Edit {name}"), card=guide_card.build_for_form,
+            edits=config_card.TITLE,
         ),
         Operation(
             "enable", _("Enable connector"),
@@ -201,12 +202,6 @@ class ConnectorAdmin(Pages):
         provider = registry.find(connector.connector_id)
         return provider.name if provider else gettext("not built in")
 
-    @admin.display(description=_("Configuration"))
-    def configuration(self, connector: Connector) -> str:
-        """The configuration, with its secrets hidden."""
-        config = masking.mask(registry.find(connector.connector_id), connector.config())
-        return json.dumps(config, indent=2, ensure_ascii=False)
-
 
 def _has_email(_: Any) -> bool:
     return Connector.objects.filter(type=Connector.Type.EMAIL, enabled=True).exists()
@@ -227,6 +222,7 @@ def _find_disabled() -> list[health.Problem]:
 
 health.register("connectors.view_connector", _find_disabled)
 register_card(Connector, guide_card.build_for_row)
+register_card(Connector, config_card.build)
 checklist.register(
     checklist.Step(
         2, _("Set up email"), _("Codes and notices are sent through an email connector."),

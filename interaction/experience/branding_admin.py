@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit import extensions
 from identity.operator_kit.operations import Draft, Operation, Submission, validate
-from identity.operator_kit.panels import Card
+from identity.operator_kit.panels import Card, Values
 from identity.operator_kit.texts import Text
 from identity.organizations import services as organizations
 from identity.organizations.models import Organization
@@ -58,7 +58,7 @@ def _build_card(section: Text, row: Any, urls: Mapping[str, str]) -> Card | None
         if row.branding
         else [(pgettext("appearance", "Look"), gettext("As elsewhere"))]
     )
-    own = overview.Section(gettext("Branding"), urls.get(_NAME, ""), lines, level=3 if section else 2)
+    own = Values(gettext("Branding"), urls.get(_NAME, ""), lines, level=3 if section else 2)
     return Card("admin/sections.html", [own], section)
 
 

@@ -1,7 +1,6 @@
 """What the overview of the sign-in experience says: a section for each tab."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.utils.html import format_html
@@ -10,7 +9,7 @@ from django.utils.translation import gettext, pgettext
 
 from identity.core import tenancy
 from identity.operator_kit import badges
-from identity.operator_kit.panels import Card
+from identity.operator_kit.panels import Card, Values
 from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
 from identity.users.profile_admin import get_label
@@ -19,19 +18,6 @@ from interaction.experience.forms import KINDS
 from interaction.experience.models import SignInExperience
 
 Line = tuple[Text, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """The settings of one tab, as labels and values. ``edit_url`` is empty for those who may not edit.
-
-    ``level`` is that of the heading.
-    """
-
-    title: str
-    edit_url: str
-    lines: list[Line]
-    level: int = 2
 
 
 def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
@@ -46,7 +32,7 @@ def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
         "message": (gettext("Messages"), _messages(row)),
         "texts": (gettext("Texts"), _texts(row)),
     }
-    sections = [Section(title, urls.get(name, ""), lines) for name, (title, lines) in parts.items()]
+    sections = [Values(title, urls.get(name, ""), lines) for name, (title, lines) in parts.items()]
     return Card("admin/sections.html", sections)
 
 

@@ -104,6 +104,7 @@ class AdministratorAdmin(Pages):
             _("A new role, or a change of “Manages every tenant”, ends the administrator's browser "
               "sessions."),
             _change, form=ChangeForm, initial=_initial, sentence=_("Edit {name}"),
+            edits=_("Administrator"),
         ),
         Operation(
             "password", _("Set password"), _("Ends the sessions and tokens of the administrator."),

@@ -7,8 +7,21 @@ from typing import Any
 import pytest
 
 from audit.models import Entry
+from identity.core import tenancy
+from interaction.connectors.models import Connector
 from tests.support import operators
-from tests.support.cards import APPLICATION, CASES, EXPERIENCE, ORGANIZATION, USER, Card, card_of
+from tests.support.cards import (
+    APPLICATION,
+    CASES,
+    CONNECTOR,
+    EXPERIENCE,
+    GOOGLE,
+    OF_THE_INSTALLATION,
+    ORGANIZATION,
+    USER,
+    Card,
+    card_of,
+)
 from tests.support.cast import World
 from tests.support.operators import Operator, administrator
 
@@ -24,13 +37,17 @@ def test_each_operation_that_edits_a_card_is_tried():
     assert declared == {case[:2] for case in CASES.values()}
 
 
+SECRET = GOOGLE["client_secret"]
+
+
 def form_of(page: Any) -> dict[str, str]:
     found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text)
     return {name: html.unescape(value) for name, value in found}
 
 
-def count(world: World, event: str) -> int:
-    return Entry.objects.filter(tenant_id=world.tenant.pk, key=event).count()
+def count(world: World, event: str, kind: str = "") -> int:
+    tenant = tenancy.DEFAULT_ID if kind in OF_THE_INSTALLATION else world.tenant.pk
+    return Entry.objects.filter(tenant_id=tenant, key=event).count()
 
 
 def cut(page: Any, card: Card) -> str:
@@ -45,7 +62,7 @@ class TestCards:
         kind, operation, typed, shown, name = CASES[case]
         card = card_of(acme, kind, operation)
         closed = operator.get(f"{card.page}change/")
-        before = count(acme, f"{name}.Update")
+        before = count(acme, f"{name}.Update", kind)
 
         opened = operator.get(card.url)
         saved = operator.http.post(card.target, data=form_of(opened) | typed)
@@ -60,7 +77,7 @@ class TestCards:
         assert saved.headers["Location"] == card.anchor
         assert shown in html.unescape(cut(after, card))
         assert 'role="status"' in after.text
-        assert count(acme, f"{name}.Update") == before + 1
+        assert count(acme, f"{name}.Update", kind) == before + 1
 
     @pytest.mark.parametrize("case", CASES)
     def test_the_buttons_of_the_page_do_not_lead_to_the_form_too(self, acme, operator, case):
@@ -108,6 +125,26 @@ class TestRefusals:
         assert "<dl>" in cut(refused, Card(card.page, "look"))
         again = form_of(refused) | {"min_length": "12"}
         assert operator.http.post(card.target, data=again).headers["Location"] == card.anchor
+
+    def test_a_secret_is_not_in_the_card_and_is_kept_or_asked_for_again(self, acme, operator):
+        card = card_of(acme, CONNECTOR, "change")
+        closed, opened = operator.get(f"{card.page}change/"), operator.get(card.url)
+
+        operator.http.post(card.target, data=form_of(opened) | {"client_id": "shop-2", "scope": "openid"})
+        refused = operator.http.post(
+            card.target,
+            data=form_of(operator.get(card.url)) | {"client_id": "", "client_secret": "GOCSPX-typed"},
+        )
+
+        assert "Set, not shown" in cut(closed, card)
+        assert "Redirect URI" in opened.text
+        assert refused.status_code == 400
+        assert "is required" in cut(refused, card)
+        assert [
+            page for page in (closed, opened, refused) if SECRET in page.text or "GOCSPX-typed" in page.text
+        ] == []
+        with acme.active():
+            assert Connector.objects.get().config()["client_secret"] == SECRET
 
     def test_of_two_administrators_the_second_reads_it_in_the_card(self, acme, operator):
         card = card_of(acme, USER, "change")
@@ -167,7 +204,8 @@ class TestRights:
     def test_who_may_not_edit_sees_no_link_and_opens_nothing(self, acme, role, case):
         kind, operation, *_ = CASES[case]
         card = card_of(acme, kind, operation)
-        limited: Operator = operators.at(acme, administrator(role=role, tenants=[acme.tenant.slug]))
+        manages = {"is_superuser": True} if kind in OF_THE_INSTALLATION else {"tenants": [acme.tenant.slug]}
+        limited: Operator = operators.at(acme, administrator(role=role, **manages))
 
         page = limited.get(f"{card.page}change/")
 

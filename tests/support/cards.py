@@ -7,9 +7,11 @@ from typing import Any
 from identity.organizations.models import Organization, OrganizationPermission, OrganizationRole
 from identity.resources.models import Resource
 from identity.roles.models import Role
+from interaction.connectors import services as connectors
 from interaction.experience import services
 from oidc.settings import services as oidc_settings
-from tests.support.cast import World
+from tests.support.cast import PASSWORD, World
+from tests.support.operators import administrator
 
 
 @dataclass
@@ -41,6 +43,8 @@ def card_of(world: World, kind: str, operation: str) -> Card:
 EXPERIENCE, USER = "experience/signinexperience", "users/user"
 ORGANIZATION, APPLICATION = "organizations/organization", "applications/application"
 SETTINGS, ROLE, RESOURCE = "oidc_settings/oidcsettings", "roles/role", "resources/resource"
+CONNECTOR, TENANT, ADMINISTRATOR = "connectors/connector", "tenants/tenant", "administrators/administrator"
+OF_THE_INSTALLATION = {TENANT, ADMINISTRATOR}  # only superusers see them
 TEMPLATE, PERMISSION = "organizations/organizationrole", "organizations/organizationpermission"
 METADATA: dict[str, Any] = {"redirect_uris": ["https://shop.example/cb"]}
 ROWS: dict[str, Callable[[World], Any]] = {
@@ -52,13 +56,18 @@ ROWS: dict[str, Callable[[World], Any]] = {
     ROLE: lambda _: Role.objects.create(name="Clerk"),
     RESOURCE: lambda _: Resource.objects.create(name="Orders", indicator="https://orders.example"),
     TEMPLATE: lambda _: OrganizationRole.objects.create(name="Editor"),
+    CONNECTOR: lambda _: connectors.create(connector_id="google", type="Social", config=GOOGLE),
+    TENANT: lambda world: world.tenant,
+    ADMINISTRATOR: lambda _: administrator(),
     PERMISSION: lambda _: OrganizationPermission.objects.create(name="edit:page"),
 }
+GOOGLE = {"client_id": "shop-1", "client_secret": "GOCSPX-never-shown"}
 LIFETIMES = {
     f"{kind}_{limit}_seconds": "7200"
     for kind in ("session", "refresh_token")
     for limit in ("idle", "absolute")
 }
+RIGHTS = {"email": "ada@ops.example", "role": "support", "is_superuser": "on", "current_password": PASSWORD}
 SALES = {"name": "Sales", "access_token_ttl": "61", "access_token_signing_alg": "RS256"}
 # What is typed, what the card then shows, and the audit entry.
 CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
@@ -83,5 +92,8 @@ CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "its claims": (RESOURCE, "claims", {"claims": "roles"}, "roles", "Resource"),
     "organization role": (TEMPLATE, "change", {"name": "Author"}, "Author", "OrganizationRole"),
     "permission": (PERMISSION, "change", {"name": "edit:x"}, "edit:x", "OrganizationPermission"),
+    "connector": (CONNECTOR, "change", {"client_id": "shop-2"}, "shop-2", "Connector"),
+    "tenant": (TENANT, "change", {"name": "Acme & Sons"}, "Acme & Sons", "Tenant"),
+    "administrator": (ADMINISTRATOR, "change", RIGHTS, "ada@ops.example", "Administrator"),
     "its branding": (ORGANIZATION, "branding", {"layout": "split"}, "Split", "Organization"),
 }
