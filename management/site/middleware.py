@@ -1,6 +1,7 @@
 """Middleware of the operators' site, which runs for no other path."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from urllib.parse import unquote
 
 from django.contrib.auth import middleware as authentication
@@ -47,7 +48,8 @@ class MessageMiddleware(_SiteOnly, messages.MessageMiddleware):
 class OperatorMiddleware:
     """Activates the tenant that the administrator chose, and the administrator's language and time zone.
 
-    Without a choice, no tenant is active, and every query of a tenant's rows raises an error.
+    Without a choice, no tenant is active, and every query of a tenant's rows raises an error. A redirect
+    after a form that was sent has the status 303, also where Django's views answer with 302.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -63,6 +65,12 @@ class OperatorMiddleware:
         """
         if not is_of_site(request):
             return self.get_response(request)
+        response = self._serve(request)
+        if request.method == "POST" and response.status_code == HTTPStatus.FOUND:
+            response.status_code = HTTPStatus.SEE_OTHER
+        return response
+
+    def _serve(self, request: HttpRequest) -> HttpResponseBase:
         if "\0" in unquote(request.META.get("QUERY_STRING", "")):
             raise BadRequest("NUL in the query string")
         if tenancy.active_id() != tenancy.DEFAULT_ID:

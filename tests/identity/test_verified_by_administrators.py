@@ -164,7 +164,7 @@ class TestOperators:
 
         answer = operate(operator, "users/user", user, "verify", email_verified="on")
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert (stored(acme, user).email_verified, stored(acme, user).phone_verified) == (True, False)
 
     def test_decision_Q8_an_edit_of_the_address_at_the_site_makes_it_unverified(self, acme, admin, operator):

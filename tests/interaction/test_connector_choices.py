@@ -52,7 +52,7 @@ def test_a_provider_without_a_name_of_its_own_needs_one(acme, operator):
     assert nameless.status_code == plain.status_code == 400
     assert "login.acme.example" in nameless.text
     assert "idp.example" in plain.text
-    assert named.status_code == 302
+    assert named.status_code == 303
     page = operator.get(named.headers["Location"]).text
     assert "<h1>Acme</h1>" in page
     changed = operator.submit(

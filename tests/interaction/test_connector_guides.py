@@ -87,7 +87,7 @@ def test_only_ids_that_this_server_chose_for_the_tenant_and_provider_are_used(op
         assert refused.status_code == 400, text
     older = operator.submit(f"{SITE}/do/create-google/", **CLIENT, new_id="")
 
-    assert older.status_code == 302
+    assert older.status_code == 303
     assert len(find_all(acme)) == 2
 
 

@@ -39,7 +39,7 @@ class TestAccounts:
         done = operate(operator, USERS, user, "username", username="new-name")
         user.username = "new-name"
 
-        assert done.status_code == 302
+        assert done.status_code == 303
         assert acme.browser().sign_in(user).status_code == 200
         assert entries(acme, "User.Update")[-1].payload["fields"] == ["username"]
         found = operator.get("/admin/users/user/", params={"q": "new-name"}).text
@@ -110,7 +110,7 @@ class TestAccounts:
         assert "s-1" in shown
         assert "s-2" not in shown
         assert [answer.status_code for answer in refused] == [400] * 3
-        assert done.status_code == 302
+        assert done.status_code == 303
         with acme.active():
             assert identities.find_by_user(user) == []
             assert len(identities.find_by_user(other)) == 1
@@ -188,7 +188,7 @@ class TestTokens:
 
         assert "Applications with access" in panel
         assert "Partner" in panel
-        assert (nothing.status_code, done.status_code) == (400, 302)
+        assert (nothing.status_code, done.status_code) == (400, 303)
         with acme.active():
             assert not Consent.objects.filter(user=user).exists()
         [entry] = entries(acme, "Consent.Revoke")
@@ -221,7 +221,7 @@ class TestTokens:
             )
         ]
 
-        assert done == [302, 302]
+        assert done == [303, 303]
         assert barred == [403] * 5
         assert "do/end-tokens/" in page
         assert "do/disconnect/" not in page

@@ -25,7 +25,7 @@ class TestSigningKeys:
         again = operate(operator, "keys/signingkey", None, "add", algorithm="RS256")
 
         assert form.index("RS256") < form.index("ES256")
-        assert added.status_code == again.status_code == 302
+        assert added.status_code == again.status_code == 303
         assert sorted(algorithms(acme)) == ["ES256", "RS256"]
         assert algorithms(rival) == ["ES256"]
         page = operator.get(KEYS).text
@@ -79,7 +79,7 @@ class TestWhoNamesAnAlgorithm:
             "Directus",
         ):
             assert name in form
-        assert saved.status_code == 302
+        assert saved.status_code == 303
         with acme.active():
             row = Application.objects.get(pk=client.application.pk)
         assert row.id_token_signed_response_alg == "RS256"

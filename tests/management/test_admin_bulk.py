@@ -73,7 +73,7 @@ def test_each_is_done_and_written_down_for_itself(acme, operator):
 
     answer = tick(operator, USERS, "suspend", people, confirmed="yes")
 
-    assert answer.status_code == 302
+    assert answer.status_code == 303
     assert "3 of 3 done" in operator.get(USERS).text
     assert suspended(acme) == {user.username for user in people}
     entries = Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Update")

@@ -38,7 +38,7 @@ class TestOperations:
         answer = operate(operator, "users/user", user, "suspend")
 
         with acme.active():
-            assert answer.status_code == 302
+            assert answer.status_code == 303
             assert User.objects.get(pk=user.pk).is_suspended
             assert not user.sessions.live().exists()
         entry = entries(acme, "User.Update")[-1]
@@ -65,7 +65,7 @@ class TestOperations:
         assert refused.status_code == 400
         assert "must have 6 to 256 characters" in refused.text
         assert 'value="short"' not in refused.text
-        assert done.status_code == 302
+        assert done.status_code == 303
         assert acme.browser().sign_in(user, "quite long enough").status_code == 200
 
     def test_an_edit_of_what_somebody_else_changed_meanwhile_is_refused(self, acme, operator):
@@ -148,7 +148,7 @@ class TestOperations:
         made = operate(operator, path, None, "create", **typed, redirect_uris="https://shop.example/cb")
 
         assert refused.status_code == 400
-        assert made.status_code == 302
+        assert made.status_code == 303
         with acme.active():
             assert Application.objects.get(name="Shop").redirect_uris == ["https://shop.example/cb"]
 
@@ -165,7 +165,7 @@ class TestOperations:
         refused = operator.get(f"/admin/keys/signingkey/{active.pk}/do/delete/")
         operate(operator, "keys/signingkey", old, "delete")
         with acme.active():
-            assert refused.status_code == 302
+            assert refused.status_code == 303
             assert [key.pk for key in SigningKey.objects.all()] == [active.pk]
 
     def test_connectors_are_switched_and_tested(self, acme, operator):
@@ -180,7 +180,7 @@ class TestOperations:
             assert Connector.objects.get(pk=connector.pk).enabled
         assert nobody.status_code == 400
         assert "is required: your own account has no" in nobody.text
-        assert sent.status_code == 302
+        assert sent.status_code == 303
 
     def test_the_look_is_checked_as_by_the_api(self, acme, operator):
         with acme.active():
@@ -192,7 +192,7 @@ class TestOperations:
 
         assert refused.status_code == 400
         assert "must be a colour like #0a84ff" in refused.text
-        assert done.status_code == 302
+        assert done.status_code == 303
         with acme.active():
             assert SignInExperience.objects.get().branding["primary_color"] == "#0a84ff"
 

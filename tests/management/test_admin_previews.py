@@ -88,7 +88,7 @@ class TestThePage:
         before = main_of(acme.get(path)) if operation != "look" else None
         saved = operator.submit(form_of(acme, operation), **typed)
 
-        assert saved.status_code == 302, saved.text
+        assert saved.status_code == 303, saved.text
         real = acme.get(path)
         assert main_of(drawn) == main_of(real)
         assert before != main_of(real) or typed.keys() == {"identifiers", "password"}

@@ -52,7 +52,7 @@ def done_button(page: str) -> str:
 def new_robot(operator: Operator) -> str:
     """The page that shows the secret of a new application."""
     made = operator.http.post(NEW, data=form_at(operator, NEW, **ROBOT))
-    assert made.status_code == 302, made.text
+    assert made.status_code == 303, made.text
     return str(made.headers["Location"])
 
 
@@ -150,7 +150,7 @@ class TestSentTwice:
         first, second = (operator.http.post(NEW, data=form) for _ in range(2))
 
         assert len(named(acme, "Robot")) == 1
-        assert second.status_code == first.status_code == 302
+        assert second.status_code == first.status_code == 303
         assert second.headers["Location"] == first.headers["Location"]
         assert shown_secret(operator.get(second.headers["Location"]).text)
 
@@ -177,7 +177,7 @@ class TestSentTwice:
         assert other.status_code == 422
         assert "You have sent this form before, with other values" in other.text
         assert 'value="Second"' in other.text
-        assert (none, sent.status_code, len(named(acme, "Second"))) == ([], 302, 1)
+        assert (none, sent.status_code, len(named(acme, "Second"))) == ([], 303, 1)
 
     def test_what_was_refused_can_be_corrected_and_sent_again(self, acme, operator):
         form = form_at(operator, NEW, **ROBOT)
@@ -185,7 +185,7 @@ class TestSentTwice:
         refused = operator.http.post(NEW, data=form | {"post_logout_redirect_uris": "https://a.example/#x"})
         sent = operator.http.post(NEW, data=form)
 
-        assert (refused.status_code, sent.status_code) == (400, 302)
+        assert (refused.status_code, sent.status_code) == (400, 303)
         assert len(named(acme, "Robot")) == 1
 
     def test_the_second_deletion_leads_where_the_first_did(self, acme, operator):
@@ -209,7 +209,7 @@ class TestSentTwice:
             NEW, data=form_at(operator, NEW, **ROBOT) | {"idempotency_key": form["idempotency_key"]}
         )
 
-        assert (by_colleague.status_code, at_rival.status_code) == (302, 302)
+        assert (by_colleague.status_code, at_rival.status_code) == (303, 303)
         assert (len(named(acme, "Robot")), len(named(rival, "Robot"))) == (2, 1)
 
     def test_a_day_later_the_key_is_free_and_its_row_is_purged(self, acme, operator):
@@ -232,7 +232,7 @@ class TestSentTwice:
 
         answer = operator.http.post(NEW, data=form)
 
-        assert (answer.status_code, len(named(acme, "Robot"))) == (302, 1)
+        assert (answer.status_code, len(named(acme, "Robot"))) == (303, 1)
         with acme.active():
             assert not IdempotencyKey.objects.exists()
 
@@ -276,7 +276,7 @@ class TestSentTwice:
 
         assert len(named(acme, "Robot")) == 1
         assert len(set(answers)) == 1, answers
-        assert answers[0][0] == 302
+        assert answers[0][0] == 303
         assert shown_secret(operator.get(answers[0][1]).text)
 
 

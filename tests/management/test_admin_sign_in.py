@@ -35,7 +35,7 @@ class TestSigningIn:
 
         answer = operator.sign_in()
 
-        assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/")
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/admin/")
         cookie = answer.headers["Set-Cookie"]
         assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(cookie.split("; "))
         written = Entry.objects.filter(key="Admin.SignIn", payload__username=operator.who.username)
@@ -137,9 +137,9 @@ class TestTheSession:
         changed = operator.submit("/admin/password/", current=PASSWORD, password=OTHER_PASSWORD)
 
         assert refused.status_code == 401
-        assert changed.status_code == 302
+        assert changed.status_code == 303
         assert is_sign_in(operator.get("/admin/"))
-        assert Operator(operator.who).sign_in(OTHER_PASSWORD).status_code == 302
+        assert Operator(operator.who).sign_in(OTHER_PASSWORD).status_code == 303
 
 
 class TestRoles:
@@ -170,7 +170,7 @@ class TestRoles:
         token = management.administrator_token(operator.who.username, PASSWORD, acme.address)
         caller = management.Caller(acme, token)
 
-        assert operate(operator, "users/user", user, "suspend").status_code == 302
+        assert operate(operator, "users/user", user, "suspend").status_code == 303
         secret = f"/admin/applications/application/{client.application.pk}/do/secret/"
         assert operator.get(secret).status_code == 403
         assert caller.patch(f"/users/{user.pk}/suspend", is_suspended=False).status_code == 200

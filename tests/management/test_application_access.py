@@ -248,7 +248,7 @@ class TestOperatorsSite:
             allowed_role_ids=role, allowed_organization_ids=f"{organization} Acme Ltd\n\n",
         )  # fmt: skip
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert lists_of(admin, pk) == ([role], [organization])
         form = operator.get(f"/admin/applications/application/{pk}/do/access/").text
         assert f"{organization} Acme Ltd" in form

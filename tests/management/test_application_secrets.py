@@ -323,5 +323,5 @@ class TestOperators:
         row = self.row(acme, robot)
         last = operate(operator, "applications/application", row, "delete-secret", secret_id=secret["id"])
 
-        assert (done, last.status_code) == (302, 400)
+        assert (done, last.status_code) == (303, 400)
         assert [one["id"] for one in result_of(admin.get(path_of(robot)))] == [secret["id"]]

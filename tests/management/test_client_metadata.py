@@ -135,7 +135,7 @@ class TestOperatorsSite:
         fields = METADATA | {"contacts": "ada@rp.example\nops@rp.example\n"}
         answer = operate(operator, "applications/application", row, "describe", **fields)
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         shown = result_of(admin.get(f"/applications/{web['id']}"))["oidc_client_metadata"]
         assert METADATA.items() <= shown.items()
         form = operator.get(f"/admin/applications/application/{web['id']}/do/describe/").text

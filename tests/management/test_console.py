@@ -150,7 +150,7 @@ class TestMany:
         done = self.send(operator, people, confirmed="yes", number=" 10 ")
 
         with acme.active():
-            assert done.status_code == 302
+            assert done.status_code == 303
             assert not User.objects.exists()
 
     def test_nine_need_no_number(self, acme, operator, people):
@@ -260,5 +260,5 @@ class TestSearch:
 
         answer = stranger.get("/admin/search/?q=ada")
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert answer.headers["Location"].startswith("/admin/login/")

@@ -49,7 +49,7 @@ def check(operator: Operator, content: bytes, name: str = "users.csv", **fields:
 def checked(operator: Operator, content: bytes, name: str = "users.csv", **fields: Any) -> tuple[str, str]:
     """The address and the text of the page about a checked file."""
     answer = check(operator, content, name, **fields)
-    assert answer.status_code == 302, answer.text
+    assert answer.status_code == 303, answer.text
     address = answer.headers["Location"]
     return address, operator.get(address).text
 
@@ -58,7 +58,7 @@ def run(operator: Operator, content: bytes, name: str = "users.csv", **fields: A
     """The page of the result of an import."""
     _, page = checked(operator, content, name, **fields)
     answer = operator.http.post(PATH, data=hidden(page))
-    assert answer.status_code == 302, answer.text
+    assert answer.status_code == 303, answer.text
     return str(operator.get(answer.headers["Location"]).text)
 
 
@@ -280,7 +280,7 @@ class TestSentTwice:
 
         answers = [operator.http.post(PATH, data=hidden(page)) for _ in range(2)]
 
-        assert [one.status_code for one in answers] == [302, 302]
+        assert [one.status_code for one in answers] == [303, 303]
         assert answers[0].headers["Location"] == answers[1].headers["Location"]
         assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Create").count() == 2
 
@@ -291,7 +291,7 @@ class TestSentTwice:
         first = operator.http.post(PATH, data=hidden(page))
         second = operator.http.post(PATH, data=hidden(other))
 
-        assert (first.status_code, second.status_code) == (302, 410)
+        assert (first.status_code, second.status_code) == (303, 410)
         assert "no longer stored" in second.text
         assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Create").count() == 2
 
@@ -301,7 +301,7 @@ class TestSentTwice:
 
         found = at_once(6, lambda _: operator.http.post(PATH, data=form).status_code)
 
-        assert set(found) == {302}
+        assert set(found) == {303}
         assert Entry.objects.filter(tenant_id=acme.tenant.pk, key="User.Create").count() == 2
 
     def test_reloading_the_result_shows_it_again_and_imports_nothing(self, acme, operator):

@@ -234,7 +234,7 @@ class TestTheOperatorsSite:
         refused = operator.submit(lifetimes, session_idle_seconds="99999999")
 
         assert "As the installation" in page.text
-        assert changed.status_code == 302
+        assert changed.status_code == 303
         assert refused.status_code == 400
         assert "must be at most 86400" in refused.text
         assert result_of(admin.get(PATH)) == DEFAULTS | {"session_idle_seconds": 600, "keep_signed_in": True}

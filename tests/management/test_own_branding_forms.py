@@ -37,7 +37,7 @@ def test_the_form_saves_what_was_typed_and_uploaded(acme, admin, operator, place
 
     saved = operator.http.post(form, data=hidden_of(shown) | typed, files=file)
 
-    assert saved.status_code == 302, saved.text
+    assert saved.status_code == 303, saved.text
     branding = result_of(admin.get(row))["branding"]
     assert typed.items() <= branding.items()
     assert branding["logo_url"].startswith(f"{acme.address}/pictures/")

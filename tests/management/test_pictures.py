@@ -274,7 +274,7 @@ class TestTheOperatorsForm:
         assert count(acme) == 0
 
         saved = self.send(operator, path, png(), name="../../x.svg", primary_color="#0a84ff")
-        assert saved.status_code == 302
+        assert saved.status_code == 303
         branding = result_of(admin.get("/sign-in-experience"))["branding"]
         assert branding["logo_url"].startswith(f"{acme.address}/pictures/")
         assert branding["primary_color"] == "#0a84ff"

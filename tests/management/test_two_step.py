@@ -37,7 +37,7 @@ def set_up(operator):
     """Set it up by hand; return the authenticator's key and the recovery codes."""
     key = key_on(text_of(operator.get(PAGE)))
     answer = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
-    assert answer.status_code == 302, text_of(answer)
+    assert answer.status_code == 303, text_of(answer)
     return key, codes_on(text_of(operator.get(answer.headers["Location"])))
 
 
@@ -67,7 +67,7 @@ class TestSettingUp:
         wrong_code = operator.submit(PAGE, password=PASSWORD, code="000000")
         done = operator.submit(PAGE, password=PASSWORD, code=authenticator.code(key))
 
-        assert (wrong_password.status_code, wrong_code.status_code, done.status_code) == (401, 401, 302)
+        assert (wrong_password.status_code, wrong_code.status_code, done.status_code) == (401, 401, 303)
         page = done.headers["Location"]
         shown, reloaded = (codes_on(operator.get(page).text) for _ in range(2))
         assert len(set(shown)) == 10
@@ -117,7 +117,7 @@ class TestSigningIn:
 
         answer = other.submit(CODE, code=authenticator.code(key, 1))
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert is_in(other)
         assert written(operator, "Admin.SignIn")[-1]["second_step"] == "totp"
         proven = [entry["result"] for entry in written(operator, "Admin.VerifyPassword")]
@@ -146,7 +146,7 @@ class TestSigningIn:
         _, codes = set_up(operator)
         first, second = again(operator), again(operator)
 
-        assert first.submit(CODE, code=codes[3].lower().replace("-", " ")).status_code == 302
+        assert first.submit(CODE, code=codes[3].lower().replace("-", " ")).status_code == 303
         assert second.submit(CODE, code=codes[3]).status_code == 401
         assert len(written(operator, "RecoveryCode.Use")) == 1
         assert "Recovery codes left: 9." in first.get(PAGE).text
@@ -225,7 +225,7 @@ class TestRemoving:
 
         assert operator.submit(path, password="wrong", code=codes[0]).status_code == 401
         assert operator.submit(path, password=PASSWORD, code="000000").status_code == 401
-        assert operator.submit(path, password=PASSWORD, code=codes[1]).status_code == 302
+        assert operator.submit(path, password=PASSWORD, code=codes[1]).status_code == 303
         assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
         assert is_in(operator)
         assert len(written(operator, "SecondStep.Delete")) == 1
@@ -239,7 +239,7 @@ class TestRemoving:
 
         assert len(codes_on(answer.text)) == 10
         assert again(operator).submit(CODE, code=codes[1]).status_code == 401
-        assert again(operator).submit(CODE, code=codes_on(answer.text)[1]).status_code == 302
+        assert again(operator).submit(CODE, code=codes_on(answer.text)[1]).status_code == 303
 
     @pytest.mark.parametrize("path", [f"{PAGE}remove/", f"{PAGE}codes/"])
     def test_there_is_nothing_to_remove_before(self, operator, path):
@@ -253,7 +253,7 @@ class TestRemoving:
         own, others = operator.submit(path, current_password=PASSWORD), auditor.get(path)
         done = operators.at(acme).submit(path, current_password=PASSWORD)
 
-        assert (own.status_code, others.status_code, done.status_code) == (400, 403, 302)
+        assert (own.status_code, others.status_code, done.status_code) == (400, 403, 303)
         assert not is_in(operator)
         assert Operator(operator.who).sign_in().headers["Location"] == "/admin/"
 

@@ -101,7 +101,7 @@ class TestUnlock:
 
         assert is_locked(world, ada.username)
 
-    @pytest.mark.parametrize(("role", "status"), [("support", 302), ("auditor", 403)])
+    @pytest.mark.parametrize(("role", "status"), [("support", 303), ("auditor", 403)])
     def test_support_unlocks_on_the_site_and_auditors_do_not(self, world, ada, role, status):
         lock(world, ada.username)
         operator = at(world, administrator(role=role, tenants=[world.tenant.slug]))

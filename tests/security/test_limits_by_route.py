@@ -267,7 +267,7 @@ def administrator(visit: Visit) -> httpx.Response:
     if visit.route.startswith("POST /api/"):
         return visit.post("/api/admin/sign-in", body)
     answer = visit.submit("/admin/login/", **body)
-    if answer.status_code != 302:
+    if answer.status_code != 303:
         return answer
     where = answer.headers["Location"]
     return visit.submit(where, code="000000")

@@ -68,7 +68,7 @@ def first_of(kind, world):
 
 
 def is_sign_in(answer):
-    return answer.status_code == 302 and answer.headers["Location"].startswith("/admin/login/")
+    return answer.status_code in {302, 303} and answer.headers["Location"].startswith("/admin/login/")
 
 
 def operate(operator, kind, row, name, /, **typed):

@@ -47,6 +47,7 @@ CONNECTOR, TENANT, ADMINISTRATOR = "connectors/connector", "tenants/tenant", "ad
 OF_THE_INSTALLATION = {TENANT, ADMINISTRATOR}  # only superusers see them
 TEMPLATE, PERMISSION = "organizations/organizationrole", "organizations/organizationpermission"
 METADATA: dict[str, Any] = {"redirect_uris": ["https://shop.example/cb"]}
+GOOGLE = {"client_id": "shop-1", "client_secret": "GOCSPX-never-shown"}
 ROWS: dict[str, Callable[[World], Any]] = {
     EXPERIENCE: lambda _: services.current(),
     USER: lambda world: world.user(name="Ada"),
@@ -61,7 +62,6 @@ ROWS: dict[str, Callable[[World], Any]] = {
     ADMINISTRATOR: lambda _: administrator(),
     PERMISSION: lambda _: OrganizationPermission.objects.create(name="edit:page"),
 }
-GOOGLE = {"client_id": "shop-1", "client_secret": "GOCSPX-never-shown"}
 LIFETIMES = {
     f"{kind}_{limit}_seconds": "7200"
     for kind in ("session", "refresh_token")

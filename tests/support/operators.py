@@ -65,7 +65,7 @@ class Operator:
 
     def choose(self, world: World) -> "Operator":
         answer = self.submit("/admin/tenant/", tenant=world.tenant.pk)
-        assert answer.status_code == 302, answer.text
+        assert answer.status_code == 303, answer.text
         self.tenant = world.tenant.pk
         return self
 
@@ -78,7 +78,7 @@ def text_of(answer: Any) -> str:
 def at(world: World, who: Administrator | None = None) -> Operator:
     """Somebody who is signed in and works in a tenant."""
     operator = Operator(who or administrator())
-    assert operator.sign_in().status_code == 302
+    assert operator.sign_in().status_code == 303
     return operator.choose(world)
 
 

@@ -41,7 +41,7 @@ class Trial:
     def begin(self, client: RelyingParty, **typed: str) -> str:
         """Press the button; return the page where the user signs in."""
         answer = self.press(client, **typed)
-        assert answer.status_code == 302, answer.text
+        assert answer.status_code == 303, answer.text
         assert answer.headers["Location"].startswith(f"{urlsplit(self.world.address).path}/oidc/authorize/")
         return str(self.browser.get(answer.headers["Location"]).headers["Location"])
 

@@ -48,7 +48,7 @@ def sign_in(world: Any, **fields: Any) -> Operator:
 def begin(operator: Operator, connector: Connector) -> str:
     """Press *Try it*; return where the new tab is sent."""
     answer = operator.submit(f"{SITE}/{connector.pk}/do/try/")
-    assert answer.status_code == 302, answer.text
+    assert answer.status_code == 303, answer.text
     return str(answer.headers["Location"])
 
 

@@ -87,7 +87,7 @@ class TestALink:
         browser, answer = accept(invited.link, username=(name := f"a-{secrets.token_hex(4)}"))
 
         made = Administrator.objects.get(username=name)
-        assert (answer.status_code, answer.headers["Location"]) == (302, "/admin/")
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/admin/")
         assert browser.get("/admin/tenant/").status_code == 200
         assert (made.role, made.is_superuser, made.email) == (
             "auditor",
@@ -103,7 +103,7 @@ class TestALink:
         _, answer = accept(message.body, username=(name := f"a-{secrets.token_hex(4)}"))
 
         assert (invited.link, message.to) == ("", [invited.invitation.email])
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert Administrator.objects.get(username=name).has_proven_email
 
     def test_gives_the_tenants_of_the_invitation_and_no_others(self, acme, rival, inviter):
@@ -170,7 +170,7 @@ class TestALink:
 
         assert (taken.status_code, empty.status_code, spaced.status_code) == (400, 400, 400)
         assert "already exists" in text_of(taken)
-        assert right.status_code == 302
+        assert right.status_code == 303
 
     def test_that_is_accepted_twice_at_once_makes_one_administrator(self, inviter):
         link = invite(inviter).link
@@ -255,7 +255,7 @@ class TestTheInviter:
         again = invitations.renew(first.invitation, by=inviter, current_password=PASSWORD)
 
         assert Client().get(f"{PAGE}{token_of(first.link)}/").status_code == 410
-        assert accept(again.link)[1].status_code == 302
+        assert accept(again.link)[1].status_code == 303
 
     def test_finds_an_invitation_that_the_mail_server_refused_and_sends_it_again(
         self, inviter, mail_server, monkeypatch
@@ -274,7 +274,7 @@ class TestTheInviter:
         (message,) = sent(mail_server)
         invitation.refresh_from_db()
         assert (invitation.is_mailed, invitation.is_refused) == (True, False)
-        assert accept(message.body)[1].status_code == 302
+        assert accept(message.body)[1].status_code == 303
 
 
 def test_the_log_says_who_invited_whom_and_has_no_link(inviter):
@@ -298,7 +298,7 @@ class TestTheSite:
         made = browser.submit(page, email=email, role="auditor", current_password=PASSWORD)
 
         shown = text_of(browser.get(made.headers["Location"]))
-        assert made.status_code == 302, text_of(made)
+        assert made.status_code == 303, text_of(made)
         assert token_of(shown)
         listed = text_of(browser.get("/admin/administrators/invitation/"))
         assert email in listed
@@ -337,7 +337,7 @@ class TestTheSite:
         assert '<span class="badge bad">Not sent</span>' in page
         assert "on its way" not in page
         assert "did not accept" not in after
-        assert accepted.status_code == 302
+        assert accepted.status_code == 303
         assert not Administrator.objects.get(username=name).has_proven_email
 
     @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class TestALink:
 
         answer = recover(link_for(who))
 
-        assert (answer.status_code, answer.headers["Location"]) == (302, LOGIN)
+        assert (answer.status_code, answer.headers["Location"]) == (303, LOGIN)
         assert sign_in.begin(username=who.username, password=NEW_PASSWORD).pk == who.pk
         with pytest.raises(sign_in.WrongPassword):
             sign_in.begin(username=who.username, password=PASSWORD)
@@ -191,7 +191,7 @@ class TestALink:
         browser.get(link_for(who))
 
         assert browser.post(NEW, {"password": ""}).status_code == 400
-        assert browser.post(NEW, {"password": NEW_PASSWORD}).status_code == 302
+        assert browser.post(NEW, {"password": NEW_PASSWORD}).status_code == 303
 
 
 class TestAsking:
@@ -269,7 +269,7 @@ class TestTheOwnEmail:
         done = browser.post(path_in(message.body))
 
         after = Administrator.objects.get(pk=who.pk)
-        assert (asked.status_code, shown.status_code, done.status_code) == (302, 200, 302)
+        assert (asked.status_code, shown.status_code, done.status_code) == (303, 200, 303)
         assert (message.to, before, after.email, after.has_proven_email) == ([email], who.email, email, True)
         assert [notice.to for notice in sent()] == [[who.email]]
 

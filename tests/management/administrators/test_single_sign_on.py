@@ -52,7 +52,7 @@ def link(provider, who, sub):
     browser = Client()
     browser.force_login(who)
     sent = browser.post(OWN, {"password": PASSWORD})
-    assert sent.status_code == 302, text_of(sent)
+    assert sent.status_code == 303, text_of(sent)
     answer = browser.get(CALLBACK, approve(provider, sent.headers["Location"], sub))
     assert answer.headers["Location"] == OWN
     return browser

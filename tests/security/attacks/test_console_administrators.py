@@ -138,7 +138,7 @@ class TestProof:
         wrong = operator.submit(PATH, **typed, code="000000")
         right = operator.submit(PATH, **typed, code=codes[0])
 
-        assert [answer.status_code for answer in (without, wrong, right)] == [400, 401, 302]
+        assert [answer.status_code for answer in (without, wrong, right)] == [400, 401, 303]
 
     def test_attack_AP18_an_old_token_sets_no_password(self, root, monkeypatch):
         monkeypatch.setattr(configured, "ADMIN_PROOF_SECONDS", 0)
@@ -182,7 +182,7 @@ class TestProof:
         assert [answer.status_code for answer in answers] == [403, 400, 403, 400]
         assert unchanged.second_step_since is not None
         assert unchanged.check_password(PASSWORD)
-        assert done.status_code == 302
+        assert done.status_code == 303
 
     def test_attack_AP18_an_old_token_makes_no_administrator_and_gives_nobody_more(
         self, root, monkeypatch, acme
@@ -220,7 +220,7 @@ class TestProof:
             operator.submit(f"{path}{who.pk}/do/change/", role="administrator", email="a@acme.example"),
         ]
 
-        assert [answer.status_code for answer in answers] == [400, 403, 403, 403, 302]
+        assert [answer.status_code for answer in answers] == [400, 403, 403, 403, 303]
         assert not Administrator.objects.filter(username=name).exists()
         assert not Administrator.objects.get(pk=who.pk).is_superuser
 

@@ -103,7 +103,7 @@ class TestAccountsPreparedBySupport:
         if by == "api":
             return str(caller.created("/users", **fields)["username"])
         answer = operator.submit("/admin/users/user/do/create/", **fields)
-        assert answer.status_code == 302, text_of(answer)
+        assert answer.status_code == 303, text_of(answer)
         return username
 
     @pytest.mark.parametrize("by", ["api", "site"])

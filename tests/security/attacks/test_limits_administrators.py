@@ -100,7 +100,7 @@ def test_attack_AP06_one_password_for_many_administrators_from_one_address(guard
 @DOORS
 def test_decision_N11_nobody_locks_an_administrator_out_from_outside(guarded, administrator, door):
     """The address of a recent good sign-in passes the lock for all addresses, not that of the pair."""
-    home, right = "198.51.100.5", {by_api: 200, by_page: 302}[door]
+    home, right = "198.51.100.5", {by_api: 200, by_page: 303}[door]
     assert door(guarded, administrator, PASSWORD, home).status_code == right
     guess_from_everywhere(door, guarded, administrator)
 

@@ -249,7 +249,7 @@ class Journeys:
         self.keep("seed in bytes", base64.b32decode(key.replace(" ", "")).hex())
         self.steal()
         answer = operator.submit(PAGE, password=cast.PASSWORD, code=authenticator.code(key))
-        assert answer.status_code == 302, text_of(answer)
+        assert answer.status_code == 303, text_of(answer)
         self.steal()
         for number, recovery in enumerate(codes_on(text_of(operator.get(answer.headers["Location"])))):
             self.keep(f"recovery code {number}", recovery)
@@ -257,7 +257,7 @@ class Journeys:
         self.cookies("half an operator", half.http)
         secret = f"/admin/applications/application/{robot['id']}/do/secret/"
         made = operator.submit(secret)
-        assert made.status_code == 302
+        assert made.status_code == 303
         self.steal()
         page = text_of(operator.get(made.headers["Location"]))
         shown = re.findall(r'readonly value="([A-Za-z0-9_-]{40,})"', page)
