@@ -17,11 +17,11 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from identity.operator_kit import in_place
+from identity.operator_kit import in_place, kept_input
 
 _MAX_ROWS: Final = 10_000
-# Django's parameter with the filters of the list that links to the row, and the one that opens a card.
-_ROW_PARAMETERS: Final = frozenset({"_changelist_filters", in_place.PARAMETER})
+# Django's parameter with the filters of the list before, and the parameters that open and fill in a card.
+_ROW_PARAMETERS: Final = frozenset({"_changelist_filters", in_place.PARAMETER, kept_input.PARAMETER})
 _YEARS: Final = range(1900, 9999)  # both databases can compare these in every time zone
 
 

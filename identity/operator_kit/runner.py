@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.db.models import Model
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext, gettext_lazy
 from rest_framework.exceptions import ValidationError
@@ -19,19 +19,18 @@ from identity.core import tenancy
 from identity.core.errors import ServiceError
 from identity.core.records import Stale
 from identity.http.responses import allow_form_targets
-from identity.operator_kit import form_errors, in_place, routes, secrets_page, secrets_view, sent_form
-from identity.operator_kit.catalogue import OperationCatalogue
-from identity.operator_kit.operations import (
-    Operation,
-    Result,
-    Return,
-    ShowForm,
-    ShowPanels,
-    ShowRow,
-    ShowSecrets,
-    ShowSite,
-    Submission,
+from identity.operator_kit import (
+    answers,
+    form_errors,
+    in_place,
+    kept_input,
+    routes,
+    secrets_page,
+    secrets_view,
+    sent_form,
 )
+from identity.operator_kit.catalogue import OperationCatalogue
+from identity.operator_kit.operations import Operation, Return, ShowPanels, Submission
 from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.tabs import build_tabs
 from identity.operator_kit.texts import Text
@@ -69,7 +68,7 @@ class OperationRunner:
             answer = idempotency.find_answer(sent_form.get_sent(request))
         except idempotency.KeyReused:  # ``respond`` shows the form again
             return None
-        return None if answer is None else _redirect(request, answer)
+        return None if answer is None else answers.redirect(request, answer)
 
     def respond(  # noqa: PLR0911 - the ways to ask for an operation
         self, request: HttpRequest, operation: Operation, row: Any
@@ -88,8 +87,8 @@ class OperationRunner:
             return self._return(request, operation, operation.returns, row)
         if operation.reads and request.GET:
             return self._read(request, operation, row)
-        form = operation.get_form_class(row)(initial=operation.initial(row))
-        return self._form_page(request, operation, row, form)
+        form, kept = self._open_form(request, operation, row)
+        return self._form_page(request, operation, row, form, kept=kept)
 
     def _submit(self, request: HttpRequest, operation: Operation, row: Any) -> HttpResponse:
         """Run the operation with the form that was sent, and redirect; or show the form with its errors."""
@@ -106,7 +105,8 @@ class OperationRunner:
         except (ServiceError, ValidationError) as refusal:
             status = form_errors.add_refusal(form, refusal)
             return self._form_page(request, operation, row, form, status=status)
-        return _redirect(request, answer)
+        kept_input.discard(request)
+        return answers.redirect(request, answer)
 
     def render(
         self, request: HttpRequest, template: str, operation: Operation, status: int = 200, **context: Any
@@ -124,7 +124,7 @@ class OperationRunner:
         def work() -> Answer:
             with tenancy.using(tenancy.DEFAULT) if self.at_root else nullcontext():
                 result = operation.run(submission)
-            answer = self._build_answer(request, submission.row, result)
+            answer = answers.build(request, self.model, submission.row, result)
             return in_place.lead_back(request, operation, submission.row, answer)
 
         if operation.has_own_transactions:
@@ -172,17 +172,31 @@ class OperationRunner:
         if not operation.is_possible(row):
             messages.warning(request, _IMPOSSIBLE % {"label": operation.label})
             return None
-        form = operation.get_form_class(row)(initial=operation.initial(row))
-        return self._form_context(request, operation, row, form) | {"operation": operation}
+        form, kept = self._open_form(request, operation, row)
+        return self._form_context(request, operation, row, form, kept=kept) | {"operation": operation}
+
+    def _open_form(
+        self, request: HttpRequest, operation: Operation, row: Any
+    ) -> tuple[Form, QueryDict | None]:
+        """Return the form with the values of the row, or with input that was kept, which is returned too."""
+        form_class = operation.get_form_class(row)
+        kept = kept_input.find(request, routes.operation_url(self.model, operation.name, row))
+        if kept is not None:
+            return kept_input.fill(form_class, kept), kept
+        return form_class(initial=operation.initial(row)), None
 
     def _form_context(
-        self, request: HttpRequest, operation: Operation, row: Any, form: Form, status: int = 200
+        self, request: HttpRequest, operation: Operation, row: Any, form: Form, **options: Any
     ) -> dict[str, Any]:
+        """Return the template context of a form, with the options ``status`` and ``kept``."""
+        status, kept = options.get("status", 200), options.get("kept")
         in_place.focus_first_error(form)
         return {
+            "keeps": kept_input.get_names(form),
+            "is_kept": kept is not None,
             "form": form,
             "button": operation.get_button("" if row is None else self.name_of(row)),
-            "version": request.POST.get("version", getattr(row, "version", "")),
+            "version": (kept or request.POST).get("version", getattr(row, "version", "")),
             "idempotency_key": sent_form.new_key(),
             "previews": self.previewer.get_links(operation, row),
             "is_stale": status == Stale.status,
@@ -192,7 +206,7 @@ class OperationRunner:
     def _form_page(
         self, request: HttpRequest, operation: Operation, row: Any, form: Form, **context: Any
     ) -> HttpResponse:
-        context |= self._form_context(request, operation, row, form, context.get("status", 200))
+        context |= self._form_context(request, operation, row, form, **context)
         if in_place.was_sent(request, operation):
             return self.show_card(request, row, context | {"operation": operation})
         context |= self._row_context(row)
@@ -224,27 +238,3 @@ class OperationRunner:
         if row is None:
             return {}
         return {"row": row, "row_name": self.name_of(row), "row_link": routes.row_url(row)}
-
-    def _build_answer(self, request: HttpRequest, row: Any, result: Result) -> Answer:
-        """Return the URL of the page that shows the result, and the message that this page has."""
-        if isinstance(result, ShowSite):
-            answer = {"url": result.url, "message": ""}
-            return answer | {"cookies": result.cookies} if result.cookies else answer
-        if isinstance(result, ShowSecrets):
-            return {"url": secrets_page.store(request, result), "message": ""}
-        if isinstance(result, ShowForm):
-            url = routes.operation_url(self.model, result.operation, row)
-            return {"url": url, "message": str(result.message)}
-        if isinstance(result, ShowRow):
-            return {"url": routes.row_url(result.row), "message": str(result.message)}
-        is_there = row is not None and self.model._default_manager.filter(pk=row.pk).exists()
-        url = routes.row_url(row) if is_there else routes.list_url(self.model)
-        return {"url": url, "message": str(result)}
-
-
-def _redirect(request: HttpRequest, answer: Answer) -> HttpResponse:
-    if answer["message"]:
-        messages.success(request, answer["message"])
-    response = HttpResponseRedirect(answer["url"], status=303 if in_place.MARK in request.POST else 302)
-    response.cookies.update(answer.get("cookies", {}))
-    return response

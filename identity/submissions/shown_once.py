@@ -40,9 +40,7 @@ def create(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta = _SH
 
 def replace(viewer: Viewer, page: str, content: Any, *, lifetime: timedelta) -> UUID:
     """Store content for a page, and delete the page's earlier content for this session."""
-    ShownOnce.objects.filter(
-        administrator=viewer.administrator, session_hash=_hash(viewer), page=page
-    ).delete()
+    discard_page(viewer, page)
     return create(viewer, page, content, lifetime=lifetime)
 
 
@@ -67,6 +65,13 @@ def take(viewer: Viewer, page: str, shown_id: UUID) -> Any:
 def discard(viewer: Viewer, shown_id: UUID) -> None:
     """Delete content before it expires."""
     _rows(viewer, shown_id).delete()
+
+
+def discard_page(viewer: Viewer, page: str) -> None:
+    """Delete all content of a page for this session."""
+    ShownOnce.objects.filter(
+        administrator=viewer.administrator, session_hash=_hash(viewer), page=page
+    ).delete()
 
 
 def bound_to(row: ShownOnce) -> str:

@@ -25,7 +25,7 @@ class AnyConfigForm(forms.Form):
     config = JSONField(
         label=_("Configuration"),
         help_text=format_lazy(_("A JSON object; {mask} keeps a stored secret."), mask=masking.MASK),
-        widget=forms.Textarea({"rows": 10, "spellcheck": "false"}),
+        widget=forms.Textarea({"autocomplete": "off", "rows": 10, "spellcheck": "false"}),
     )  # fmt: skip
 
     def clean_config(self) -> dict[str, Any]:

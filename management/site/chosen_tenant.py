@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from identity.tenants.models import Tenant
 from management.administrators.models import Administrator
 
-_KEY: Final = "tenant"
+KEY: Final = "tenant"
 
 
 def get_managed(administrator: Administrator) -> QuerySet[Tenant]:
@@ -23,12 +23,12 @@ def current(request: HttpRequest) -> Tenant | None:
     If the administrator manages only one tenant, it is chosen automatically.
     """
     managed = get_managed(request.user)  # type: ignore[arg-type]
-    chosen = request.session.get(_KEY)
+    chosen = request.session.get(KEY)
     if chosen is not None and (tenant := managed.filter(pk=chosen).first()):
         return tenant
     first_two = list(managed[:2])
     if len(first_two) == 1:
-        request.session[_KEY] = first_two[0].pk
+        request.session[KEY] = first_two[0].pk
         return first_two[0]
     return None
 
@@ -38,5 +38,5 @@ def choose(request: HttpRequest, tenant_id: str) -> bool:
     managed = get_managed(request.user)  # type: ignore[arg-type]
     if "\0" in tenant_id or not managed.filter(pk=tenant_id).exists():
         return False
-    request.session[_KEY] = tenant_id
+    request.session[KEY] = tenant_id
     return True

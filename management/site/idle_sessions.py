@@ -9,15 +9,25 @@ from django.contrib.auth import logout
 from django.http import HttpRequest
 from django.utils.translation import ngettext
 
+from identity.operator_kit import kept_input
+from management.site import chosen_tenant
+
 _KEY: Final = "used_at"
 _PRECISION: Final = 60  # seconds; the last use is stored once a minute
 
 
 def end_if_idle(request: HttpRequest) -> None:
-    """End the session of a request if it was idle for too long, and otherwise store its use."""
+    """End the session of a request if it was idle for too long, and otherwise store its use.
+
+    The session that follows has no administrator. It notes whose session has ended, and the tenant, so that
+    the next sign-in continues there.
+    """
     now, used_at = int(time.time()), request.session.get(_KEY)
     if used_at is not None and now - used_at >= settings.ADMIN_IDLE_SECONDS:
+        administrator_id, tenant_id = request.user.pk, request.session.get(chosen_tenant.KEY)
         logout(request)
+        kept_input.note_end(request.session, administrator_id)
+        request.session[chosen_tenant.KEY] = tenant_id
         minutes = settings.ADMIN_IDLE_SECONDS // 60
         text = ngettext(
             "You were signed out after %(number)s minute without use. Sign in again.",
@@ -27,3 +37,14 @@ def end_if_idle(request: HttpRequest) -> None:
         messages.info(request, text % {"number": minutes})
     elif used_at is None or now - used_at >= min(_PRECISION, settings.ADMIN_IDLE_SECONDS // 10):
         request.session[_KEY] = now
+
+
+def flush(request: HttpRequest) -> None:
+    """Replace a session before a sign-in continues. Of its data, only what an ended session left stays."""
+    left = {
+        key: request.session[key]
+        for key in (kept_input.SESSION_KEY, chosen_tenant.KEY)
+        if kept_input.SESSION_KEY in request.session and key in request.session
+    }
+    request.session.flush()
+    request.session.update(left)

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
 from management.administrators.models import Administrator
+from management.site import idle_sessions
 
 _KEY: Final = "second_step_of"
 _SECONDS: Final = 600
@@ -14,7 +15,7 @@ _SECONDS: Final = 600
 
 def begin(request: HttpRequest, administrator: Administrator) -> None:
     """Store in a new session that the administrator's password was verified."""
-    request.session.flush()
+    idle_sessions.flush(request)
     request.session[_KEY] = {
         "id": administrator.pk,
         "hash": administrator.get_session_auth_hash(),

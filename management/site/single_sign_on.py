@@ -25,7 +25,7 @@ from identity.operator_kit.operations import Operation
 from identity.operator_kit.timestamps import format_text
 from management.administrators import second_step, sign_in, single_sign_on
 from management.administrators.models import Administrator, ProviderAccount
-from management.site import pending_sign_in, provider_session
+from management.site import idle_sessions, pending_sign_in, provider_session
 from management.site.sign_in import add_refusal, to_sentence
 
 _KEY: Final = "single_sign_on"
@@ -92,7 +92,7 @@ def _sign_in(request: HttpRequest, pending: Any) -> HttpResponse:
         provider_session.store(request, signed_in)
         query = urlencode({REDIRECT_FIELD_NAME: next_url})
         return HttpResponseRedirect(f"{reverse('admin:second-step')}?{query}")
-    request.session.flush()
+    idle_sessions.flush(request)
     login(request, administrator)
     provider_session.store(request, signed_in)
     return HttpResponseRedirect(next_url)

@@ -2,12 +2,14 @@
 
 from functools import wraps
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite, site
 from django.contrib.auth import REDIRECT_FIELD_NAME, logout
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, path, reverse
@@ -17,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from identity.operator_kit import secrets_view
+from identity.operator_kit import kept_input, secrets_view
 from identity.users.hashing_views import hashes_password
 from management.administrators import mail, sign_in
 from management.administrators.models import Administrator
@@ -98,9 +100,12 @@ class OperatorSite(AdminSite):
         @wraps(inner)
         def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if self.has_permission(request) and request.tenant is None:  # type: ignore[attr-defined]
-                return HttpResponseRedirect(
-                    f"{reverse('admin:choose-tenant')}?{REDIRECT_FIELD_NAME}={request.path}"
-                )
+                next_url = request.get_full_path() if request.method == "GET" else request.path
+                query = urlencode({REDIRECT_FIELD_NAME: next_url})
+                return HttpResponseRedirect(f"{reverse('admin:choose-tenant')}?{query}")
+            if not self.has_permission(request) and (form_url := kept_input.keep(request)):
+                messages.info(request, gettext("What you typed is stored for 15 minutes. Nothing was saved."))
+                return redirect_to_login(form_url, reverse("admin:login"))
             if self.has_permission(request) and form_tenant.is_of_another_tenant(request):
                 return form_tenant.refusal(request)
             return inner(request, *args, **kwargs)
