@@ -19,12 +19,12 @@ def build(request: HttpRequest, model: type[Model], row: Any, result: Result) ->
     if isinstance(result, ShowSecrets):
         return {"url": secrets_page.store(request, result), "message": ""}
     if isinstance(result, ShowForm):
-        return {"url": routes.operation_url(model, result.operation, row), "message": result.message}
+        return {"url": routes.operation_url(model, result.operation, row), "message": str(result.message)}
     if isinstance(result, ShowRow):
-        return {"url": routes.row_url(result.row), "message": result.message}
+        return {"url": routes.row_url(result.row), "message": str(result.message)}
     is_there = row is not None and model._default_manager.filter(pk=row.pk).exists()
     url = routes.row_url(row) if is_there else routes.list_url(model)
-    return {"url": url, "message": result}
+    return {"url": url, "message": str(result)}
 
 
 def redirect(request: HttpRequest, answer: Answer) -> HttpResponse:

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest
 
-from identity.operator_kit import extensions
+from identity.operator_kit import extensions, routes
 from identity.operator_kit.operations import Operation
 
 
@@ -41,6 +41,13 @@ class OperationCatalogue:
             and operation.needs_row == (row is not None)
             and (row is None or operation.is_possible(row))
             and self.may_run(request, operation)
+        ]
+
+    def get_links(self, request: HttpRequest, row: Any = None) -> list[tuple[Operation, str]]:
+        """Return the operations that the administrator may run now, with their URLs."""
+        return [
+            (operation, routes.operation_url(self.model, operation.name, row))
+            for operation in self.get_available(request, row)
         ]
 
     def get(self, request: HttpRequest, name: str, *, with_row: bool) -> Operation:

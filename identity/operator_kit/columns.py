@@ -4,7 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from django.contrib.admin import ModelAdmin, display
+from django.contrib.admin.helpers import AdminForm
+from django.contrib.admin.utils import flatten_fieldsets
 from django.db import models
+from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 from identity.operator_kit import badges
@@ -33,6 +36,13 @@ def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[Text, Any]]) -
         for title, names in [*shown, (gettext("Record"), record)]
         if names
     ]
+
+
+def get_values(pages: "ModelAdmin[Any]", request: HttpRequest, row: Any) -> AdminForm:
+    """Return the groups of fields of a row with their values, none of which can be edited."""
+    groups = pages.get_fieldsets(request, row)
+    form = pages.get_form(request, row, change=True)(instance=row)
+    return AdminForm(form, groups, {}, flatten_fieldsets(groups), model_admin=pages)
 
 
 def format_columns(pages: "ModelAdmin[Any]", names: Iterable[Any]) -> tuple[Column, ...]:

@@ -12,7 +12,7 @@ The pages read this registry at each request, so the order of the imports does n
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -60,6 +60,12 @@ def register_panels(model: type, build: BuildPanels) -> None:
 def register_card(model: type, build: BuildCard) -> None:
     """Show the card that a function builds at the top of the page of each row of a model."""
     registry[model].cards.append(build)
+
+
+def build_cards(model: type, row: Any, links: Iterable[tuple[Operation, str]]) -> list[Card]:
+    """Return the cards of the page of a row. ``links`` are its operations and their URLs."""
+    urls = {operation.name: url for operation, url in links}
+    return [card for build in registry[model].cards if (card := build(row, urls))]
 
 
 def register_operations(model: type, *operations: Operation) -> None:

@@ -6,11 +6,10 @@ elsewhere.
 """
 
 from collections.abc import Iterable
-from copy import copy
 from typing import Any, Final
 
 from django.forms import Form
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 
 from identity.operator_kit import routes
 from identity.operator_kit.operations import Operation
@@ -42,14 +41,6 @@ def lead_back(request: HttpRequest, operation: Operation, row: Any, answer: Answ
     if not was_sent(request, operation):
         return answer
     return {**answer, "url": f"{routes.row_url(row)}#card-{operation.name}"}
-
-
-def as_get(request: HttpRequest) -> HttpRequest:
-    """Return a copy of a request, as a GET without a query, with which the page of the row is rendered."""
-    shown = copy(request)
-    vars(shown).update(vars(request))  # ``copy`` leaves out what cannot be pickled
-    shown.method, shown.GET = "GET", QueryDict()
-    return shown
 
 
 def focus_first_error(form: Form) -> None:

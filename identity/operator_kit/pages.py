@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Final
 from django.contrib.admin import AdminSite, ModelAdmin, ShowFacets
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import flatten_fieldsets, quote, unquote
+from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db.models import Model, QuerySet
 from django.forms import Media
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext
 
@@ -23,7 +24,7 @@ from database import ids
 from identity.operator_kit import bulk, columns, extensions, in_place, lists, routes
 from identity.operator_kit.catalogue import OperationCatalogue
 from identity.operator_kit.operations import Operation
-from identity.operator_kit.panels import Card, Panel
+from identity.operator_kit.panels import Panel
 from identity.operator_kit.previewer import Previewer
 from identity.operator_kit.runner import OperationRunner
 from identity.operator_kit.tabs import build_tabs
@@ -68,7 +69,7 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
         self.previewer = Previewer(model)
         self.runner = OperationRunner(
             admin_site, model, self.heading, self.get_row_name, self.previewer, self.catalogue, self.at_root,
-            self._show_card,
+            self._show_row,
         )  # fmt: skip
 
     def get_urls(self) -> list[URLPattern]:
@@ -106,15 +107,9 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
     def _get_row(self, request: HttpRequest, object_id: str | None) -> Any:
         return None if object_id is None else self.get_object(request, unquote(object_id))
 
-    def _get_links(self, request: HttpRequest, row: Model | None = None) -> list[tuple[Operation, str]]:
-        return [
-            (operation, routes.operation_url(self.model, operation.name, row))
-            for operation in self.catalogue.get_available(request, row)
-        ]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         lists.check_list_query(self, request)  # first, so that an unknown parameter is 400 for every role
-        context = {"title": self.heading, "operations": self._get_links(request), "pages": self}
+        context = {"title": self.heading, "operations": self.catalogue.get_links(request), "pages": self}
         return super().changelist_view(request, context | (extra_context or {}))
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
@@ -197,12 +192,26 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         lists.check_row_query(request, self.row_parameters)
-        opened = (extra_context or {}).get("opened") or self.runner.open_card(request, row)
-        operations = sorted(self._get_links(request, row), key=lambda link: link[0].name != "change")
+        return self._show_row(request, row, self.runner.open_card(request, row))
+
+    def _show_row(self, request: HttpRequest, row: Any, opened: dict[str, Any] | None) -> HttpResponse:
+        """Return the page of a row, with an open form of a card or without one."""
+        context = {**self.admin_site.each_context(request), **self._build_context(request, row, opened)}
+        status = opened["status"] if opened else 200
+        response: Any = TemplateResponse(request, self.change_form_template, context, status=status)
+        response.frames = bool(context["previews"])  # read by the middleware of the security headers
+        return response  # type: ignore[no-any-return]
+
+    def _build_context(self, request: HttpRequest, row: Any, opened: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the template context of the page of a row, without that of every page."""
+        operations = sorted(self.catalogue.get_links(request, row), key=lambda link: link[0].name != "change")
         previewed = next((one for one, _ in operations if one.draft and one.tab), None)
         buttons = in_place.get_buttons(operations, row)
         log_query = f"?{self.log_filter}={row.pk}&when=all" if self.log_filter else ""
-        context = {
+        return {
+            "opts": self.opts,
+            "original": row,
+            "adminform": columns.get_values(self, request, row),
             "tabs": build_tabs((operation for operation, _ in operations), row),
             "operations": [link for link in buttons if not link[0].is_destructive],
             "dangers": [link for link in buttons if link[0].is_destructive],
@@ -212,25 +221,11 @@ class Pages(ModelAdmin):  # type: ignore[type-arg]  # generic for type checkers 
             "copied": _COPIED,
             "previews": (opened or {}).get("previews") or self.previewer.get_links(previewed, row),
             "panels": self.get_panels(request, row),
-            "cards": self._build_cards(row, operations),
+            "cards": extensions.build_cards(self.model, row, operations),
             "log_link": log_query and reverse("admin:audit_entry_changelist") + log_query,
             "heading": self.heading,
             "title": self.get_row_name(row),
-            "subtitle": None,
         }
-        response: Any = super().change_view(request, object_id, form_url, context | (extra_context or {}))
-        response.frames = bool(context["previews"])  # read by the middleware of the security headers
-        return response
-
-    def _show_card(self, request: HttpRequest, row: Any, opened: dict[str, Any]) -> HttpResponse:
-        """Show the page of a row with the form of a card that was refused."""
-        response: Any = self.change_view(in_place.as_get(request), quote(str(row.pk)), "", {"opened": opened})
-        response.status_code = opened["status"]
-        return response  # type: ignore[no-any-return]
-
-    def _build_cards(self, row: Any, operations: list[tuple[Operation, str]]) -> list[Card]:
-        urls = {operation.name: url for operation, url in operations}
-        return [card for build in extensions.registry[self.model].cards if (card := build(row, urls))]
 
     def get_panels(self, request: HttpRequest, row: Any) -> list[Panel]:
         """Return the panels of a row's page: those that apps above have registered."""

@@ -49,17 +49,14 @@ class SectionedPages(Pages):
     fields_section: ClassVar[Text]
     change_form_template = "admin/row_sections.html"
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> Any:
-        """Show a row in sections."""
-        response = super().change_view(request, object_id, form_url, extra_context)
-        context = response.context_data
+    def _build_context(self, request: HttpRequest, row: Any, opened: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the template context of the page of a row, in sections."""
+        context = super()._build_context(request, row, opened)
         sections = [self._build_section(title, context) for title in self.sections]
         context["sections"] = [section for section in sections if not section.is_empty]
         for name in ("operations", "dangers"):
             context[name] = [link for link in context[name] if not link[0].section]
-        return response
+        return context
 
     def _build_section(self, title: Text, context: dict[str, Any]) -> Section:
         links = context["operations"] + context["dangers"]

@@ -12,6 +12,7 @@ from django.forms import BooleanField, ChoiceField
 from django.utils import timezone
 
 from identity.operator_kit import kept_input
+from identity.submissions import shown_once
 from identity.submissions.models import ShownOnce
 from identity.users.models import User
 from interaction.connectors import services as connectors
@@ -124,8 +125,8 @@ class TestAfterTheSignIn:
         )
 
         (row,) = ShownOnce.objects.filter(administrator=str(operator.who.pk))
-        found = kept_input.shown_once.find(  # as the page finds it
-            kept_input.Viewer(row.administrator, ended_of(operator)["browser"]), row.page, row.pk
+        found = shown_once.find(  # as the page finds it
+            shown_once.Viewer(row.administrator, ended_of(operator)["browser"]), row.page, row.pk
         )
         shown = sign_in(operator, page)
 
