@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, get_script_prefix, set_script_prefix
 from django.utils.encoding import escape_uri_path
@@ -63,7 +64,7 @@ class _ErrorResponse:
         return error_page(request, self.status, title=title, message=message, next_step=next_step)
 
 
-bad_request: Final = _ErrorResponse(
+_bad_request: Final = _ErrorResponse(
     400, "invalid_request", _("That request makes no sense"),
     _("Your browser sent something we couldn't read."), _("Go back and try again."),
 )  # fmt: skip
@@ -89,17 +90,27 @@ wrong_method: Final = _ErrorResponse(
 _too_large: Final = _ErrorResponse(
     413, "invalid_request", _("That is too much"), _("the body is larger than %(size)s"), _("Send less."),
 )  # fmt: skip
-# The operators' site is in English only. It refuses large forms of browsers without a session.
-_too_large_for_site: Final = (
-    "What you sent is too large",
-    "A form and its files can have %s together.",
-    "Go back and choose a smaller file. Import larger files of users with manage.py import_users.",
-)
-_signed_out: Final = (
-    "You are signed out",
-    "The form was not sent. Without a session, it can have %s.",
-    "Sign in, and send the form again.",
-)
+# On the operators' site: what to do about a large form, by the end of its path, else by its type.
+_IMPORT: Final = "/do/import/"
+_SEND_LESS: Final = {
+    _IMPORT: _(
+        "Go back and choose a smaller file. Import larger files of users with manage.py import_users."
+    ),
+    "multipart/form-data": _("Go back and choose a smaller file, or shorten the text."),
+    "": _("Go back and shorten the text."),
+}
+_TOO_LARGE_FOR_SITE: Final = (
+    _("What you sent is too large"), _("A form and its files can have %(size)s together."),
+)  # fmt: skip
+_SIGNED_OUT: Final = (
+    _("You are signed out"), _("The form was not sent. Without a session, it can have %(size)s."),
+    _("Sign in, and send the form again."),
+)  # fmt: skip
+_TOO_MANY_FIELDS: Final = _ErrorResponse(
+    400, "invalid_request", _("The form has too many fields"),
+    _("Nothing was saved. A form can have %(most)s fields."),
+    _("Go back and select less, or use the management API."),
+)  # fmt: skip
 _failure: Final = _ErrorResponse(
     500, "server_error", _("Something went wrong on our side"),
     _("It's not your fault, and nothing is lost."),
@@ -109,6 +120,13 @@ _database_unavailable: Final = _ErrorResponse(
     503, "temporarily_unavailable", _("We will be right back"),
     _("The service can't reach its database right now."), _("Wait a few seconds and try again."),
 )  # fmt: skip
+
+
+def bad_request(request: HttpRequest, exception: object = None) -> HttpResponse:
+    """Return 400. The page for a form of the operators' site with too many fields says so."""
+    if isinstance(exception, TooManyFieldsSent) and request.path_info.startswith("/admin/"):
+        return _TOO_MANY_FIELDS(request, most=str(settings.DATA_UPLOAD_MAX_NUMBER_FIELDS))
+    return _bad_request(request, exception)
 
 
 def _no_endpoint(request: HttpRequest) -> str:
@@ -138,12 +156,19 @@ def too_large(request: HttpRequest, limit: int) -> HttpResponse:
     if request.path_info.startswith("/api/"):
         return plain_refusal(_too_large.status, f"the body is larger than {size}")
     if request.path_info.startswith("/admin/"):
-        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
-        title, message, next_step = _too_large_for_site if has_session else _signed_out
-        return error_page(
-            request, _too_large.status, title=title, message=message % size, next_step=next_step
-        )
+        return _too_large_for_site(request, size)
     return _too_large(request, size=size)
+
+
+def _too_large_for_site(request: HttpRequest, size: str) -> HttpResponse:
+    if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        title, message = _TOO_LARGE_FOR_SITE
+        kind = _IMPORT if request.path_info.endswith(_IMPORT) else request.content_type
+        next_step = _SEND_LESS.get(str(kind), _SEND_LESS[""])
+    else:
+        title, message, next_step = _SIGNED_OUT
+    text = str(message) % {"size": size}
+    return error_page(request, 413, title=str(title), message=text, next_step=str(next_step))
 
 
 def overloaded(request: HttpRequest) -> HttpResponse:
