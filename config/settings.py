@@ -42,6 +42,7 @@ ADMIN_OIDC_CLIENT = "interaction.connectors.administrator_provider"  # talks to 
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
+DOCUMENTATION_URL = env.website("DOCUMENTATION_URL")  # links of the operators' site lead there
 PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
 BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS")
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")

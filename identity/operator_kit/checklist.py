@@ -11,7 +11,7 @@ from identity.operator_kit.texts import Text
 class Step:
     """A step of the checklist, which is sorted by ``place``. ``is_done`` is called with the administrator.
 
-    Only administrators with the permission see the step.
+    Only administrators with the permission see the step. ``page`` is a page of the documentation.
     """
 
     place: int
@@ -20,6 +20,7 @@ class Step:
     permission: str
     get_url: Callable[[], str]
     is_done: Callable[[Any], bool]
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class ShownStep:
     description: Text
     url: str
     is_done: bool
+    page: str
 
 
 _steps: Final[list[Step]] = []
@@ -42,7 +44,7 @@ def register(*steps: Step) -> None:
 def get_steps(administrator: Any) -> list[ShownStep]:
     """Return the steps that an administrator may take in the active tenant."""
     return [
-        ShownStep(step.label, step.description, step.get_url(), step.is_done(administrator))
+        ShownStep(step.label, step.description, step.get_url(), step.is_done(administrator), step.page)
         for step in sorted(_steps, key=lambda step: step.place)
         if administrator.has_perm(step.permission)
     ]

@@ -40,7 +40,7 @@ def group_fields(pages: "ModelAdmin[Any]", groups: Iterable[tuple[Text, Any]]) -
 
 def get_values(pages: "ModelAdmin[Any]", request: HttpRequest, row: Any) -> AdminForm:
     """Return the groups of fields of a row with their values, none of which can be edited."""
-    groups = pages.get_fieldsets(request, row)
+    groups: Any = pages.get_fieldsets(request, row)
     form = pages.get_form(request, row, change=True)(instance=row)
     return AdminForm(form, groups, {}, flatten_fieldsets(groups), model_admin=pages)
 

@@ -9,6 +9,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeData, SafeString
 
+from identity.operator_kit.documentation import get_url
 from identity.operator_kit.labels import get_label
 from identity.operator_kit.numbers import format_compactly, format_number
 from identity.operator_kit.operations import Operation
@@ -58,6 +59,12 @@ def editing(operations: Iterable[Operation], title: str) -> Operation | None:
 def timestamp(moment: datetime | None) -> str:
     """Return a timestamp in the reader's time zone."""
     return format_time(moment)
+
+
+@register.simple_tag
+def documentation(page: str) -> str:
+    """Return the URL of a page of the documentation; an empty string if it is not published."""
+    return get_url(page)
 
 
 @register.simple_tag

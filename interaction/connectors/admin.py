@@ -227,5 +227,6 @@ checklist.register(
     checklist.Step(
         2, _("Set up email"), _("Codes and notices are sent through an email connector."),
         "connectors.change_connector", lambda: routes.operation_url(Connector, "create", None), _has_email,
+        "how-to/send-mail",
     )
 )  # fmt: skip

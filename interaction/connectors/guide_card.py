@@ -33,6 +33,7 @@ class GuideCard:
     console: WebPage | None
     documentation: WebPage | None
     is_open: bool
+    page: str
 
 
 def build_for_row(connector: Connector, *_: Any) -> Card:
@@ -62,7 +63,7 @@ def _build(provider: Provider | None, name: str, redirect_uri: str, *, is_open: 
     steps = [_format(gettext(step), redirect_uri) for step in guide.steps]
     console, documentation = _translate(guide.console), _translate(guide.documentation)
     name = provider.name if provider else name
-    content = GuideCard(name, redirect_uri, steps, console, documentation, is_open)
+    content = GuideCard(name, redirect_uri, steps, console, documentation, is_open, guide.page)
     return Card("admin/connector_guide.html", content)
 
 

@@ -183,9 +183,11 @@ checklist.register(
     checklist.Step(
         3, _("Choose how users sign in"), _("With a password, a code or another provider."),
         "experience.change_signinexperience", partial(_get_form_url, "ways"), _has_methods,
+        "concepts/sign-in-experience",
     ),
     checklist.Step(
         4, _("Add your logo and colour"), _("They appear on the sign-in page and every page that users see."),
         "experience.change_signinexperience", partial(_get_form_url, "look"), _has_brand,
+        "concepts/sign-in-experience",
     ),
 )  # fmt: skip

@@ -20,16 +20,16 @@ register(
     Step(
         1, _("Register an application"), _("Your users sign in to it with OpenID Connect."),
         "applications.change_application", lambda: routes.operation_url(Application, "create", None),
-        lambda _: Application.objects.exists(),
+        lambda _: Application.objects.exists(), "quick-start",
     ),
     Step(
         5, _("Invite a colleague"), _("A second administrator can help if you lose access."),
         "administrators.change_administrator", lambda: routes.operation_url(Administrator, "create", None),
-        _has_colleague,
+        _has_colleague, "admin",
     ),
     Step(
         6, _("Turn on two-step sign-in"), _("It protects your account if somebody learns your password."),
         "users.view_user", lambda: reverse("admin:two-step"),
-        lambda administrator: bool(administrator.second_step_since),
+        lambda administrator: bool(administrator.second_step_since), "admin",
     ),
 )  # fmt: skip

@@ -104,6 +104,7 @@ class AmazonSes:
         ),
     )
     guide = Guide(
+        page="how-to/amazon-ses",
         console=WebPage(
             gettext_noop("Identities at Amazon SES"), "https://console.aws.amazon.com/ses/home#/identities"
         ),

@@ -62,6 +62,7 @@ class Apple:
         oauth.scope_field("name email"),
     )
     guide = Guide(
+        page="how-to/sign-in-with-apple",
         console=WebPage(
             gettext_noop("Identifiers at Apple"),
             "https://developer.apple.com/account/resources/identifiers/list",

@@ -20,6 +20,7 @@ class Google:
     can_reauthenticate = False
     fields: tuple[Field, ...] = (*oauth.client_fields(), oauth.scope_field("openid profile email"))
     guide = Guide(
+        page="how-to/sign-in-with-google",
         console=WebPage(
             gettext_noop("Google Cloud console"), "https://console.cloud.google.com/auth/clients"
         ),

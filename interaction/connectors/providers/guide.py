@@ -15,6 +15,8 @@ class WebPage:
 class Guide:
     """The steps to take at a provider, the page where to take them, and the provider's documentation.
 
+    ``page`` is the page of Gatehouse's own documentation about it.
+
     In a step, ``**`` encloses the name of a menu, field or button of the provider, and a backtick what is to
     be typed. ``{redirect_uri}``, ``{origin}`` and ``{host}`` stand for the connector's redirect URI and for
     the origin and the host of this server. Steps and names of pages are marked with ``gettext_noop``.
@@ -23,3 +25,4 @@ class Guide:
     steps: tuple[str, ...] = ()
     console: WebPage | None = None
     documentation: WebPage | None = None
+    page: str = "reference/connectors"

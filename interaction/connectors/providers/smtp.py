@@ -89,6 +89,7 @@ class Smtp:
         Field(name="from_name", required=False, description=gettext_noop("The sender's name")),
     )
     guide = Guide(
+        page="how-to/send-mail",
         documentation=WebPage(
             gettext_noop("Requirements of Gmail for senders"), "https://support.google.com/a/answer/81126"
         ),
