@@ -128,7 +128,7 @@ def _remove(submission: Submission) -> str:
 class ConnectorAdmin(Pages):
     section = "Connectors"
     empty = _("Connectors send emails and text messages, and offer sign-in with other providers.")
-    list_display = ("connector_id", "provider", "type", "enabled", "created_at")
+    list_display = ("provider", "connector_id", "type", "enabled", "created_at")
     list_filter = ("type", "enabled")
     search_fields = ("connector_id",)
     field_groups = (

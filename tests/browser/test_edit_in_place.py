@@ -2,13 +2,18 @@
 
 import os
 import re
+import time
 from typing import Any
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Locator, Page, expect
 
 from audit.models import Entry
 from identity.users.models import User
+from management.administrators.models import Administrator
+from management.site import idle_sessions
+from management.site.sessions import SessionStore
 from tests.support.cast import PASSWORD, World
 from tests.support.operators import administrator
 from tests.support.screens import Screens
@@ -154,4 +159,29 @@ def test_the_preview_follows_the_form_in_a_card(screens: Screens, acme: World):
 
     frame = page.frame_locator(".preview iframe:not(.loading)")
     expect(frame.get_by_text("Create an account")).to_have_count(0)
+    assert screens.complaints == []
+
+
+def test_what_was_typed_is_there_after_an_idle_session(screens: Screens, acme: World, scripts: bool):
+    page, user = sign_in(screens, acme, scripts=scripts), acme.user(name="Ada")
+    card = open_card(page, acme, user)
+    card.get_by_label("Name").fill("Countess")
+    (cookie,) = [one for one in page.context.cookies() if one["name"] == settings.SESSION_COOKIE_NAME]
+    store = SessionStore(session_key=cookie["value"])
+    store[idle_sessions._KEY] = int(time.time()) - settings.ADMIN_IDLE_SECONDS - 1
+    store.save()
+    who = Administrator.objects.get(pk=store["_auth_user_id"])
+
+    save(card)
+    expect(page.get_by_text("What you typed is stored for 15 minutes.")).to_be_visible()
+    page.get_by_label("Username").fill(who.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(card.get_by_text("Not saved yet")).to_be_in_viewport()
+    expect(card.get_by_label("Name")).to_have_value("Countess")
+    assert name_of(acme, user) == "Ada"
+    save(card)
+    expect(card.get_by_text("Countess")).to_be_visible()
+    assert count_changes(acme) == 1
     assert screens.complaints == []
