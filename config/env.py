@@ -96,17 +96,6 @@ def base_url(name: str, default: str, *, development: bool) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
-def website(name: str) -> str:
-    """Read the address of a website, without a slash at its end; an empty string if it is not set."""
-    value = text(name).rstrip("/")
-    parts = _split(name, value)
-    if value and (
-        parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment
-    ):
-        raise refuse(name, f"must look like https://docs.example.com, not {value!r}")
-    return value
-
-
 def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from config import encryption_keys, env, mail, single_sign_on
+from config import documentation, encryption_keys, env, mail, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
@@ -42,7 +42,7 @@ ADMIN_OIDC_CLIENT = "interaction.connectors.administrator_provider"  # talks to 
 ADMIN_PASSWORD_FILE = VAR / "admin-password"
 OUTBOUND_PRIVATE_HOSTS = set(env.listing("OUTBOUND_PRIVATE_HOSTS"))
 OUTBOX_DIR = Path(env.text("OUTBOX_DIR", str(VAR / "outbox")))
-DOCUMENTATION_URL = env.website("DOCUMENTATION_URL")  # links of the operators' site lead there
+DOCUMENTATION_URL = documentation.read("DOCUMENTATION_URL")  # links of the operators' site lead there
 PHONE_DEFAULT_REGION = env.region("PHONE_DEFAULT_REGION")
 BREACHED_PASSWORDS = env.text("BREACHED_PASSWORDS")
 SECURITY_CONTACT = env.contact("SECURITY_CONTACT")

@@ -183,7 +183,7 @@ def _rotate_a_key(day: Day) -> None:
 
 def _edit_and_test_a_connector(day: Day) -> None:
     day.open("connectors/connector/")
-    day.follow("smtp")
+    day.follow("SMTP")
     day.follow("Edit connector")
     day.page.get_by_label("From name").fill("Acme Books")
     day.picture("a-connector")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from config import env
+from config import documentation
 from identity.operator_kit import checklist
 from interaction.connectors import services as connectors
 from interaction.connectors.providers import registry
@@ -81,4 +81,4 @@ def test_refuses_what_is_no_address_of_a_website(monkeypatch: Any, value: str):
     monkeypatch.setenv("DOCUMENTATION_URL", value)
 
     with pytest.raises(Exception, match="DOCUMENTATION_URL"):
-        env.website("DOCUMENTATION_URL")
+        documentation.read("DOCUMENTATION_URL")
