@@ -11,6 +11,7 @@ class Event(TextChoices):
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
     SIGN_IN_CODE = "SignIn.VerificationCode"
+    SIGN_IN_FIRST_FACTOR = "SignIn.FirstFactor"
     REGISTER_USERNAME = "Register.Username"
     REGISTER_EMAIL = "Register.Email"
     REGISTER_PHONE = "Register.Phone"
@@ -23,6 +24,15 @@ class Event(TextChoices):
     SIGN_IN_SOCIAL = "SignIn.Social"
     SOCIAL_IDENTITY_CREATE = "SocialIdentity.Create"
     SOCIAL_IDENTITY_DELETE = "SocialIdentity.Delete"
+    MFA_VERIFY = "Mfa.Verify"
+    MFA_CREATE = "Mfa.Create"
+    MFA_DELETE = "Mfa.Delete"
+    MFA_RENAME = "Mfa.Rename"
+    MFA_RESET = "Mfa.Reset"
+    MFA_SKIP = "Mfa.Skip"
+    MFA_SETTINGS_UPDATE = "Mfa.SettingsUpdate"
+    BACKUP_CODES_CREATE = "BackupCodes.Create"
+    BACKUP_CODE_USE = "BackupCode.Use"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105
     TOKEN_REFRESH = "Token.Refresh"  # noqa: S105
     CUSTOM_CLAIM_OMIT = "CustomClaim.Omit"

@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "identity.limits",
     "identity.users",
     "identity.sessions",
+    "identity.factors",
     "identity.resources",
     "identity.roles",
     "identity.organizations",
@@ -120,6 +121,7 @@ EXPIRING = [
     "management.administrators.expiry.EXPIRING",
     "identity.submissions.expiry.EXPIRING",
     "identity.limits.expiry.EXPIRING",
+    "identity.factors.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
@@ -129,6 +131,7 @@ EXPIRING = [
 # What is lost with a row, for the pages that ask for confirmation: see identity.core.impacts.
 IMPACTS = [
     "identity.sessions.impacts.LOSSES",
+    "identity.factors.impacts.LOSSES",
     "oidc.grants.impacts.LOSSES",
     "identity.roles.impacts.LOSSES",
     "identity.organizations.impacts.LOSSES",
@@ -140,6 +143,7 @@ IMPACTS = [
 # The rows that apps store about users: see identity.users.user_data.
 USER_DATA = [
     "identity.sessions.user_data.USER_DATA",
+    "identity.factors.user_data.USER_DATA",
     "identity.roles.user_data.USER_DATA",
     "identity.organizations.user_data.USER_DATA",
     "oidc.grants.user_data.USER_DATA",
@@ -159,6 +163,7 @@ AUDIT_IDENTIFIER_KEYS = "identity.users.typed.keys_of"
 AUDIT_SUBJECT = "identity.users.typed.find_subject"
 # The columns that ENCRYPTION_KEYS protects: see identity.encryption.columns.
 ENCRYPTED_COLUMNS = [
+    "identity.factors.encrypted_columns.ENCRYPTED_COLUMNS",
     "identity.submissions.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.keys.encrypted_columns.ENCRYPTED_COLUMNS",
     "oidc.applications.encrypted_columns.ENCRYPTED_COLUMNS",

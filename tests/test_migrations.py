@@ -8,6 +8,7 @@ from django.apps import apps
 from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 
+from database.new_checks import AddCheckOfNewColumns
 from database.online_index import AddIndexOnline
 from tests.support import releases
 from tests.support.migration_rules import History, made, problems, shop
@@ -86,6 +87,10 @@ def nothing(*_: Any) -> None:
             migrations.AddConstraint("good", models.UniqueConstraint(fields=["name"], name="u")),
             "may write what breaks it",
         ),
+        (
+            AddCheckOfNewColumns("good", models.CheckConstraint(condition=models.Q(price__gt=0), name="c")),
+            "may write what breaks it",
+        ),
         (migrations.AlterUniqueTogether("good", {("name", "price")}), "may write what breaks it"),
         (migrations.RunPython(nothing), "needs a reverse"),
         (migrations.RunSQL("SELECT 1"), "needs a reverse"),
@@ -110,6 +115,10 @@ def test_an_expand_migration_that_breaks_the_release_before_is_refused(operation
     [
         [migrations.AddField("good", "size", models.IntegerField(null=True))],
         [migrations.AddField("good", "size", models.IntegerField(db_default=1))],
+        [
+            migrations.AddField("good", "size", models.IntegerField(db_default=1)),
+            AddCheckOfNewColumns("good", models.CheckConstraint(condition=models.Q(size__gt=0), name="c")),
+        ],
         [migrations.AlterField("good", "name", models.CharField(max_length=64, null=True))],
         [migrations.RunPython(nothing, nothing)],
         [migrations.RunSQL("SELECT 1", "SELECT 2")],

@@ -62,6 +62,12 @@ class Session(TenantModel):
     ended_at = models.DateTimeField(null=True)
     # Whether the cookie outlives the browser, as the user chose. Null: the tenant did not ask.
     keep_signed_in = models.BooleanField(null=True)
+    # How strong the sign-in was: see ``identity.factors.levels``.
+    level = models.PositiveSmallIntegerField(default=1, db_default=1)
+    # When the user last proved a second factor.
+    second_factor_at = models.DateTimeField(null=True)
+    # A second factor was not asked for, because the user had said so in this browser.
+    remembered = models.BooleanField(default=False, db_default=False)
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
 
@@ -70,6 +76,13 @@ class Session(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "token_hash"], name="session_token_unique"),
+            models.CheckConstraint(condition=Q(level__range=(1, 4)), name="session_level"),
+            models.CheckConstraint(
+                condition=Q(second_factor_at=None) | Q(level__gte=2), name="session_second_factor_has_level"
+            ),
+            models.CheckConstraint(
+                condition=Q(remembered=False) | Q(level__lt=2), name="session_remembered_has_no_level"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -47,6 +47,10 @@ class User(EditableModel):
     profile = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
     # Created by a registration, so the email may belong to another person.
     self_registered = models.BooleanField(default=False, editable=False)
+    # Which kinds of factors the user has: see ``factor_bits``. Triggers of ``identity.factors`` keep it.
+    factors = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
+    # Whether a sign-in asks for a second factor although no policy does.
+    two_step = models.BooleanField(default=False, db_default=False)
     # Username, email, phone and name, folded.
     search_text = models.TextField(blank=True, editable=False)
 
@@ -63,6 +67,11 @@ class User(EditableModel):
                 fields=["tenant", "-created_at", "-id"],
                 name="user_suspended",
                 condition=models.Q(is_suspended=True),
+            ),
+            models.Index(
+                fields=["tenant", "-created_at", "-id"],
+                name="user_with_factors",
+                condition=models.Q(factors__gt=0),
             ),
             # The hashes of other systems, which ``dummy_hashes`` counts. Each sign-in replaces one.
             models.Index(

@@ -7,7 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from identity.encryption import keyring
-from management.administrators import second_step, totp
+from identity.factors import totp
+from management.administrators import second_step
 from management.administrators.models import Administrator
 
 _SECRET: Final = "second_step_secret"  # noqa: S105 - the session's key for the encrypted secret

@@ -67,6 +67,8 @@ class AuthorizationCode(TenantModel):
     claims = models.JSONField(default=dict)
     nonce = models.TextField(blank=True)
     code_challenge = models.CharField(max_length=43, blank=True)
+    # The authentication context (acr) that the ID token names. Empty: none.
+    acr = models.TextField(blank=True, default="", db_default="")
     # The consent that a third-party application's code was issued under. Unset on rows of release 0.1.0.
     consent_id = models.UUIDField(null=True)
     expires_at = models.DateTimeField()
@@ -120,6 +122,9 @@ class RefreshFamily(TenantModel):
     session_id = models.UUIDField()
     auth_time = models.DateTimeField()
     amr = models.JSONField(default=list)
+    level = models.PositiveSmallIntegerField(default=1, db_default=1)
+    remembered = models.BooleanField(default=False, db_default=False)
+    acr = models.TextField(blank=True, default="", db_default="")
     # The consent under which a third-party application got this family. Null if release 0.1.0 wrote the
     # row, or if the application was first-party then.
     consent_id = models.UUIDField(null=True)
@@ -134,6 +139,12 @@ class RefreshFamily(TenantModel):
         verbose_name_plural = "refresh families"
         # No index has a column that a refresh changes, so PostgreSQL can update the row in place (HOT).
         indexes = [models.Index(fields=["tenant"], name="refresh_family_of_tenant")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(remembered=False) | models.Q(level__lt=2),
+                name="refresh_family_remembered_has_no_level",
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.pk)

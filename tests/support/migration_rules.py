@@ -13,6 +13,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models.fields import NOT_PROVIDED
 
+from database.new_checks import AddCheckOfNewColumns
 from database.online_index import AddIndexOnline
 
 Name = tuple[str, str]
@@ -149,6 +150,9 @@ def _break_of_a_table(operation: Operation, model: str, migration: Migration) ->
     said = type(operation).__name__
     if isinstance(operation, _TAKE_AWAY):
         yield f"{said} of {model}: the release before still uses it"
+    elif isinstance(operation, AddCheckOfNewColumns):
+        if not _columns(operation.constraint) <= _added_columns(migration, model):
+            yield f"{said} on {model}: the release before may write what breaks it"
     elif isinstance(operation, _TIE):
         yield f"{said} on {model}: the release before may write what breaks it"
     elif isinstance(operation, AddIndexOnline):
@@ -158,6 +162,21 @@ def _break_of_a_table(operation: Operation, model: str, migration: Migration) ->
         yield f"{said} on {model} stops writers: use database.online_index.AddIndexOnline"
     elif isinstance(operation, operations.AddField):
         yield from _added(operation)
+
+
+def _columns(check: Any) -> set[str]:
+    """The columns of which a check speaks."""
+    if isinstance(check, models.CheckConstraint):
+        return _columns(check.condition)
+    if isinstance(check, models.Q):
+        return set().union(*map(_columns, check.children))
+    return {check[0].partition("__")[0]}
+
+
+def _added_columns(migration: Migration, model: str) -> set[str]:
+    """The columns that a migration adds to a table."""
+    added = (operation for operation in migration.operations if isinstance(operation, operations.AddField))
+    return {operation.name for operation in added if operation.model_name_lower == model}
 
 
 def _added(operation: operations.AddField) -> Iterator[str]:

@@ -277,7 +277,7 @@ class TestTwoSteps:
 
     @pytest.fixture
     def key(self, who):
-        from management.administrators import totp  # noqa: PLC0415
+        from identity.factors import totp  # noqa: PLC0415
 
         secret = totp.new_secret()
         second_step.set_up(who, secret=secret, code=authenticator.code(totp.format_secret(secret)))

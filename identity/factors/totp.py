@@ -3,7 +3,6 @@
 import base64
 import hmac
 import os
-import time
 from typing import Final
 
 from cryptography.hazmat.primitives.hashes import SHA1
@@ -32,10 +31,13 @@ def provisioning_uri(secret: bytes, *, account: str, issuer: str) -> str:
     return _totp(secret).get_provisioning_uri(account, issuer)
 
 
-def find_step(secret: bytes, code: str, *, after: int) -> int | None:
-    """Return the time step of a code, or None if no step near now and later than ``after`` has this code."""
-    totp, now = _totp(secret), int(time.time()) // _STEP_SECONDS
-    steps = [step for step in range(now - _DRIFT, now + _DRIFT + 1) if step > after]
+def find_step(secret: bytes, code: str, *, after: int, now: float) -> int | None:
+    """Return the time step of a code, or None if no step near now and later than ``after`` has this code.
+
+    ``now`` is in seconds since the epoch.
+    """
+    totp, current = _totp(secret), int(now) // _STEP_SECONDS
+    steps = [step for step in range(current - _DRIFT, current + _DRIFT + 1) if step > after]
     found = [
         step
         for step in steps

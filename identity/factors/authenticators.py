@@ -1,0 +1,161 @@
+"""Authenticators (TOTP): setting one up, and using its codes."""
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from database.clock import DatabaseNow
+from identity.core import tenancy
+from identity.core.errors import Invalid
+from identity.core.tenant_statements import Select, uuid
+from identity.encryption import keyring
+from identity.factors import totp
+from identity.factors.errors import AlreadyEnrolled, EnrolmentExpired, TooManyFactors, WrongFactor
+from identity.factors.kinds import FactorType
+from identity.factors.models import Authenticator
+from identity.users.models import User
+
+PURPOSE: Final = "users' authenticators"
+MOST: Final = 5
+_ENROLMENT_PURPOSE: Final = "enrolment of authenticators"
+_ENROLMENT_SECONDS: Final = 900
+_IMPORTED_LENGTH: Final = range(16, 65)
+
+_of_user: Final = Select(
+    lambda: Authenticator.objects.filter(user_id=uuid("user_id")).annotate(now=DatabaseNow()).order_by("pk")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """A secret that is not stored yet, and the sealed text that carries it through the form."""
+
+    secret: bytes
+    sealed: str
+
+
+def begin(user: User, *, browser: str, now: datetime) -> Enrolment:
+    """Return a new secret, bound to a user and a browser for 15 minutes. The server makes every secret."""
+    secret = totp.new_secret()
+    facts = {"secret": base64.b64encode(secret).decode(), "until": now.timestamp() + _ENROLMENT_SECONDS}
+    sealed = keyring.encrypt(
+        json.dumps(facts).encode(), purpose=_ENROLMENT_PURPOSE, bound_to=_bind(user, browser)
+    )
+    return Enrolment(secret, sealed)
+
+
+def open_enrolment(user: User, sealed: str, *, browser: str, now: datetime) -> bytes:
+    """Return the secret of ``begin``.
+
+    Raises:
+        EnrolmentExpired: it is more than 15 minutes old, or of another user or browser.
+
+    """
+    try:
+        plain = keyring.decrypt(sealed, purpose=_ENROLMENT_PURPOSE, bound_to=_bind(user, browser))
+    except keyring.UnknownKey:
+        raise EnrolmentExpired from None
+    facts = json.loads(plain)
+    if facts["until"] < now.timestamp():
+        raise EnrolmentExpired
+    return base64.b64decode(facts["secret"])
+
+
+def confirm(user: User, secret: bytes, code: str, *, name: str = "", now: datetime) -> Authenticator:
+    """Store an authenticator whose code proves that it has the secret. The code is used up.
+
+    Raises:
+        WrongFactor: the code does not belong to the secret, or the clock of the authenticator is wrong.
+        AlreadyEnrolled: the user has this authenticator.
+        TooManyFactors: the user has five.
+
+    """
+    step = totp.find_step(secret, _digits(code), after=0, now=now.timestamp())
+    if step is None:
+        raise WrongFactor
+    return add(user, secret, name=name, last_step=step)
+
+
+@transaction.atomic
+def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Authenticator:
+    """Store an authenticator.
+
+    Raises:
+        AlreadyEnrolled: the user has this authenticator.
+        TooManyFactors: the user has five.
+
+    """
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    stored = list(Authenticator.objects.filter(user=user))
+    if any(_secret_of(authenticator) == secret for authenticator in stored):
+        raise AlreadyEnrolled
+    if len(stored) >= MOST:
+        raise TooManyFactors
+    new = Authenticator(user=user, name=name, last_step=last_step)
+    new.sealed_secret = keyring.encrypt(secret, purpose=PURPOSE, bound_to=_bind_row(new))
+    new.save(force_insert=True)
+    log.record(Event.MFA_CREATE, user_id=user.pk, id=new.pk, type=FactorType.TOTP.value)
+    return new
+
+
+def use(user: User, code: str) -> Authenticator | None:
+    """Use a code of one of the user's authenticators and return it, or None if the code is of none.
+
+    A code counts once, even if it arrives several times at the same moment. The clock is the database's.
+    """
+    digits = _digits(code)
+    if len(digits) != totp.DIGITS:
+        return None
+    for authenticator in _of_user.all(user_id=user.pk):
+        secret, now = _secret_of(authenticator), getattr(authenticator, "now").timestamp()  # noqa: B009
+        step = secret and totp.find_step(secret, digits, after=authenticator.last_step, now=now)
+        if not step:
+            continue
+        unused = Authenticator.objects.filter(pk=authenticator.pk, last_step__lt=step)
+        if unused.update(last_step=step, last_used_at=DatabaseNow()):
+            return authenticator
+    return None
+
+
+def parse_secret(text: str) -> bytes:
+    """Return a secret that another system used, from base32.
+
+    Raises:
+        Invalid: it is not base32 of 16 to 64 characters.
+
+    """
+    compact = text.replace(" ", "").rstrip("=").upper()
+    try:
+        secret = base64.b32decode(compact + "=" * (-len(compact) % 8))
+    except ValueError:
+        secret = b""
+    if not secret or len(compact) not in _IMPORTED_LENGTH:
+        raise Invalid("secret", "must be base32, 16 to 64 characters")
+    return secret
+
+
+def _digits(code: str) -> str:
+    return "".join(code.split())
+
+
+def _secret_of(authenticator: Authenticator) -> bytes | None:
+    try:
+        return keyring.decrypt(
+            authenticator.sealed_secret, purpose=PURPOSE, bound_to=_bind_row(authenticator)
+        )
+    except keyring.UnknownKey:
+        return None  # the doctor reports it
+
+
+def _bind(user: User, browser: str) -> str:
+    return f"{tenancy.active_id()}/{user.pk}/{browser}"
+
+
+def _bind_row(authenticator: Authenticator) -> str:
+    return f"{authenticator.tenant_id}/{authenticator.pk}"

@@ -1,0 +1,75 @@
+"""Backup codes: single-use codes for somebody who cannot use the other factors."""
+
+import base64
+import secrets
+from typing import Final
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from database.clock import DatabaseNow
+from identity.core.errors import Invalid
+from identity.encryption import keyring
+from identity.factors.models import BackupCode
+from identity.users.factor_bits import BACKUP_CODE
+from identity.users.models import User
+
+NUMBER: Final = 10
+FEW: Final = 2  # from here on, the person is told to make new ones
+_BYTES: Final = 10
+_PURPOSE: Final = "users' backup codes"
+
+
+class NoOtherFactor(Invalid):
+    """Backup codes alone are no second factor."""
+
+    reason = "no_other_factor"
+
+    def __init__(self) -> None:
+        super().__init__("type", "backup codes need another factor: set that up first")
+
+
+@transaction.atomic
+def renew(user: User) -> list[str]:
+    """Replace the backup codes of a user and return the new ones, which are shown only this once.
+
+    Raises:
+        NoOtherFactor: the user has no other factor.
+
+    """
+    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
+    factors = locked.values_list("factors", flat=True).first()
+    if not (factors or 0) & ~BACKUP_CODE:
+        raise NoOtherFactor
+    BackupCode.objects.filter(user=user).delete()
+    codes = [base64.b32encode(secrets.token_bytes(_BYTES)).decode() for _ in range(NUMBER)]
+    BackupCode.objects.bulk_create(BackupCode(user=user, digest=_digest(code)) for code in codes)
+    log.record(Event.BACKUP_CODES_CREATE, user_id=user.pk, id=user.pk)
+    return ["-".join(code[start : start + 4] for start in range(0, len(code), 4)) for code in codes]
+
+
+def use(user: User, code: str) -> int | None:
+    """Use a backup code and return how many are left, or None if it is not an unused code of this user.
+
+    Spaces, dashes and case do not count. Of two concurrent requests, one uses the code.
+    """
+    typed = "".join(code.split()).replace("-", "").upper()
+    unused = BackupCode.objects.filter(user=user, used_at=None)
+    for stored in unused:
+        if keyring.matches(typed, stored.digest, purpose=_PURPOSE):
+            if not unused.filter(pk=stored.pk).update(used_at=DatabaseNow()):
+                return None
+            left = unused.count()
+            log.record(Event.BACKUP_CODE_USE, user_id=user.pk, id=user.pk, remaining=left)
+            return left
+    return None
+
+
+def count(user: User) -> int:
+    """Return the number of unused backup codes of a user."""
+    return BackupCode.objects.filter(user=user, used_at=None).count()
+
+
+def _digest(code: str) -> str:
+    return keyring.digest(code, purpose=_PURPOSE)

@@ -1,0 +1,57 @@
+"""Refusals of second factors. Callers of the newer routes get the reason as ``result``."""
+
+from identity.core.errors import ServiceError
+from identity.limits import services as limits
+
+
+class FactorError(ServiceError):
+    """A refusal whose answer names its reason for programs."""
+
+    def __init__(self, message: str | None = None, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message, headers=headers)
+        self.result = {"reason": self.reason}
+
+
+class WrongFactor(FactorError):
+    """The code is wrong, was used before or has expired. The message does not say which."""
+
+    status = 401
+    reason = "second_factor_wrong"
+    message = "the code is wrong, was used before or has expired"
+
+
+class FactorLocked(WrongFactor):
+    """There were too many wrong codes. The message is the same as for a wrong code."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(headers={"Retry-After": str(seconds)})
+        self.audit_facts = limits.get_lock_facts(seconds)
+
+
+class FactorNotAllowed(FactorError):
+    """The tenant does not use this kind of factor, or the step may not be skipped."""
+
+    status = 403
+    reason = "factor_not_allowed"
+    message = "this factor is switched off, or the step cannot be skipped"
+
+
+class AlreadyEnrolled(FactorError):
+    """The person has this authenticator already."""
+
+    reason = "already_enrolled"
+    message = "this authenticator is set up already"
+
+
+class TooManyFactors(FactorError):
+    """The person has as many factors of this kind as are allowed."""
+
+    reason = "too_many_factors"
+    message = "no more factors of this kind can be added: remove one first"
+
+
+class EnrolmentExpired(FactorError):
+    """The set-up was begun too long ago, or by another person or in another browser."""
+
+    reason = "enrolment_expired"
+    message = "the set-up has expired: start again"

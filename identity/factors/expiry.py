@@ -1,0 +1,26 @@
+"""Recovery codes that have expired, and browsers that were not used for a long time."""
+
+from typing import Final
+
+from django.db.models import QuerySet
+
+from database.clock import seconds_ahead
+from identity.core.expiry import Expiring
+from identity.factors.models import KnownBrowser, RecoveryGrant
+
+_KEPT_SECONDS: Final = 3600
+_BROWSER_SECONDS: Final = 400 * 24 * 3600  # the longest that browsers keep a cookie (RFC 6265bis)
+
+
+def _grants() -> QuerySet[RecoveryGrant]:
+    return RecoveryGrant.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
+
+
+def _browsers() -> QuerySet[KnownBrowser]:
+    return KnownBrowser.objects.filter(last_seen_at__lt=seconds_ahead(-_BROWSER_SECONDS))
+
+
+EXPIRING: Final = [
+    Expiring("recovery_grants", _grants),
+    Expiring("known_browsers", _browsers),
+]

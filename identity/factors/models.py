@@ -1,0 +1,144 @@
+"""What users prove besides, or instead of, a password: passkeys, authenticators and backup codes.
+
+The database keeps ``User.factors`` up to date by triggers: see ``triggers``.
+"""
+
+from django.db import models
+from django.db.models import Q
+
+from identity.core.models import TenantManager, TenantModel
+from identity.users.models import User
+
+MAX_CREDENTIAL_LENGTH = 1_400
+# COSE algorithms: EdDSA, ES256, RS256.
+ALGORITHMS = (-8, -7, -257)
+
+
+class Passkey(TenantModel):
+    """A WebAuthn credential of a user: a passkey, or a security key."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="passkeys")
+    # Base64url, and its SHA-256, because an index does not take long texts.
+    credential_id = models.CharField(max_length=MAX_CREDENTIAL_LENGTH)
+    credential_hash = models.CharField(max_length=64)
+    public_key = models.BinaryField()
+    algorithm = models.IntegerField()
+    sign_count = models.BigIntegerField(default=0)
+    aaguid = models.UUIDField(null=True)
+    transports = models.JSONField(default=list)
+    rp_id = models.CharField(max_length=253)
+    # Null: the browser did not say.
+    is_discoverable = models.BooleanField(null=True)
+    verifies_user = models.BooleanField()
+    backup_eligible = models.BooleanField(default=False)
+    backed_up = models.BooleanField(default=False)
+    attestation = models.TextField(blank=True)
+    model = models.TextField(blank=True)
+    name = models.CharField(max_length=64, blank=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "credential_hash"], name="passkey_credential_unique"),
+            models.CheckConstraint(
+                condition=Q(backed_up=False) | Q(backup_eligible=True), name="passkey_backup_is_eligible"
+            ),
+            models.CheckConstraint(condition=Q(algorithm__in=ALGORITHMS), name="passkey_algorithm"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or str(self.pk)
+
+
+class Authenticator(TenantModel):
+    """An app that shows a code from a shared secret (TOTP)."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="authenticators")
+    name = models.CharField(max_length=64, blank=True)
+    sealed_secret = models.TextField()
+    # The time step of the last code. A code counts only if its step is later.
+    last_step = models.BigIntegerField(default=0)
+    last_used_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(sealed_secret=""), name="authenticator_has_a_secret"),
+        ]
+        indexes = [models.Index(fields=["tenant"], name="authenticator_of_tenant")]
+
+    def __str__(self) -> str:
+        return self.name or str(self.pk)
+
+
+class BackupCode(TenantModel):
+    """A single-use code for somebody who cannot use the other factors. Only a keyed hash is stored."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="backup_codes")
+    digest = models.CharField(max_length=80)
+    used_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "digest"], name="backup_code_unique")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class KnownBrowser(TenantModel):
+    """A browser in which a user has signed in, and until when it is not asked for a second factor."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="known_browsers")
+    token_hash = models.CharField(max_length=64)
+    label = models.CharField(max_length=128, blank=True)
+    ip = models.CharField(max_length=64, blank=True)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    remembered_until = models.DateTimeField(null=True)
+    remembered_level = models.PositiveSmallIntegerField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "user", "token_hash"], name="known_browser_unique"),
+            models.CheckConstraint(
+                condition=Q(remembered_until=None, remembered_level=None)
+                | Q(remembered_until__isnull=False, remembered_level__isnull=False),
+                name="known_browser_remembered",
+            ),
+        ]
+        indexes = [models.Index(fields=["last_seen_at"], name="known_browser_over")]
+
+    def __str__(self) -> str:
+        return self.label or str(self.pk)
+
+
+class RecoveryGrant(TenantModel):
+    """A recovery code that an administrator made for a user who lost all factors."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="recovery_grants")
+    digest = models.CharField(max_length=80)
+    # The administrator or the application: an id, as in the audit log.
+    made_by = models.CharField(max_length=80)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    objects = TenantManager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "digest"], name="recovery_grant_unique"),
+            models.UniqueConstraint(
+                fields=["tenant", "user"], condition=Q(used_at=None), name="recovery_grant_one_live"
+            ),
+        ]
+        indexes = [models.Index(fields=["expires_at"], name="recovery_grant_over")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
