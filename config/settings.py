@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "interaction.connectors",
     "interaction.verification",
     "interaction.social",
+    "interaction.pending_sign_ins",
     "interaction.pages",
     "management",
     "management.administrators",
@@ -123,6 +124,7 @@ EXPIRING = [
     "identity.limits.expiry.EXPIRING",
     "identity.factors.expiry.EXPIRING",
     "interaction.social.expiry.EXPIRING",
+    "interaction.pending_sign_ins.expiry.EXPIRING",
     "interaction.verification.expiry.EXPIRING",
     "oidc.grants.expiry.EXPIRING",
     "oidc.applications.expiry.EXPIRING",
@@ -148,6 +150,7 @@ USER_DATA = [
     "identity.organizations.user_data.USER_DATA",
     "oidc.grants.user_data.USER_DATA",
     "interaction.social.user_data.USER_DATA",
+    "interaction.pending_sign_ins.user_data.USER_DATA",
 ]
 # The functions that may refuse to delete a row of a model: see identity.core.deletion_rules.
 DELETION_RULES = {
@@ -366,6 +369,9 @@ LOCK_IDENTIFIER_FAILURES = env.integer("LOCK_IDENTIFIER_FAILURES", 100, least=2)
 LOCK_IDENTIFIER_SECONDS = env.integer("LOCK_IDENTIFIER_SECONDS", 3_600, least=1)
 # The same in a browser that the user has signed in with. The lock for all addresses does not apply there.
 LOCK_KNOWN_BROWSER_FAILURES = env.integer("LOCK_KNOWN_BROWSER_FAILURES", 20, least=2)
+# Wrong second factors of a user that lock them, for all addresses.
+LOCK_SECOND_FACTOR_FAILURES = env.integer("LOCK_SECOND_FACTOR_FAILURES", 10, least=2)
+LOCK_SECOND_FACTOR_SECONDS = env.integer("LOCK_SECOND_FACTOR_SECONDS", 900, least=1)
 # How long an address from which an administrator signed in is exempt from the lock for all addresses.
 ADMIN_KNOWN_ADDRESS_SECONDS = env.integer("ADMIN_KNOWN_ADDRESS_SECONDS", 30 * 24 * 3600, least=60)
 
@@ -378,6 +384,9 @@ ADMIN_IDLE_SECONDS = env.integer("ADMIN_IDLE_SECONDS", 1_800, least=60)  # sessi
 # How long after a sign-in an administrator need not enter the password again.
 ADMIN_PROOF_SECONDS = env.integer("ADMIN_PROOF_SECONDS", 3_600, least=60)
 SESSION_COOKIE_AGE = ADMINISTRATOR_TOKEN_SECONDS  # as long as tokens
+# Between the first factor and the session, and how long a proof allows to change factors.
+PENDING_SIGN_IN_SECONDS = env.integer("PENDING_SIGN_IN_SECONDS", 600, least=60)
+CONFIRM_SECONDS = env.integer("CONFIRM_SECONDS", 300, least=60)
 SESSION_IDLE_SECONDS = env.integer("SESSION_IDLE_SECONDS", 24 * 3600, least=60)
 SESSION_ABSOLUTE_SECONDS = env.integer("SESSION_ABSOLUTE_SECONDS", 14 * 24 * 3600, least=60)
 REFRESH_TOKEN_IDLE_SECONDS = env.integer("REFRESH_TOKEN_IDLE_SECONDS", 14 * 24 * 3600, least=60)

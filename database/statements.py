@@ -90,17 +90,24 @@ class Insert(Statement[Prepared]):
     """An INSERT of one row of a model.
 
     ``expressions`` are values of columns that the database computes. They may contain a ``Parameter``.
+    ``including`` names columns that are inserted although they have a ``db_default``.
     """
 
-    def __init__(self, model: type[models.Model], **expressions: object) -> None:
+    def __init__(
+        self, model: type[models.Model], *, including: Sequence[str] = (), **expressions: object
+    ) -> None:
         super().__init__()
         self._model: Final = model
+        self._including: Final = frozenset(including)
         self._expressions: Final = expressions
 
     def prepare(self, database: BaseDatabaseWrapper) -> Prepared:
-        """Compile the statement, without the columns that have a ``db_default``."""
-        model_fields: list[Any] = list(self._model._meta.local_concrete_fields)
-        fields = [field for field in model_fields if field.db_default is models.NOT_PROVIDED]
+        """Compile the statement, without the other columns that have a ``db_default``."""
+        fields = [
+            field
+            for field in self._model._meta.local_concrete_fields
+            if field.db_default is models.NOT_PROVIDED or field.name in self._including
+        ]
         row = self._model(
             **{field.attname: Parameter(field.attname, field) for field in fields} | self._expressions
         )

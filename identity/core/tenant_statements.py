@@ -32,6 +32,11 @@ def number(name: str) -> Parameter:
     return Parameter(name, models.BigIntegerField())
 
 
+def flag(name: str) -> Parameter:
+    """Return a parameter for true or false."""
+    return Parameter(name, models.BooleanField())
+
+
 def uuid(name: str) -> Parameter:
     """Return a parameter for a UUID."""
     return Parameter(name, models.UUIDField())

@@ -4,28 +4,45 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef
 
-from identity.core.models import TenantModel
 from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
 from identity.users.models import User
 from identity.users.user_data import UserData
 
 
-def _declare(model: type[TenantModel], reason: str, *, is_evidence: bool = False) -> UserData:
-    def end(user: User) -> None:
-        model.objects.filter(user=user).delete()
+def _end_factors(user: User) -> None:
+    """Delete the factors of a user who has any: most users who get a new owner have none."""
+    if user.factors:
+        for model in (Passkey, Authenticator, BackupCode):
+            model.objects.filter(user=user).delete()
 
-    def evidence() -> Exists:
-        return Exists(model.objects.filter(user=OuterRef("pk")))
 
-    return UserData(
-        model=model._meta.label, reason=reason, end=end, evidence=evidence if is_evidence else None
-    )
+def _end_browsers(user: User) -> None:
+    KnownBrowser.objects.filter(user=user).delete()
+
+
+def _end_grants(user: User) -> None:
+    RecoveryGrant.objects.filter(user=user).delete()
 
 
 USER_DATA: Final = [
-    _declare(Passkey, "the previous owner could sign in with it", is_evidence=True),
-    _declare(Authenticator, "the new owner does not have it and could not sign in", is_evidence=True),
-    _declare(BackupCode, "the previous owner has the codes"),
-    _declare(KnownBrowser, "the browser is the previous owner's"),
-    _declare(RecoveryGrant, "an administrator made it for the previous owner"),
+    UserData(
+        model="factors.Passkey",
+        reason="the previous owner could sign in with it",
+        end=_end_factors,
+        evidence=lambda: Exists(Passkey.objects.filter(user=OuterRef("pk"))),
+    ),
+    UserData(
+        model="factors.Authenticator",
+        reason="it ends with the passkeys: the new owner does not have it and could not sign in",
+        evidence=lambda: Exists(Authenticator.objects.filter(user=OuterRef("pk"))),
+    ),
+    UserData(
+        model="factors.BackupCode", reason="it ends with the passkeys: the previous owner has the codes"
+    ),
+    UserData(model="factors.KnownBrowser", reason="the browser is the previous owner's", end=_end_browsers),
+    UserData(
+        model="factors.RecoveryGrant",
+        reason="an administrator made it for the previous owner",
+        end=_end_grants,
+    ),
 ]

@@ -135,6 +135,12 @@ KNOWN_BROWSER: Final = Lock(
 )
 # No address in the key: the attacker knows the password already and may use many addresses.
 SECOND_STEP: Final = Lock("second step", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
+# The same for users: codes of authenticators, backup codes and mailed codes together.
+SECOND_FACTOR: Final = Lock(
+    "second factor", settings.LOCK_SECOND_FACTOR_FAILURES, settings.LOCK_SECOND_FACTOR_SECONDS
+)
+# Notices to one user that codes are locked.
+FACTOR_LOCK_NOTICES: Final = Limit("second factor notices", 1, 24 * _HOUR)
 ADMINISTRATOR: Final = Lock("administrator", settings.LOCK_PAIR_FAILURES, settings.LOCK_PAIR_SECONDS)
 ADMINISTRATOR_FROM_ANYWHERE: Final = Lock(
     "administrator from anywhere", settings.LOCK_IDENTIFIER_FAILURES, settings.LOCK_IDENTIFIER_SECONDS

@@ -22,7 +22,7 @@ from identity.core.tenant_statements import Select, Update, moment, text, uuid
 from identity.sessions.models import Session, SessionQuerySet
 from identity.users.models import User
 
-_insert: Final = Insert(Session)
+_insert: Final = Insert(Session, including=("level", "remembered"))
 _live: Final = Select(
     lambda: (
         Session.objects.live()
@@ -50,7 +50,7 @@ _END_NAMED: Final = AtomicChange(
 )
 _SIGN_IN_COLUMNS: Final = (
     *("token_hash", "epoch", "amr", "auth_time", "last_used_at", "expires_at", "ip", "user_agent"),
-    *("updated_at", "keep_signed_in"),
+    *("updated_at", "keep_signed_in", "level", "second_factor_at", "remembered"),
 )
 _MAX_LOGGED_IDS: Final = 100
 TOUCH_AFTER: Final = timedelta(minutes=5)  # the precision of ``last_used_at``: fewer writes
@@ -77,13 +77,19 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     replacing: Session | None = None,
     seconds: int = settings.SESSION_ABSOLUTE_SECONDS,
     keep_signed_in: bool | None = None,
+    level: int = 1,
+    has_second_factor: bool = False,
+    replaces_level: bool = True,
 ) -> tuple[Session, str]:
     """Start a session and return it with the secret for the browser's cookie (256 bits).
+
+    Only ``interaction.journeys.second_factor`` calls it, which knows if a second factor is needed.
 
     ``auth_time`` is when the user authenticated, by default now. ``replacing`` is the browser's current
     session. If it is the same user's, it gets a new secret and keeps its id, which is the ``sid`` of tokens.
     Otherwise it is ended. The session ends after ``seconds``, and ``keep_signed_in`` is stored: see
-    ``lifetimes``.
+    ``lifetimes``. ``has_second_factor`` says that the user has just proven one. A session that continues
+    keeps a higher level than this sign-in's, unless the sign-in ``replaces_level``.
     """
     if replacing is not None and replacing.user_id != user.pk:
         end(replacing)
@@ -91,7 +97,12 @@ def start(  # noqa: PLR0913 - what a session stores of the sign-in
     session, token = _new(user, amr=amr, auth_time=auth_time)
     session.expires_at = session.last_used_at + timedelta(seconds=seconds)
     session.keep_signed_in = keep_signed_in
+    session.level = level
+    session.second_factor_at = session.updated_at if has_second_factor else None
     if replacing is not None:
+        if replacing.level > level and not replaces_level:
+            session.level, session.second_factor_at = replacing.level, replacing.second_factor_at
+            session.amr = list(dict.fromkeys([*amr, *replacing.amr]))
         facts = {name: getattr(session, name) for name in _SIGN_IN_COLUMNS}
         # A session that was ended meanwhile stays ended: a concurrent sign-out has priority.
         if Session.objects.filter(pk=replacing.pk, ended_at=None).update(**facts):

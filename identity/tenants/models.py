@@ -23,6 +23,9 @@ class Tenant(Versioned):
     session_absolute_seconds = models.PositiveIntegerField(null=True, editable=False)
     keep_signed_in = models.BooleanField(default=False, db_default=False, editable=False)
 
+    # Whether the sign-in experience has second factors, for the queries of token requests.
+    has_factors = models.BooleanField(default=False, db_default=False, editable=False)
+
     objects = models.Manager["Tenant"]()
 
     def __str__(self) -> str:

@@ -99,6 +99,11 @@ def set_session_settings(**columns: int | bool | None) -> None:
     Tenant.objects.filter(pk=tenancy.active_id()).update(**columns)
 
 
+def set_has_factors(*, has_factors: bool) -> None:
+    """Set whether the active tenant has second factors."""
+    Tenant.objects.filter(pk=tenancy.active_id()).update(has_factors=has_factors)
+
+
 @transaction.atomic
 def remove(tenant: Tenant, *, expected: frozenset[int] | None = None) -> None:
     """Delete a tenant with all its records except the audit log.

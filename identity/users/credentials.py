@@ -13,7 +13,7 @@ from audit.events import Event
 from identity.core import records
 from identity.core.errors import Invalid, ServiceError
 from identity.core.refusal_texts import fill
-from identity.core.tenant_statements import Select, Update, number, text, uuid
+from identity.core.tenant_statements import Select, Update, flag, number, text, uuid
 from identity.users import dummy_hashes, identifiers, ownership, passwords, sign_in_locks
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -28,8 +28,16 @@ def _select_by_key(kind: Kind) -> Select[User]:
 
 
 _by_key: Final = {kind: _select_by_key(kind) for kind in Kind}
+# ``factors`` and ``two_step`` decided what the sign-in needed. A user who changes them at the same moment is
+# asked again.
 _count_sign_in: Final = Update(
-    lambda: User.objects.filter(pk=uuid("pk"), epoch=number("epoch"), is_suspended=False),
+    lambda: User.objects.filter(
+        pk=uuid("pk"),
+        epoch=number("epoch"),
+        is_suspended=False,
+        factors=number("factors"),
+        two_step=flag("two_step"),
+    ),
     last_sign_in_at=Now(),
     login_count=F("login_count") + 1,
 )
@@ -53,6 +61,10 @@ class NoPassword(WrongPassword):
     """The user has no password. Callers see no difference."""
 
     audit_facts: Mapping[str, str] = MappingProxyType({"reason": "no_password"})
+
+
+class FactorsChanged(InvalidCredentials):
+    """The user's second factors were changed while the sign-in went on."""
 
 
 class Suspended(ServiceError):
@@ -88,9 +100,10 @@ def clean_password(password: str) -> str:
 def authenticate(*, identifier: str, password: str) -> User:
     """Return the user with this identifier and password. An unknown identifier takes the same time.
 
+    The user may be suspended. That is said only after every factor that is needed was right.
+
     Raises:
         InvalidCredentials: no user has the identifier, or the user has another password or none.
-        Suspended: the password is right, but the account is suspended.
         passwords.Busy: the hashing queue is full.
 
     """
@@ -102,9 +115,7 @@ def authenticate(*, identifier: str, password: str) -> User:
         raise InvalidCredentials
     if not is_right:
         raise WrongPassword if user.password else NoPassword
-    if user.is_suspended:
-        raise Suspended
-    if new_hash is not None:
+    if new_hash is not None and not user.is_suspended:
         User.objects.filter(pk=user.pk, password=user.password).update(password=new_hash)
         user.password = new_hash
     return user
@@ -117,14 +128,28 @@ def record_sign_in(user: User) -> None:
 
     Raises:
         Suspended: the account was suspended meanwhile.
+        FactorsChanged: the user's second factors were changed meanwhile.
         InvalidCredentials: the password was changed meanwhile.
 
     """
-    if _count_sign_in(pk=user.pk, epoch=user.epoch):
+    if _count_sign_in(pk=user.pk, epoch=user.epoch, factors=user.factors, two_step=user.two_step):
         return
-    if User.objects.filter(pk=user.pk, is_suspended=True).exists():
+    current = User.objects.filter(pk=user.pk).values("is_suspended", "epoch").first()
+    if current and current["is_suspended"]:
         raise Suspended
-    raise InvalidCredentials
+    raise FactorsChanged if current and current["epoch"] == user.epoch else InvalidCredentials
+
+
+def lock_for_sign_in(user: User) -> None:
+    """Lock the row of a user whose first factor is proven, until the transaction ends.
+
+    Raises:
+        InvalidCredentials: the password was changed meanwhile.
+
+    """
+    rows = User.objects.select_for_update(no_key=True).filter(pk=user.pk, epoch=user.epoch)
+    if not rows.values_list("pk").first():
+        raise InvalidCredentials
 
 
 def reset_password(user: User, encoded: str, *, kind: Kind, key: str) -> None:

@@ -51,6 +51,8 @@ class User(EditableModel):
     factors = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     # Whether a sign-in asks for a second factor although no policy does.
     two_step = models.BooleanField(default=False, db_default=False)
+    # When the user declined the offer to set up a second factor, which is made once.
+    factor_skipped_at = models.DateTimeField(null=True, editable=False)
     # Username, email, phone and name, folded.
     search_text = models.TextField(blank=True, editable=False)
 

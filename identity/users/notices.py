@@ -23,6 +23,12 @@ class Notice(StrEnum):
     ACCOUNT_UNLINKED = "notice_account_unlinked"
     EMAIL_CHANGED = "notice_email_changed"
     PHONE_CHANGED = "notice_phone_changed"
+    FACTOR_ADDED = "notice_factor_added"
+    FACTOR_REMOVED = "notice_factor_removed"
+    FACTORS_RESET = "notice_factors_reset"
+    BACKUP_CODES_MADE = "notice_backup_codes_made"
+    BACKUP_CODE_USED = "notice_backup_code_used"
+    FACTOR_LOCKED = "notice_factor_locked"
 
 
 def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:

@@ -1,6 +1,6 @@
 """The JSON API for a company's own sign-in front end."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.utils import translation
 from rest_framework.permissions import AllowAny
@@ -29,9 +29,13 @@ from interaction.connectors import captcha
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignInResult
+from interaction.journeys.second_factor import next_step
+from interaction.journeys.second_factor.starting import Outcome, SecondFactorNeeded
 from interaction.social import offers
 from interaction.verification.models import Purpose
+
+# A tenant without second factors has none of these members.
+_FACTOR_SETTINGS: Final = ("mfa", "passkey_sign_in", "trusted_device_policy")
 
 
 class Experience(APIView):
@@ -51,6 +55,9 @@ class Experience(APIView):
         social_offers = offers.get_offers(must_reauthenticate=must_reauthenticate)
         current_experience = experience.current()
         document = OfferedExperienceSerializer(current_experience).data
+        for name in _FACTOR_SETTINGS:
+            if not current_experience.factor_policy.is_on:
+                del document[name]
         document["branding"] = page_branding.get_branding(current_experience, pending_request)
         if current_experience.tenant.keep_signed_in:
             document["keep_signed_in"] = True
@@ -100,8 +107,9 @@ class SignIn(InteractionView):
             pending=pending_request,
             current=self.current(request),
             known=cookies.get_known_users(request._request),  # noqa: SLF001
+            browser=self.browser(request),
         )
-        return _respond_signed_in(request, result)
+        return respond_to_sign_in(request, result)
 
 
 @hashes_password(field="password")
@@ -117,7 +125,7 @@ class Register(InteractionView):
         result = register.sign_up(
             **fields, browser=self.browser(request), pending=pending_request, current=self.current(request)
         )
-        return _respond_signed_in(request, result)
+        return respond_to_sign_in(request, result)
 
 
 class SendCode(InteractionView):
@@ -162,7 +170,7 @@ class VerifyCode(InteractionView):
                 pending=pending_request,
                 current=self.current(request),
             )
-            return _respond_signed_in(request, result)
+            return respond_to_sign_in(request, result)
         codes.verify(**entered)
         return _next(codes.next_url(entered["purpose"], pending_request))
 
@@ -190,8 +198,14 @@ def _code_arguments(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _respond_signed_in(request: Request, result: SignInResult) -> Response:
+def respond_to_sign_in(request: Request, result: Outcome) -> Response:
+    """Respond with the next URL: with the cookies of the session, or with the step that is missing."""
     response = _next(result.redirect_to)
+    if isinstance(result, SecondFactorNeeded):
+        response.data["next"] = next_step.describe(result.pending.user, result.need, result.redirect_to)
+        if result.browser_token:
+            cookies.set_browser(response, result.browser_token)
+        return response
     cookies.set_sign_in(
         request._request,  # noqa: SLF001
         response,

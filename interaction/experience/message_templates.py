@@ -11,7 +11,7 @@ from identity.rest.choices import Choice
 from identity.rest.fields import Description, Line
 from identity.users.notices import Notice
 
-CODES: Final = ("sign_in", "register", "forgot_password", "change")
+CODES: Final = ("sign_in", "register", "forgot_password", "second_factor", "change")
 PURPOSES: Final = (*CODES, *(notice.value for notice in Notice))
 _PLACEHOLDERS: Final = re.compile(r"\{([^{}]*)\}")
 _EVERY_LANGUAGE: Final = ""

@@ -5,6 +5,8 @@ from typing import Any, Final
 from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
+from identity.factors import policy
+from identity.factors.policy import Policy
 from identity.organizations.models import Organization
 from identity.users.identifiers import Kind
 from interaction.experience import terms
@@ -126,6 +128,9 @@ class OwnedPicture(TenantModel):
         return self.digest
 
 
+_NO_MEMBERS: Final = models.Value({}, models.JSONField())
+
+
 class SignInExperience(EditableModel):
     """The settings of a tenant's end-user pages, and their appearance."""
 
@@ -140,6 +145,12 @@ class SignInExperience(EditableModel):
     message_templates = models.JSONField(default=list)
     # See page_texts.py.
     page_texts = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
+    # See identity.factors.policy and factor_settings.py. Empty in rows of earlier releases.
+    mfa = models.JSONField(default=policy.default_mfa, db_default=_NO_MEMBERS)
+    passkey_sign_in = models.JSONField(default=dict, db_default=_NO_MEMBERS)
+    trusted_device_policy = models.JSONField(default=dict, db_default=_NO_MEMBERS)
+    adaptive_mfa = models.JSONField(default=dict, db_default=_NO_MEMBERS)
+    attestation = models.JSONField(default=dict, db_default=_NO_MEMBERS)
     terms_of_use_url = models.CharField(max_length=2048, blank=True)
     privacy_policy_url = models.CharField(max_length=2048, blank=True)
 
@@ -170,6 +181,11 @@ class SignInExperience(EditableModel):
         return social["create_users"] and (
             is_open or social.get("create_users_while_registration_is_closed", False)
         )
+
+    @property
+    def factor_policy(self) -> Policy:
+        """The policy of second factors."""
+        return policy.read(self.mfa)
 
     @property
     def sms_countries(self) -> list[str]:

@@ -8,11 +8,16 @@ from django.db import transaction
 from audit.events import Event
 from identity.core import records
 from identity.core.tenant_statements import Select
-from interaction.experience import pictures, terms
+from identity.tenants import services as tenants
+from interaction.experience import factor_settings, pictures, terms
 from interaction.experience.models import WAYS, SignInExperience, default_password_policy, default_sign_up
 
 # The defaults of members that rows of earlier releases do not have.
-_LATER: Final[dict[str, dict[str, Any]]] = {"sign_in": {"ways": [*WAYS]}, "sign_up": default_sign_up()}
+_LATER: Final[dict[str, dict[str, Any]]] = {
+    "sign_in": {"ways": [*WAYS]},
+    "sign_up": default_sign_up(),
+    **factor_settings.DEFAULTS,
+}
 _current: Final = Select(lambda: SignInExperience.objects.select_related("tenant")[:1])
 
 
@@ -37,6 +42,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
     Raises:
         records.Stale: the experience was changed since the caller read it.
         terms.NothingToAgreeTo: users must agree to the terms, and there are none.
+        factor_settings.BadPolicy: users could be left without a way to sign in.
 
     """
     # Locked, so that concurrent changes to the same object are not lost.
@@ -51,6 +57,8 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
         expected=expected,
         changed_fields=sorted(fields),
     )
+    if "mfa" in merged:
+        tenants.set_has_factors(has_factors=experience.factor_policy.is_on)
     return experience
 
 
@@ -68,6 +76,8 @@ def _merge(experience: SignInExperience, fields: dict[str, Any]) -> dict[str, An
         for name, value in fields.items()
     }
     terms.check_documents(fields, vars(experience) | merged)
+    if "mfa" in merged or "sign_in" in merged:
+        factor_settings.check(vars(experience) | merged)
     return merged
 
 

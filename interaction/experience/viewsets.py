@@ -5,7 +5,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from identity.rest.etags import etag, expected_versions
-from interaction.experience import pictures, services
+from interaction.experience import factor_settings, pictures, services
 from interaction.experience.models import SignInExperience, default_branding, default_sign_up
 from interaction.experience.serializers import ExperienceSerializer
 
@@ -40,6 +40,10 @@ def _respond(experience: SignInExperience) -> Response:
             "password_policy": experience.password_policy,
             "account": experience.account,
             "social_sign_in": experience.social_sign_in,
+            **{
+                name: factor_settings.complete(name, getattr(experience, name))
+                for name in factor_settings.DEFAULTS
+            },
             "message_templates": experience.message_templates,
             "page_texts": experience.page_texts,
             "terms_of_use_url": experience.terms_of_use_url,

@@ -80,7 +80,7 @@ def send(  # noqa: PLR0913 - what a code is bound to, and the browser
     if kind is Kind.PHONE:
         sms_countries.check(recipients.address_of(kind, identifier), experience.sms_countries)
     limits.hit_by_address(rules.CODE_SENDS)
-    if purpose is not Purpose.CHANGE:
+    if purpose not in {Purpose.CHANGE, Purpose.SECOND_FACTOR}:
         captcha.check(captcha_token)
     return verification.send(
         purpose=purpose,

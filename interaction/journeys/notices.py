@@ -46,7 +46,7 @@ def build_sample(*, notice: Notice, channel: str, experience: SignInExperience) 
         notice=notice,
         channel=channel,
         to="",
-        words={"provider": "Example"},
+        words={"provider": "Example", "left": "8"},
         brand=message_branding.get_brand(experience),
         template=message_branding.find_template(experience, notice, channel),
     )

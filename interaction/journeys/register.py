@@ -8,6 +8,7 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid, ServiceError
+from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
@@ -20,9 +21,8 @@ from interaction.connectors import captcha
 from interaction.experience import policy
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys import sign_in
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignInResult
+from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit, go_on
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 
@@ -52,7 +52,7 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
     skipped: frozenset[Kind] = frozenset(),
     profile: Profile | None = None,
     agreed_to_terms: bool = False,
-) -> SignInResult:
+) -> Outcome:
     """Create a user and sign them in. Fields without a value are empty texts.
 
     ``skipped`` are kinds of address that the registration page let the user skip. ``agreed_to_terms`` says
@@ -91,8 +91,12 @@ def sign_up(  # noqa: PLR0913 - the fields of the form, and the browser
                 verification.spend(proof, field=kind)
             users.add(user)
             amr = (["pwd"] if password else []) + (["otp"] if proofs else [])
-            return sign_in.start_session(
-                user, tenant=experience.tenant, amr=amr, entry=entry, pending=pending, current=current
+            return go_on(
+                user,
+                SignIn(way=Way.REGISTER, amr=amr, entered=frozenset(proofs)),
+                experience=experience,
+                visit=Visit(browser, pending, current),
+                entry=entry,
             )
 
 

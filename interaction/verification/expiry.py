@@ -10,7 +10,7 @@ from audit.events import Event
 from database.clock import seconds_ahead
 from identity.core import tenancy
 from identity.core.expiry import Expiring
-from interaction.verification.models import OutgoingMessage, VerificationCode
+from interaction.verification.models import RESET_SECONDS, OutgoingMessage, Purpose, VerificationCode
 
 _KEPT_SECONDS: Final = 3600
 # No server that sends messages ran all this time, and codes expire much earlier.
@@ -18,7 +18,9 @@ _UNSENT_SECONDS: Final = 24 * 3600
 
 
 def _codes() -> QuerySet[VerificationCode]:
-    return VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
+    expired = VerificationCode.objects.filter(expires_at__lt=seconds_ahead(-_KEPT_SECONDS))
+    # See ``find_reset_kinds``.
+    return expired.exclude(purpose=Purpose.FORGOT_PASSWORD, spent_at__gt=seconds_ahead(-RESET_SECONDS))
 
 
 def _unsent_messages() -> QuerySet[OutgoingMessage]:

@@ -12,6 +12,8 @@ from identity.users.models import User
 CODE_SECONDS = 300
 PROOF_SECONDS = 600
 MOST_TRIES = 5
+# After a code has set a password, codes to the same address are no second factor for this long.
+RESET_SECONDS = 24 * 3600
 
 
 class Purpose(models.TextChoices):
@@ -20,6 +22,7 @@ class Purpose(models.TextChoices):
     SIGN_IN = "sign_in"
     REGISTER = "register"
     FORGOT_PASSWORD = "forgot_password"  # noqa: S105 - a purpose
+    SECOND_FACTOR = "second_factor"
     CHANGE = "change"  # of a signed-in user's own email or phone
 
 

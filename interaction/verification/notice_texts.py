@@ -41,6 +41,29 @@ _TEXTS: Final = {
     ),
     Notice.EMAIL_CHANGED: Text(gettext_lazy("Your email address at %(name)s was changed")),
     Notice.PHONE_CHANGED: Text(gettext_lazy("Your phone number at %(name)s was changed")),
+    Notice.FACTOR_ADDED: Text(
+        gettext_lazy("A way to confirm sign-ins was added to your account at %(name)s"),
+        gettext_lazy("It is asked for after the first step of a sign-in."),
+    ),
+    Notice.FACTOR_REMOVED: Text(
+        gettext_lazy("A way to confirm sign-ins was removed from your account at %(name)s")
+    ),
+    Notice.FACTORS_RESET: Text(
+        gettext_lazy("Two-step sign-in was reset for your account at %(name)s"),
+        gettext_lazy("The people who run the service removed all ways to confirm sign-ins."),
+    ),
+    Notice.BACKUP_CODES_MADE: Text(
+        gettext_lazy("New backup codes were created for your account at %(name)s"),
+        gettext_lazy("Earlier backup codes no longer work."),
+    ),
+    Notice.BACKUP_CODE_USED: Text(
+        gettext_lazy("A backup code was used to sign in to your account at %(name)s"),
+        gettext_lazy("Unused codes left: %(left)s. Create new ones on your account page before you run out."),
+    ),
+    Notice.FACTOR_LOCKED: Text(
+        gettext_lazy("Too many wrong codes were entered for your account at %(name)s"),
+        gettext_lazy("Somebody may know your password. Choose a new one."),
+    ),
 }
 
 
@@ -54,13 +77,18 @@ def new_notice_message(  # noqa: PLR0913 - the parts of a message
     template: MessageTemplate | None = None,
 ) -> Message:
     """Return a notice: from the tenant's template, else in the active language."""
-    values = {"provider": "", **{name: _one_line(text) for name, text in words.items()}, "name": brand.name}
+    values = {
+        "provider": "",
+        "left": "",
+        **{name: _one_line(text) for name, text in words.items()},
+        "name": brand.name,
+    }
     if template is not None:
         return Message(channel=channel, to=to, interaction_type=notice, code="", **template.fill(values))
     subject = str(_TEXTS[notice].subject % values)
     detail = _TEXTS[notice].detail
     advice = _("If this wasn't you, contact the people who run the service right away.")
-    sentences = [f"{subject}.", *([str(detail)] if detail else []), advice]
+    sentences = [f"{subject}.", *([str(detail % values)] if detail else []), advice]
     if channel != EMAIL:
         return Message(channel=channel, to=to, interaction_type=notice, code="", body=" ".join(sentences))
     html = render_to_string(

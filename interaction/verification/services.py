@@ -24,7 +24,7 @@ from interaction.verification.texts import Brand, MessageTemplate
 
 _PURPOSE: Final = "verification codes"
 # Codes for these purposes go to existing users only.
-_FOR_ACCOUNTS = {Purpose.SIGN_IN, Purpose.FORGOT_PASSWORD}
+_FOR_ACCOUNTS = {Purpose.SIGN_IN, Purpose.FORGOT_PASSWORD, Purpose.SECOND_FACTOR}
 
 
 class SentTooOften(ServiceError):

@@ -47,12 +47,14 @@ _SUBJECTS: Final[dict[Purpose, Promise]] = {
     Purpose.SIGN_IN: gettext_lazy("Your code to sign in to %(name)s"),
     Purpose.REGISTER: gettext_lazy("Your code to create an account at %(name)s"),
     Purpose.FORGOT_PASSWORD: gettext_lazy("Your code for a new password at %(name)s"),
+    Purpose.SECOND_FACTOR: gettext_lazy("Your second code to sign in to %(name)s"),
     Purpose.CHANGE: gettext_lazy("Your code to confirm this address at %(name)s"),
 }
 _SMS: Final[dict[Purpose, Promise]] = {
     Purpose.SIGN_IN: gettext_lazy("%(code)s is your code to sign in to %(name)s."),
     Purpose.REGISTER: gettext_lazy("%(code)s is your code to create an account at %(name)s."),
     Purpose.FORGOT_PASSWORD: gettext_lazy("%(code)s is your code for a new password at %(name)s."),
+    Purpose.SECOND_FACTOR: gettext_lazy("%(code)s is your second code to sign in to %(name)s."),
     Purpose.CHANGE: gettext_lazy("%(code)s is your code to confirm this number at %(name)s."),
 }
 

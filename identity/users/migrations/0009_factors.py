@@ -11,4 +11,5 @@ class Migration(migrations.Migration):
             "user", "factors", models.PositiveSmallIntegerField(db_default=0, default=0, editable=False)
         ),
         migrations.AddField("user", "two_step", models.BooleanField(db_default=False, default=False)),
+        migrations.AddField("user", "factor_skipped_at", models.DateTimeField(editable=False, null=True)),
     ]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -11,7 +10,7 @@ from audit import log
 from audit.events import Event
 from audit.log import Attempt
 from identity.core.errors import Invalid
-from identity.sessions.models import Session
+from identity.factors.needed import Way
 from identity.users import ownership
 from identity.users import services as users
 from identity.users.identifiers import Kind
@@ -20,7 +19,7 @@ from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
-from interaction.journeys.sign_in import SignInResult, start_session
+from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit, go_on
 from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
 from interaction.journeys.social.provider import Answer
@@ -71,8 +70,8 @@ class _AgreementRequired(Exception):
 
 
 def sign_in(
-    attempt: SocialAttempt, *, state: str, answer: Answer, pending: Pending | None, current: Session | None
-) -> SignInResult | AwaitedAgreement:
+    attempt: SocialAttempt, *, state: str, answer: Answer, visit: Visit
+) -> Outcome | AwaitedAgreement:
     """Sign a browser in as the user of the account at the provider.
 
     First choice is the user to whom the account is linked. Second is the user with the same email address,
@@ -91,20 +90,20 @@ def sign_in(
 
     """
     with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
-        entry.application_id = pending.application.pk if pending else None
+        entry.application_id = visit.pending.application.pk if visit.pending else None
         offer = offers.get_offer_of(attempt.connector)
-        max_age = pending.max_age if pending else None
+        max_age = visit.pending.max_age if visit.pending else None
         profile, auth_time = provider.fetch_profile(offer, attempt, state, answer, max_age)
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         person = _Person(profile, auth_time, has_agreed=False)
         try:
-            return _start_session_or_retry(person, offer, attempt, entry, pending, current)
+            return _start_session_or_retry(person, offer, attempt, entry, visit)
         except _AgreementRequired:
             entry.postpone()
             return AwaitedAgreement(agreements.keep(attempt, profile, auth_time))
 
 
-def sign_up(attempt: SocialAttempt, *, pending: Pending | None, current: Session | None) -> SignInResult:
+def sign_up(attempt: SocialAttempt, *, visit: Visit) -> Outcome:
     """Finish the sign-in of a new user who has agreed to the terms, and end the attempt.
 
     Raises:
@@ -118,12 +117,12 @@ def sign_up(attempt: SocialAttempt, *, pending: Pending | None, current: Session
     if kept is None or not attempts.end(attempt):
         raise Expired
     with log.attempt(Event.SIGN_IN_SOCIAL, **provider.describe(attempt)) as entry:
-        entry.application_id = pending.application.pk if pending else None
+        entry.application_id = visit.pending.application.pk if visit.pending else None
         profile, auth_time = kept
         entry.facts |= {"provider": profile.provider, "subject": profile.subject}
         offer = offers.get_offer_of(attempt.connector)
         person = _Person(profile, auth_time, has_agreed=True)
-        return _start_session_or_retry(person, offer, attempt, entry, pending, current)
+        return _start_session_or_retry(person, offer, attempt, entry, visit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,38 +135,35 @@ class _Person:
 
 
 def _start_session_or_retry(
-    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, *browser: Any
-) -> SignInResult:
+    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, visit: Visit
+) -> Outcome:
     try:
-        return _start_session(person, offer, attempt, entry, *browser)
+        return _start_session(person, offer, attempt, entry, visit)
     except (identities.LinkedElsewhere, Invalid):
         # A concurrent sign-in of the same person created the user: the retry finds it.
-        return _start_session(person, offer, attempt, entry, *browser)
+        return _start_session(person, offer, attempt, entry, visit)
 
 
 @transaction.atomic
-def _start_session(  # noqa: PLR0913, PLR0917 - what a sign-in touches
-    person: _Person,
-    offer: Offer,
-    attempt: SocialAttempt,
-    entry: Attempt,
-    pending: Pending | None,
-    current: Session | None,
-) -> SignInResult:
+def _start_session(
+    person: _Person, offer: Offer, attempt: SocialAttempt, entry: Attempt, visit: Visit
+) -> Outcome:
     profile = person.profile
     linked, user = _find_or_create_user(person, offer.name, entry)
     entry.user_id, entry.facts["username"] = user.pk, user.identifier
     identity = linked or identities.link(user, profile, offer.connector, offer.name)
     identities.record_use(identity, profile)
-    return start_session(
+    return go_on(
         user,
-        tenant=experience.current().tenant,
-        amr=[],
-        auth_time=person.auth_time,
-        keep_signed_in=attempt.keep_signed_in,
+        SignIn(
+            way=Way.SOCIAL,
+            amr=[],
+            auth_time=person.auth_time,
+            keep_signed_in=attempt.keep_signed_in,
+        ),
+        experience=experience.current(),
+        visit=visit,
         entry=entry,
-        pending=pending,
-        current=current,
     )
 
 

@@ -10,6 +10,7 @@ from identity.http.responses import handles_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor.starting import Visit
 from interaction.journeys.social import sign_in as signing_in
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.forms import AgreementForm
@@ -38,7 +39,8 @@ def agree(request: HttpRequest, pending: Pending | None, pk: UUID) -> HttpRespon
     if not form.is_valid():
         return _page(request, pending, attempt, form, 400)
     try:
-        result = signing_in.sign_up(attempt, pending=pending, current=cookies.current_session(request))
+        visit = Visit(cookies.get_browser(request), pending, cookies.current_session(request))
+        result = signing_in.sign_up(attempt, visit=visit)
     except pending_requests.Expired:
         return expired_sign_in(request)
     except ServiceError as error:

@@ -23,7 +23,7 @@ from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.sign_in import SignInResult
+from interaction.journeys.second_factor.starting import Outcome, SecondFactorNeeded
 from interaction.pages import error_messages, language
 from interaction.pages.expired import expired_sign_in
 from oidc.grants import requests
@@ -151,9 +151,13 @@ def add_error(form: Form, error: ServiceError, field: str | None = None) -> None
         form.add_error(name if is_shown else None, message)
 
 
-def redirect_signed_in(request: HttpRequest, result: SignInResult) -> HttpResponse:
-    """Redirect to the page after a sign-in, with the cookies of the session."""
+def redirect_signed_in(request: HttpRequest, result: Outcome) -> HttpResponse:
+    """Redirect to the page after a sign-in, with the cookies of the session, or to its missing step."""
     response = redirect(result.redirect_to)
+    if isinstance(result, SecondFactorNeeded):
+        if result.browser_token:
+            cookies.set_browser(response, result.browser_token)
+        return response
     cookies.set_sign_in(request, response, result.user, result.session_token, seconds=result.cookie_seconds)
     if settings.LANGUAGE_COOKIE_NAME not in request.COOKIES and (chosen := languages.find_own(result.user)):
         language.remember(response, chosen)

@@ -42,6 +42,7 @@ def sign_in(request: HttpRequest, pending: Pending | None) -> HttpResponse:
             pending=pending,
             current=cookies.current_session(request),
             known=cookies.get_known_users(request),
+            browser=cookies.get_browser(request),
         )
     except ServiceError as error:
         return shared.add_error_headers(_page(request, pending, form, error.status, refusal=error), error)

@@ -16,6 +16,7 @@ from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
 from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor.starting import Visit
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
 from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt
@@ -108,7 +109,8 @@ def _finish(
     try:
         if attempt.session_id is not None:
             return redirect(linking.link(attempt, state=state, answer=answer, current=current))
-        result = signing_in.sign_in(attempt, state=state, answer=answer, pending=pending, current=current)
+        visit = Visit(cookies.get_browser(request), pending, current)
+        result = signing_in.sign_in(attempt, state=state, answer=answer, visit=visit)
     except pending_requests.Expired:
         return expired_sign_in(request)
     except ServiceError as error:

@@ -1,0 +1,172 @@
+"""Whether a sign-in needs a second factor, and which: one pure function, tested by a table.
+
+The order of the rules: a first factor that reaches every demanded level satisfies all of them. Then come
+explicit demands of the request, the policies of person, tenant and organization, and risk.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from identity.factors.kinds import BITS, FactorType
+from identity.factors.levels import Level
+from identity.factors.policy import ENROLABLE, Policy, Prompt, SocialRule
+from identity.users.identifiers import Kind
+
+# The level that a second factor of each kind reaches after any first factor.
+_REACHES: Final = dict.fromkeys(FactorType, Level.TWO) | {FactorType.WEBAUTHN: Level.PHISHING_RESISTANT}
+_CHANNELS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
+
+
+class Way:
+    """How the first factor was proven."""
+
+    PASSWORD: Final = "password"  # noqa: S105 - a way
+    CODE: Final = "code"
+    SOCIAL: Final = "social"
+    PASSKEY: Final = "passkey"
+    RECOVERY: Final = "recovery"
+    REGISTER: Final = "register"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What a user can prove.
+
+    ``factors`` are the bits of ``User.factors``, and ``reachable`` the kinds of verified addresses to which
+    a code can be sent now.
+    """
+
+    factors: int = 0
+    two_step: bool = False
+    reachable: frozenset[Kind] = frozenset()
+    has_skipped: bool = False
+
+    def get_usable(self, policy: Policy, used: frozenset[Kind] = frozenset()) -> list[FactorType]:
+        """Return the second factors that the user has and the tenant uses, except on ``used`` channels.
+
+        A second factor is never on the channel of the first one.
+        """
+        return [
+            factor
+            for factor in FactorType
+            if factor in policy.factors and self._has(factor) and _CHANNELS.get(factor) not in used
+        ]
+
+    def _has(self, factor: FactorType) -> bool:
+        if factor in _CHANNELS:
+            return _CHANNELS[factor] in self.reachable
+        return bool(self.factors & BITS[factor])
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """What is proven so far: the way, the level, and the channels of the codes that were entered."""
+
+    way: str
+    level: int = Level.ONE
+    channels: frozenset[Kind] = frozenset()
+    # The user has just declined what may be skipped.
+    skips: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What the request, the user's organizations and the risk of the sign-in ask for.
+
+    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``.
+    """
+
+    essential: dict[str, int] = field(default_factory=dict)
+    wished: dict[str, int] = field(default_factory=dict)
+    in_strict_organization: bool = False
+    risks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a sign-in still needs. ``least`` 0: nothing.
+
+    ``methods`` are the factors that the user has and that reach the level, the strongest first. Without any,
+    ``enrolable`` are those that can be set up now.
+    """
+
+    least: int = 0
+    methods: tuple[FactorType, ...] = ()
+    enrolable: tuple[FactorType, ...] = ()
+    may_skip: bool = False
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the session can start."""
+        return self.least == 0
+
+
+NOTHING: Final = Need()
+
+
+def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, is_remembered: bool) -> Need:
+    """Return what a sign-in needs besides what is proven.
+
+    ``is_remembered`` says that the user asked not to be asked in this browser. That waives policies, and no
+    explicit demand.
+    """
+    if not policy.is_on:
+        return NOTHING
+    usable = person.get_usable(policy, proven.channels)
+    required = dict(demands.essential)
+    if not is_remembered:
+        required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
+        if usable:
+            required |= dict.fromkeys((f"risk:{risk}" for risk in demands.risks), Level.TWO)
+    if need := _find_need(policy, usable, proven, required, may_skip=False):
+        return need
+    if proven.skips:
+        return NOTHING
+    if need := _find_need(policy, usable, proven, demands.wished, may_skip=True):
+        return need
+    if _is_prompted(policy, person, proven, usable):
+        return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), may_skip=True, reasons=("tenant",))
+    return NOTHING
+
+
+def _get_policy_reasons(
+    policy: Policy, person: Person, proven: Proven, demands: Demands, usable: list[FactorType]
+) -> Iterable[str]:
+    """Return whose policy asks for two factors: the person's own, the tenant's, an organization's."""
+    if proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP:
+        return
+    if person.two_step and usable:  # what the tenant switched off is no longer asked for
+        yield "person"
+    if policy.prompt is Prompt.MANDATORY:
+        yield "tenant"
+    if demands.in_strict_organization and policy.organization_prompt is Prompt.MANDATORY:
+        yield "organization"
+
+
+def _find_need(
+    policy: Policy, usable: list[FactorType], proven: Proven, levels: dict[str, int], *, may_skip: bool
+) -> Need | None:
+    unmet = {reason: level for reason, level in levels.items() if level > proven.level}
+    if not unmet:
+        return None
+    least = max(unmet.values())
+    methods = tuple(factor for factor in usable if _REACHES[factor] >= least)
+    enrolable = () if methods else _get_enrolable(policy, least)
+    if may_skip and not (methods or enrolable):
+        return None  # a wish that nobody can fulfil
+    return Need(least, methods, enrolable, may_skip, tuple(unmet))
+
+
+def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
+    return tuple(factor for factor in ENROLABLE if factor in policy.factors and _REACHES[factor] >= level)
+
+
+def _is_prompted(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> bool:
+    """Return whether the tenant offers to set up a factor, which the user may skip once and for all."""
+    if usable or person.has_skipped or proven.level > Level.ONE or not _get_enrolable(policy, Level.TWO):
+        return False
+    if policy.prompt is Prompt.AT_SIGN_IN:
+        return proven.way != Way.REGISTER
+    return policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP

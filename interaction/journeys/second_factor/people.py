@@ -1,0 +1,55 @@
+"""What a user can prove as a second factor now."""
+
+from identity.factors.kinds import FactorType
+from identity.factors.needed import Person
+from identity.factors.policy import Policy
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.connectors import delivery
+from interaction.verification import recipients, resets
+
+_KINDS = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
+
+
+def get_person(user: User, policy: Policy) -> Person:
+    """Return what a user can prove. It reads the database only for factors that the tenant has."""
+    return Person(
+        factors=user.factors,
+        two_step=user.two_step,
+        reachable=get_reachable(user, policy),
+        has_skipped=user.factor_skipped_at is not None,
+    )
+
+
+def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
+    """Return the kinds of verified addresses to which a code can be sent as a second factor."""
+    verified = [
+        kind
+        for factor, kind in _KINDS.items()
+        if factor in policy.factors and getattr(user, kind) and getattr(user, f"{kind}_verified")
+    ]
+    channels = delivery.channels() if verified else set()
+    return frozenset(kind for kind in verified if recipients.channel_of(kind) in channels)
+
+
+def find_used_channels(user: User, policy: Policy, entered: frozenset[Kind]) -> frozenset[Kind]:
+    """Return the channels that are no second factor in this sign-in.
+
+    These are the channels of the first factor. After a password was set with a mailed code, codes to the same
+    mailbox prove nothing else, so they do not count for a day if the user has another factor.
+    """
+    person = get_person(user, policy)
+    reachable = {kind: str(getattr(user, f"{kind}_key")) for kind in person.reachable}
+    if not reachable:
+        return entered
+    used = entered | resets.find_kinds(reachable)
+    return used if person.get_usable(policy, used) else entered
+
+
+def mask(kind: Kind, address: str) -> str:
+    """Return an address with enough left to recognize it: its first letters, or the last two digits."""
+    if kind is Kind.PHONE:
+        return f"•••{address[-2:]}"
+    name, _, domain = address.rpartition("@")
+    host, dot, ending = domain.rpartition(".")
+    return f"{name[:1]}•••@{host[:1]}•••{dot}{ending}"

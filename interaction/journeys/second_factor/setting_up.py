@@ -1,0 +1,66 @@
+"""Setting up a second factor during a sign-in: only somebody who has none yet can do that."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from identity.factors import authenticators, settings_of_users
+from identity.factors.errors import FactorNotAllowed, WrongFactor
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.users.notices import Notice, notify
+from interaction.journeys.second_factor import authenticator_setup, verifying
+from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.starting import Outcome, Visit
+from interaction.journeys.second_factor.verifying import Step
+from interaction.pending_sign_ins import services as pending_sign_ins
+
+
+def begin_totp(visit: Visit, *, again: str = "") -> Offer:
+    """Return a secret for an authenticator, or the one of ``again`` if that is still good.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has a factor, or the tenant does not use authenticators.
+        EnrolmentExpired: ``again`` has expired.
+
+    """
+    step = _find(visit, FactorType.TOTP)
+    if again:
+        return authenticator_setup.repeat_offer(step.user, step.experience, again, binding=visit.browser)
+    return authenticator_setup.new_offer(step.user, step.experience, binding=visit.browser)
+
+
+def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> Outcome:
+    """Set up an authenticator, which completes the sign-in. From now on it is asked for.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has a factor, or the tenant does not use authenticators.
+        EnrolmentExpired: the secret is more than 15 minutes old, or of another user or browser.
+        WrongFactor: the code is not of this secret.
+        credentials.Suspended: the user is suspended.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    limits.hit_by_address(rules.SIGN_INS)
+    step = _find(visit, FactorType.TOTP)
+    now = timezone.now()
+    secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser, now=now)
+    try:
+        with transaction.atomic():
+            authenticators.confirm(step.user, secret, code, name=name, now=now)
+            settings_of_users.set_two_step(step.user, is_on=True)
+            notify(step.user, Notice.FACTOR_ADDED)
+            return verifying.finish(step, FactorType.TOTP, Level.TWO)
+    except WrongFactor:
+        pending_sign_ins.count_try(step.stored)
+        raise
+
+
+def _find(visit: Visit, factor: FactorType) -> Step:
+    step = verifying.find(visit)
+    if factor not in step.need.enrolable:
+        raise FactorNotAllowed
+    return step

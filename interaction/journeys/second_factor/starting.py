@@ -1,0 +1,259 @@
+"""The one place that decides between "the first factor is proven" and "there is a session"."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from audit import log
+from audit.events import Event
+from audit.log import Attempt
+from identity.factors.kinds import FactorType
+from identity.factors.levels import ACR, Level
+from identity.factors.needed import Demands, Need, Proven, Way, needed
+from identity.limits.services import LoginAttempt
+from identity.sessions import cookies, lifetimes
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users import credentials, ownership
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.experience.models import SignInExperience
+from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor import people
+from interaction.pending_sign_ins import services as pending_sign_ins
+from interaction.pending_sign_ins.models import PendingSignIn
+from oidc.grants import requests
+
+_PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
+
+
+@dataclass(frozen=True, slots=True)
+class SignInResult:
+    """The URL of the next page, the secret for the browser's session cookie, and the user.
+
+    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None.
+    """
+
+    redirect_to: str
+    session_token: str
+    user: User
+    cookie_seconds: int | None
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorNeeded:
+    """The URL of the page for the second factor. There is no session.
+
+    ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
+    """
+
+    redirect_to: str
+    browser_token: str
+    need: Need
+    pending: PendingSignIn
+
+
+Outcome = SignInResult | SecondFactorNeeded
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session."""
+
+    browser: str
+    pending: Pending | None
+    current: Session | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """What is proven of a sign-in.
+
+    ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
+    kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
+    now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
+    ``finishing`` the stored sign-in that it completes.
+    """
+
+    way: str
+    amr: list[str]
+    level: int = Level.ONE
+    entered: frozenset[Kind] = frozenset()
+    auth_time: datetime | None = None
+    keep_signed_in: bool = False
+    proven: tuple[Kind, str] | None = None
+    second: FactorType | None = None
+    skips: bool = False
+    finishing: PendingSignIn | None = None
+
+
+def go_on(  # noqa: PLR0913 - what signing in touches
+    user: User,
+    sign_in: SignIn,
+    *,
+    experience: SignInExperience,
+    visit: Visit,
+    entry: Attempt,
+    attempt: LoginAttempt | None = None,
+) -> Outcome:
+    """Start the session of a user, or store the sign-in until the second factor is proven.
+
+    ``entry`` is the entry of the sign-in, which succeeds, and ``attempt`` its login attempt. All changes of
+    the sign-in are made with it, atomically.
+
+    Raises:
+        credentials.Suspended: the user is suspended, and every factor that is needed was right.
+        credentials.InvalidCredentials: the password was changed meanwhile.
+        ownership.NotTheOwner: the user no longer owns the proven identifier.
+        pending_sign_ins.NothingPending: another request has finished the sign-in.
+
+    """
+    need = find_need(user, sign_in, experience)
+    if user.is_suspended and not need.methods:
+        raise credentials.Suspended
+    entry.user_id = user.pk
+    if need.is_nothing:
+        try:
+            return _start(user, sign_in, experience, visit, entry, attempt)
+        except credentials.FactorsChanged:
+            user.refresh_from_db(fields=("factors", "two_step"))
+            need = find_need(user, sign_in, experience)
+            if need.is_nothing:
+                return _start(user, sign_in, experience, visit, entry, attempt)
+    return _wait(user, sign_in, need, visit, entry, attempt)
+
+
+def find_need(user: User, sign_in: SignIn, experience: SignInExperience) -> Need:
+    """Return what a sign-in still needs."""
+    policy = experience.factor_policy
+    channels = people.find_used_channels(user, policy, sign_in.entered)
+    proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
+    return needed(policy, people.get_person(user, policy), proven, Demands(), is_remembered=False)
+
+
+def read(stored: PendingSignIn) -> SignIn:
+    """Return what a stored sign-in has proven."""
+    return SignIn(
+        way=stored.way,
+        amr=stored.amr,
+        level=stored.level,
+        entered=frozenset(map(Kind, stored.channels)),
+        auth_time=stored.auth_time,
+        keep_signed_in=stored.keep_signed_in,
+        finishing=stored,
+    )
+
+
+def _start(  # noqa: PLR0913, PLR0917 - as go_on
+    user: User,
+    sign_in: SignIn,
+    experience: SignInExperience,
+    visit: Visit,
+    entry: Attempt,
+    attempt: LoginAttempt | None,
+) -> SignInResult:
+    tenant = experience.tenant
+    choice = sign_in.keep_signed_in if tenant.keep_signed_in else None
+    pending = visit.pending
+    with transaction.atomic():
+        credentials.record_sign_in(user)  # lock order: the user's row first, which avoids deadlocks
+        if sign_in.finishing:
+            pending_sign_ins.finish(sign_in.finishing)
+        if attempt:
+            attempt.succeed()
+        if sign_in.proven is not None:
+            ownership.accept_proof(user, *sign_in.proven)
+        session, token = sessions.start(
+            user,
+            amr=sign_in.amr,
+            auth_time=sign_in.auth_time,
+            replacing=visit.current,
+            seconds=lifetimes.get_absolute_seconds(tenant),
+            keep_signed_in=choice,
+            level=sign_in.level,
+            has_second_factor=sign_in.second is not None,
+            replaces_level=pending is not None and "login" in pending.authorization.prompt,
+        )
+        if pending:
+            requests.record_sign_in(pending.row, session)
+        entry.facts["session_id"] = str(session.pk)
+        if experience.factor_policy.is_on:
+            entry.facts |= _describe(sign_in)
+        entry.record_success()
+    return SignInResult(
+        redirect_to=pending.resume_url if pending else reverse("pages:account"),
+        session_token=token,
+        user=user,
+        cookie_seconds=lifetimes.get_cookie_seconds(tenant, keep_signed_in=choice),
+        session=session,
+    )
+
+
+def _describe(sign_in: SignIn) -> dict[str, object]:
+    """Return for the audit log what was proven."""
+    factors = [sign_in.second.value] if sign_in.second else []
+    return {"factors": factors, "acr": ACR[Level(sign_in.level)], "remembered": False}
+
+
+def _wait(  # noqa: PLR0913, PLR0917 - as go_on
+    user: User,
+    sign_in: SignIn,
+    need: Need,
+    visit: Visit,
+    entry: Attempt,
+    attempt: LoginAttempt | None,
+) -> SecondFactorNeeded:
+    """Store the sign-in. A session that the browser has stays as it is."""
+    browser_token = "" if visit.browser else cookies.new_browser_token()
+    pending = visit.pending
+    with transaction.atomic():
+        credentials.lock_for_sign_in(user)
+        if attempt:
+            attempt.succeed()
+        if sign_in.proven is not None:
+            ownership.accept_proof(user, *sign_in.proven)
+        stored = pending_sign_ins.store(
+            user,
+            browser=visit.browser or cookies.hash_browser_token(browser_token),
+            request_id=pending.row.pk if pending else None,
+            way=sign_in.way,
+            amr=sign_in.amr,
+            level=sign_in.level,
+            auth_time=sign_in.auth_time or timezone.now(),
+            channels=sorted(sign_in.entered),
+            reasons=list(need.reasons),
+            must_enrol=not need.methods,
+            keep_signed_in=sign_in.keep_signed_in,
+        )
+        _record_first_factor(sign_in, need, entry)
+    query = f"?interaction={pending.row.pk}" if pending else ""
+    url = f"{reverse(_PAGES[bool(need.methods)])}{query}"
+    return SecondFactorNeeded(url, browser_token, need, stored)
+
+
+def _record_first_factor(sign_in: SignIn, need: Need, entry: Attempt) -> None:
+    """Record that the first factor is proven. A registration has created the user, and is recorded too."""
+    facts: dict[str, object] = {"way": sign_in.way, "needed": list(need.reasons)}
+    if sign_in.way == Way.REGISTER and not sign_in.finishing:
+        entry.record_success()
+        log.record(
+            Event.SIGN_IN_FIRST_FACTOR,
+            user_id=entry.user_id,
+            application_id=entry.application_id,
+            result="success",
+            **facts,
+        )
+        return
+    entry.event = Event.SIGN_IN_FIRST_FACTOR
+    entry.facts |= facts
+    entry.record_success()
+
+
+def add_second_factor(sign_in: SignIn, factor: FactorType, level: int, amr: list[str]) -> SignIn:
+    """Return a sign-in after its second factor was proven."""
+    return replace(sign_in, second=factor, level=max(level, sign_in.level), amr=amr)

@@ -1,0 +1,104 @@
+"""Storing, finding and finishing sign-ins that wait for a second factor."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import F
+
+from database.clock import DatabaseNow, seconds_ahead
+from identity.core.errors import ServiceError
+from identity.core.tenant_statements import Select, text
+from identity.users.models import User
+from interaction.pending_sign_ins.models import PendingSignIn
+
+MOST_TRIES: Final = 10
+
+# A new password, a suspension of all sessions or a new owner increments the epoch, which ends it.
+_live: Final = Select(
+    lambda: (
+        PendingSignIn.objects.filter(
+            browser=text("browser"),
+            done_at=None,
+            tries__lt=MOST_TRIES,
+            expires_at__gt=DatabaseNow(),
+            user__epoch=F("epoch"),
+        )
+        .select_related("user")
+        .annotate(now=DatabaseNow())
+        .order_by("-created_at", "-pk")
+    )
+)
+
+
+class NothingPending(ServiceError):
+    """This browser has no sign-in that waits for a second factor, or it is over."""
+
+    status = 404
+    reason = "nothing_under_way"
+    message = "no sign-in waits for a second factor here: start again"
+    result = {"reason": "nothing_under_way"}
+
+
+def store(  # noqa: PLR0913 - one parameter a column
+    user: User,
+    *,
+    browser: str,
+    request_id: UUID | None,
+    way: str,
+    amr: list[str],
+    level: int,
+    auth_time: datetime,
+    channels: list[str],
+    reasons: list[str],
+    must_enrol: bool,
+    keep_signed_in: bool,
+) -> PendingSignIn:
+    """Store a sign-in, which replaces the one of the same browser and request."""
+    PendingSignIn.objects.filter(browser=browser, request_id=request_id, done_at=None).delete()
+    pending = PendingSignIn(
+        user=user,
+        browser=browser,
+        request_id=request_id,
+        epoch=user.epoch,
+        factors_seen=user.factors,
+        way=way,
+        amr=amr,
+        level=level,
+        auth_time=auth_time,
+        channels=channels,
+        reasons=reasons,
+        must_enrol=must_enrol,
+        keep_signed_in=keep_signed_in,
+        expires_at=seconds_ahead(settings.PENDING_SIGN_IN_SECONDS),
+    )
+    pending.save(force_insert=True)
+    return pending
+
+
+def find(browser: str, request_id: UUID | None) -> PendingSignIn | None:
+    """Return the newest live sign-in of a browser, of this request if one is named, with its user."""
+    if not browser:
+        return None
+    rows = _live.all(browser=browser)
+    return next((row for row in rows if request_id in {None, row.request_id}), None)
+
+
+def count_try(pending: PendingSignIn) -> None:
+    """Count a wrong code. The tenth ends the sign-in."""
+    PendingSignIn.objects.filter(pk=pending.pk).update(tries=F("tries") + 1)
+
+
+def finish(pending: PendingSignIn) -> None:
+    """Mark a sign-in as done, in the transaction that starts its session, so that two tabs start one session.
+
+    Raises:
+        NothingPending: another request was first, or it is over.
+
+    """
+    live = PendingSignIn.objects.filter(
+        pk=pending.pk, done_at=None, tries__lt=MOST_TRIES, expires_at__gt=DatabaseNow()
+    )
+    if not live.update(done_at=DatabaseNow()):
+        raise NothingPending
