@@ -38,6 +38,7 @@ class Event(TextChoices):
     CUSTOM_CLAIM_OMIT = "CustomClaim.Omit"
     TOKEN_REVOKE = "Token.Revoke"  # noqa: S105
     SESSION_END = "Session.End"
+    SESSION_STEP_UP = "Session.StepUp"
     CONSENT_GRANT = "Consent.Grant"
     CONSENT_REVOKE = "Consent.Revoke"
     PASSWORD_VERIFY = "Password.Verify"  # noqa: S105

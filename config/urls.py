@@ -22,6 +22,7 @@ from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRole
 from identity.sessions.viewsets import UserSessions, UserSignOut
 from identity.tenants.viewsets import TenantsViewSet
 from identity.users.viewsets import UserRows, UserViewSet
+from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
 from interaction.api.my_account import OwnGrants, OwnSessions
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
@@ -34,6 +35,8 @@ from interaction.pages.views import (
     no_access,
     pictures,
     register,
+    second_factor,
+    set_up,
     sign_in,
     social,
     well_known,
@@ -42,6 +45,7 @@ from interaction.pages.views.account import (
     activity,
     applications,
     browsers,
+    confirm,
     contact,
     data,
     language,
@@ -49,6 +53,7 @@ from interaction.pages.views.account import (
     overview,
     password,
     profile,
+    security,
 )
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet, InvitationViewSet
@@ -285,6 +290,27 @@ api: list[URLPattern | URLResolver] = [
     path("api/interaction/verification-code", interaction.SendCode.as_view(), name="verification-code"),
     path("api/interaction/verify-code", interaction.VerifyCode.as_view(), name="verify-code"),
     path("api/interaction/forgot-password", interaction.ForgotPassword.as_view(), name="forgot-password"),
+    path("api/interaction/next", second_factor_api.NextStep.as_view(), name="next-step"),
+    path("api/interaction/mfa/totp", second_factor_api.Totp.as_view(), name="mfa-totp"),
+    path("api/interaction/mfa/backup-code", second_factor_api.BackupCode.as_view(), name="mfa-backup-code"),
+    path("api/interaction/mfa/code", second_factor_api.SendFactorCode.as_view(), name="mfa-code"),
+    path(
+        "api/interaction/mfa/code/verify",
+        second_factor_api.VerifyFactorCode.as_view(),
+        name="mfa-code-verify",
+    ),
+    path("api/interaction/mfa/skip", second_factor_api.Skip.as_view(), name="mfa-skip"),
+    path("api/interaction/mfa/set-up/totp", second_factor_api.SetUpTotp.as_view(), name="mfa-set-up-totp"),
+    path(
+        "api/interaction/mfa/set-up/totp/verify",
+        second_factor_api.VerifySetUpTotp.as_view(),
+        name="mfa-set-up-totp-verify",
+    ),
+    path(
+        "api/interaction/mfa/set-up/backup-codes",
+        second_factor_api.SetUpBackupCodes.as_view(),
+        name="mfa-set-up-backup-codes",
+    ),
     *owned("api/my-account/sessions", OwnSessions, "session_pk", "my-session"),
     *owned("api/my-account/grants", OwnGrants, "grant_pk", "my-grant"),
     path("api/admin/sign-in", administrators.SignIn.as_view(), name="admin-sign-in"),
@@ -299,6 +325,9 @@ api: list[URLPattern | URLResolver] = [
 people = [
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-in/code", sign_in.code, name="sign-in-code"),
+    path("sign-in/second-factor", second_factor.second_factor, name="second-factor"),
+    path("sign-in/set-up", set_up.set_up, name="set-up"),
+    path("sign-in/backup-codes", set_up.backup_codes, name="backup-codes"),
     path("register", register.register, name="register"),
     path("register/terms/<uuid:pk>", agreement.agree, name="register-terms"),
     path("forgot-password", forgot_password.forgot_password, name="forgot-password"),
@@ -317,6 +346,10 @@ people = [
     path("account/phone", contact.phone, name="account-phone"),
     path("account/phone/code", contact.phone_code, name="account-phone-code"),
     path("account/password", password.password, name="account-password"),
+    path("account/security", security.security, name="account-security"),
+    path("account/security/authenticator", security.authenticator, name="account-authenticator"),
+    path("account/security/codes", security.codes, name="account-backup-codes"),
+    path("confirm", confirm.confirm, name="confirm"),
     path("account/language", language.language, name="account-language"),
     path("account/activity", activity.activity, name="account-activity"),
     path("account/browsers", browsers.browsers, name="account-browsers"),

@@ -8,11 +8,12 @@ from identity.factors.errors import FactorLocked, WrongFactor
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
+from identity.users import sign_in_locks
 
 
-def get_group(user_id: UUID) -> str:
-    """Return the group of the lock, by which an administrator can lift it."""
-    return f"second factor {user_id}"
+def is_locked(user_id: UUID) -> bool:
+    """Return whether codes of a user are refused now."""
+    return bool(limits.get_locks([sign_in_locks.get_second_factor_group(user_id)]))
 
 
 @contextmanager
@@ -29,6 +30,6 @@ def code_attempt(user_id: UUID) -> Iterator[LoginAttempt]:
         failure=WrongFactor,
         locked=FactorLocked,
         within=rules.SIGN_INS,
-        group=get_group(user_id),
+        group=sign_in_locks.get_second_factor_group(user_id),
     ) as attempt:
         yield attempt

@@ -216,6 +216,22 @@ def _end_all(sessions: SessionQuerySet, user_id: UUID) -> int:
     return len(ended)
 
 
+@transaction.atomic
+def step_up(session: Session, *, amr: list[str], level: int) -> str | None:
+    """Store that the user proved a second factor in a session, and return the new secret for its cookie.
+
+    The session keeps its id and the time of its sign-in. None if it has ended meanwhile.
+    """
+    token, now = secrets.token_urlsafe(32), timezone.now()
+    changes = {"amr": amr, "level": level, "second_factor_at": now, "remembered": False}
+    if not Session.objects.filter(pk=session.pk, ended_at=None).update(token_hash=_hash(token), **changes):
+        return None
+    for name, value in changes.items():
+        setattr(session, name, value)
+    log.record(Event.SESSION_STEP_UP, user_id=session.user_id, session_id=session.pk, level=level)
+    return token
+
+
 def renew(session: Session) -> str:
     """Move a session to the new epoch of its user, and return the new secret for its cookie.
 

@@ -33,6 +33,11 @@ def get_confirmation_group(user_id: UUID) -> str:
     return f"confirm {user_id}"
 
 
+def get_second_factor_group(user_id: UUID) -> str:
+    """Return the group of the lock of a user's second factors."""
+    return f"second factor {user_id}"
+
+
 def get_locks(user: User) -> list[ActiveLock]:
     """Return the active locks of a user's identifiers, the longest first."""
     return limits.get_locks(_identifier_groups(user))
@@ -55,6 +60,7 @@ def hash_keys(user: User, addresses: list[str]) -> dict[str, str]:
 def clear(user: User) -> bool:
     """End the locks of a user, and forget the failures. Call it in the transaction of the change.
 
+    The lock of second factors stays: a new password proves no second factor.
     If Redis does not answer, its locks stay, and the result is false.
     """
     return limits.clear_locks([*_identifier_groups(user), get_confirmation_group(user.pk)])
@@ -68,7 +74,7 @@ def end(user: User) -> None:
         LocksRemain: Redis does not answer.
 
     """
-    if not clear(user):
+    if not clear(user) or not limits.clear_locks([get_second_factor_group(user.pk)]):
         raise LocksRemain
     log.record(Event.USER_UNLOCK, id=user.pk)
 

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit import context
-from identity.core.errors import ServiceError
 from identity.rest.viewsets import Row
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -16,16 +15,9 @@ from identity.users.models import User
 from identity.users.viewsets import UserRows
 from interaction.api.permissions import SameOrigin
 from interaction.api.serializers import OwnSessionSerializer
+from interaction.journeys.account.confirmation import NotSignedIn
 from oidc.grants import revocations
 from oidc.grants.viewsets import UserGrants
-
-
-class NotSignedIn(ServiceError):
-    """The browser has no live session."""
-
-    status = 401
-    reason = "not_signed_in"
-    message = "sign in first"
 
 
 class OwnRows(UserRows):

@@ -10,6 +10,7 @@ from identity.core.errors import ServiceError
 from identity.rest.fields import Line, Url
 from identity.sessions.models import Session
 from identity.users.profile_serializers import ProfileSerializer
+from interaction.journeys.account import confirmation
 
 _PASSWORD = {"required": _("Enter your password.")}
 
@@ -139,3 +140,21 @@ class CodeForm(AccountForm):
     """The code that was sent."""
 
     code = forms.CharField(max_length=32, error_messages={"required": _("Enter the code.")})
+
+
+class FactorsForm(ConfirmedForm):
+    """A change of the second factors. It asks for the password, unless the user has just given it."""
+
+    def __init__(self, session: Session, *args: Any, **options: Any) -> None:
+        super().__init__(session, *args, **options)
+        if not confirmation.must_enter_password(session):
+            self.fields.pop("password", None)
+
+
+class AuthenticatorForm(FactorsForm):
+    """The first code of an authenticator, its sealed secret, and a name for it."""
+
+    enrolment = forms.CharField(max_length=2048, widget=forms.HiddenInput)
+    name = forms.CharField(max_length=64, required=False)
+    code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
+    field_order = ("name", "password", "code")

@@ -1,20 +1,27 @@
 """Confirmation of the user's identity before a sensitive change."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.utils import timezone
 
 from audit import log
 from audit.events import Event
 from identity.core.errors import ServiceError
+from identity.factors.errors import FactorError
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions.models import Session
 from identity.users import credentials, sign_in_locks
+from interaction.experience import services as experiences
 from interaction.journeys.locks import Locked
+from interaction.journeys.second_factor import people
 
-RECENT: Final = timedelta(minutes=5)
+RECENT: Final = timedelta(seconds=settings.CONFIRM_SECONDS)
 
 
 class SignInAgain(ServiceError):
@@ -23,6 +30,61 @@ class SignInAgain(ServiceError):
     status = 403
     reason = "sign_in_again"
     message = "sign in again, and come back within five minutes"
+
+
+class NotSignedIn(ServiceError):
+    """The browser has no live session."""
+
+    status = 401
+    reason = "not_signed_in"
+    message = "sign in first"
+
+
+class ConfirmNeeded(FactorError):
+    """A user with a second factor proved it too long ago. ``result`` has the ways to prove it now."""
+
+    status = 403
+    reason = "confirm_needed"
+    message = "confirm that it is you: prove your second factor, and come back within five minutes"
+
+    def __init__(self, ways: Sequence[Mapping[str, str]]) -> None:
+        super().__init__()
+        self.result = {"reason": self.reason, "ways": list(ways)}
+
+
+def has_recent_factor(session: Session) -> bool:
+    """Return whether the user proved a second factor in this session within the last five minutes."""
+    proven_at = session.second_factor_at
+    return proven_at is not None and timezone.now() - proven_at <= RECENT
+
+
+def get_factors(session: Session) -> list[FactorType]:
+    """Return the second factors that the user has and the tenant uses now."""
+    user = session.user
+    if not (user.factors or user.two_step or session.level > Level.ONE):
+        return []  # without a look at the tenant's policy
+    policy = experiences.current().factor_policy
+    return people.get_person(user, policy).get_usable(policy) if policy.is_on else []
+
+
+def check_factor(session: Session) -> None:
+    """Check that a user who has a second factor proved it within the last five minutes.
+
+    Raises:
+        ConfirmNeeded: the user has to prove it again: see ``second_factor.confirming``.
+
+    """
+    if has_recent_factor(session):
+        return
+    if factors := get_factors(session):
+        user = session.user
+        raise ConfirmNeeded(
+            [
+                {"type": factor.value} | ({"masked": masked} if masked else {})
+                for factor in factors
+                for masked in [people.mask_address(user, factor)]
+            ]
+        )
 
 
 def must_sign_in_again(session: Session) -> bool:
@@ -47,17 +109,20 @@ def check_still_signed_in(session: Session) -> None:
 def confirm(session: Session, password: str) -> None:
     """Check the password or, if the user has none, that the sign-in is at most five minutes ago.
 
-    Wrong passwords lock the confirmation as at sign-in, against guessing in an unattended browser.
+    A user who has a second factor must have proven it within five minutes, too. Wrong passwords lock the
+    confirmation as at sign-in, against guessing in an unattended browser.
 
     Raises:
         credentials.InvalidCredentials: the password is wrong.
         Locked: too many passwords were wrong before.
         SignInAgain: the user has no password, and the sign-in is too old.
+        ConfirmNeeded: the user has a second factor, and proved it too long ago.
         passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
 
     """
     with log.attempt(Event.PASSWORD_VERIFY, session_id=str(session.pk)) as entry:
         entry.user_id = session.user_id
+        check_factor(session)
         if session.user.password:
             with limits.login_attempt(
                 (rules.PAIR, f"confirm {session.user_id} {limits.client_network()}"),
@@ -71,3 +136,27 @@ def confirm(session: Session, password: str) -> None:
             raise SignInAgain
         else:
             entry.facts["method"] = "recent_sign_in"
+
+
+def must_enter_password(session: Session) -> bool:
+    """Return whether a user has to enter the password before a change of factors."""
+    gave_it = "pwd" in session.amr and timezone.now() - session.auth_time <= RECENT
+    return bool(session.user.password) and not gave_it
+
+
+def confirm_for_factors(session: Session, password: str) -> None:
+    """Check factor and password of a user, where there are, before a change of factors.
+
+    Raises:
+        credentials.InvalidCredentials: the password is wrong.
+        Locked: too many passwords were wrong before.
+        SignInAgain: the user has neither, and the sign-in is too old.
+        ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        passwords.Busy: too many passwords are being hashed. Call it outside of transactions.
+
+    """
+    check_factor(session)
+    if must_enter_password(session):
+        confirm(session, password)
+    elif not session.user.password and not has_recent_factor(session) and must_sign_in_again(session):
+        raise SignInAgain

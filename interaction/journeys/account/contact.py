@@ -66,6 +66,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     Raises:
         NoPendingCode: there is no pending code.
         confirmation.SignInAgain: the session ended meanwhile.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         verification.WrongCode: the code is wrong.
         ContactTaken: another user has proven the address. An unproven address is taken from its user.
         limits.TooMany: too many from this address.
@@ -74,6 +75,7 @@ def finish(session: Session, *, kind: Kind, code: str) -> None:
     address = find_pending_address(session, kind)
     if address is None:
         raise NoPendingCode
+    confirmation.check_factor(session)
     proof = codes.verify(
         purpose=Purpose.CHANGE, kind=kind, identifier=address, code=code, browser=_binding(session)
     )

@@ -1,18 +1,18 @@
 """What a browser has to do next: the second factor, setting one up, or nothing."""
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from django.urls import reverse
 
 from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
-from identity.users.identifiers import Kind
 from identity.users.models import User
-from interaction.journeys.second_factor import people
-
-KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
+from interaction.journeys.second_factor import backup, people, verifying
+from interaction.journeys.second_factor.starting import Visit
+from interaction.pending_sign_ins import services as pending_sign_ins
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,7 @@ class Method:
 
 def get_methods(user: User, need: Need) -> list[Method]:
     """Return the factors that a user can use now, the preferred one first."""
-    return [
-        Method(factor, people.mask(KINDS[factor], getattr(user, KINDS[factor])) if factor in KINDS else "")
-        for factor in need.methods
-    ]
+    return [Method(factor, people.mask_address(user, factor)) for factor in need.methods]
 
 
 def describe(user: User, need: Need, redirect_to: str) -> dict[str, Any]:
@@ -49,6 +46,19 @@ def describe(user: User, need: Need, redirect_to: str) -> dict[str, Any]:
         "least_acr": ACR[Level(need.least)],
         "redirect_to": redirect_to,
     }
+
+
+def find_next(visit: Visit) -> dict[str, Any]:
+    """Return the next step of a browser: of its pending sign-in, else of its session."""
+    interaction = str(visit.pending.row.pk) if visit.pending else ""
+    with suppress(pending_sign_ins.NothingPending):
+        step = verifying.find(visit)
+        return describe(step.user, step.need, get_url(step.need, interaction))
+    if visit.current is None:
+        return {"step": "sign_in"}
+    if backup.should_offer(visit.current):
+        return {"step": "backup_codes", "redirect_to": backup.get_url(interaction)}
+    return {"step": "done", "redirect_to": visit.next_url}
 
 
 def get_url(need: Need, interaction: str) -> str:

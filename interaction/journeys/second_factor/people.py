@@ -1,5 +1,7 @@
 """What a user can prove as a second factor now."""
 
+from typing import Final
+
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
 from identity.factors.policy import Policy
@@ -8,7 +10,8 @@ from identity.users.models import User
 from interaction.connectors import delivery
 from interaction.verification import recipients, resets
 
-_KINDS = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
+# Where the code of a factor is sent.
+KINDS: Final = {FactorType.EMAIL_CODE: Kind.EMAIL, FactorType.PHONE_CODE: Kind.PHONE}
 
 
 def get_person(user: User, policy: Policy) -> Person:
@@ -25,7 +28,7 @@ def get_reachable(user: User, policy: Policy) -> frozenset[Kind]:
     """Return the kinds of verified addresses to which a code can be sent as a second factor."""
     verified = [
         kind
-        for factor, kind in _KINDS.items()
+        for factor, kind in KINDS.items()
         if factor in policy.factors and getattr(user, kind) and getattr(user, f"{kind}_verified")
     ]
     channels = delivery.channels() if verified else set()
@@ -46,9 +49,12 @@ def find_used_channels(user: User, policy: Policy, entered: frozenset[Kind]) -> 
     return used if person.get_usable(policy, used) else entered
 
 
-def mask(kind: Kind, address: str) -> str:
-    """Return an address with enough left to recognize it: its first letters, or the last two digits."""
-    if kind is Kind.PHONE:
+def mask_address(user: User, factor: FactorType) -> str:
+    """Return where the code of a factor is sent, so that its owner recognizes it; empty for other factors."""
+    if factor not in KINDS:
+        return ""
+    address = str(getattr(user, KINDS[factor]))
+    if factor is FactorType.PHONE_CODE:
         return f"•••{address[-2:]}"
     name, _, domain = address.rpartition("@")
     host, dot, ending = domain.rpartition(".")

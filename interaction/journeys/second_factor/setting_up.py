@@ -1,5 +1,7 @@
 """Setting up a second factor during a sign-in: only somebody who has none yet can do that."""
 
+from dataclasses import replace
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -9,10 +11,11 @@ from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.limits import rules
 from identity.limits import services as limits
+from identity.sessions import services as sessions
 from identity.users.notices import Notice, notify
-from interaction.journeys.second_factor import authenticator_setup, verifying
+from interaction.journeys.second_factor import authenticator_setup, backup, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.starting import Outcome, Visit
+from interaction.journeys.second_factor.starting import Outcome, SignInResult, Visit
 from interaction.journeys.second_factor.verifying import Step
 from interaction.pending_sign_ins import services as pending_sign_ins
 
@@ -53,10 +56,21 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
-            return verifying.finish(step, FactorType.TOTP, Level.TWO)
+            result = verifying.finish(step, FactorType.TOTP, Level.TWO)
+            return _complete(result, visit, step)
     except WrongFactor:
         pending_sign_ins.count_try(step.stored)
         raise
+
+
+def _complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
+    """End the user's other sessions, which began without a second factor, and lead on to the backup codes."""
+    if not isinstance(result, SignInResult):
+        return result
+    sessions.end_others(result.session)
+    if not backup.are_on(step.experience):
+        return result
+    return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
 
 def _find(visit: Visit, factor: FactorType) -> Step:

@@ -1,6 +1,6 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -68,6 +68,11 @@ class Visit:
     browser: str
     pending: Pending | None
     current: Session | None
+
+    @property
+    def next_url(self) -> str:
+        """The URL of the page after the sign-in."""
+        return self.pending.resume_url if self.pending else reverse("pages:account")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +191,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
             entry.facts |= _describe(sign_in)
         entry.record_success()
     return SignInResult(
-        redirect_to=pending.resume_url if pending else reverse("pages:account"),
+        redirect_to=visit.next_url,
         session_token=token,
         user=user,
         cookie_seconds=lifetimes.get_cookie_seconds(tenant, keep_signed_in=choice),
@@ -252,8 +257,3 @@ def _record_first_factor(sign_in: SignIn, need: Need, entry: Attempt) -> None:
     entry.event = Event.SIGN_IN_FIRST_FACTOR
     entry.facts |= facts
     entry.record_success()
-
-
-def add_second_factor(sign_in: SignIn, factor: FactorType, level: int, amr: list[str]) -> SignIn:
-    """Return a sign-in after its second factor was proven."""
-    return replace(sign_in, second=factor, level=max(level, sign_in.level), amr=amr)

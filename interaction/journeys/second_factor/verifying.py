@@ -1,8 +1,8 @@
 """Proving the second factor of a pending sign-in."""
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,27 +12,20 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
-from identity.factors import authenticators, backup_codes, locks
-from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
+from identity.factors import locks
+from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType, add_methods
 from identity.factors.levels import Level
 from identity.factors.needed import Need, Way
-from identity.limits import rules
-from identity.limits import services as limits
 from identity.limits.services import LoginAttempt
 from identity.users import typed
 from identity.users.models import User
-from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys import codes
-from interaction.journeys.second_factor import starting
-from interaction.journeys.second_factor.next_step import KINDS
+from interaction.journeys.second_factor import checking, starting
 from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
-from interaction.verification import services as verification
-from interaction.verification.models import Purpose
 
 # The key of the audit entry of the finished sign-in, by the way of its first factor.
 _EVENTS: Final = {
@@ -57,6 +50,11 @@ class Step:
         """The user whose first factor is proven."""
         return self.stored.user
 
+    @property
+    def binding(self) -> str:
+        """What a sent code is bound to: the pending sign-in, and not only its browser."""
+        return hashlib.sha256(f"second factor {self.stored.pk}".encode()).hexdigest()
+
     def check_usable(self, factor: FactorType) -> None:
         """Check that a factor can be used in this sign-in.
 
@@ -77,49 +75,36 @@ def find(visit: Visit) -> Step:
     """
     request_id = visit.pending.row.pk if visit.pending else None
     stored = pending_sign_ins.find(visit.browser, request_id)
-    if stored is None:
+    if stored is None or stored.request_id != request_id:
         raise pending_sign_ins.NothingPending
     experience = experiences.current()
     sign_in = starting.read(stored)
     return Step(stored, sign_in, starting.find_need(stored.user, sign_in, experience), experience, visit)
 
 
-def verify_totp(visit: Visit, *, code: str) -> Outcome:
-    """Prove the second factor with a code of an authenticator.
+def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
+    """Prove the second factor of a sign-in with a code, which is used up.
+
+    A wrong code counts for the sign-in, for the person and for the address of the client.
 
     Raises:
         NothingPending: the browser has no pending sign-in.
-        FactorNotAllowed: the user has no authenticator, or the tenant does not use them.
+        FactorNotAllowed: the user does not have the factor, or it cannot be used in this sign-in.
         WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
         credentials.Suspended: the code is right, but the user is suspended.
         limits.TooMany: too many from this address.
 
     """
     step = find(visit)
-    return _prove(step, FactorType.TOTP, lambda: authenticators.use(step.user, code) is not None)
-
-
-def verify_backup_code(visit: Visit, *, code: str) -> Outcome:
-    """Prove the second factor with a backup code, which is used up, and tell the user by mail.
-
-    Raises:
-        NothingPending: the browser has no pending sign-in.
-        FactorNotAllowed: the user has no backup codes, or the tenant does not use them.
-        WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
-        credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
-
-    """
-    step = find(visit)
-
-    @transaction.atomic
-    def use() -> bool:
-        left = backup_codes.use(step.user, code)
-        if left is not None:
-            notify(step.user, Notice.BACKUP_CODE_USED, left=str(left))
-        return left is not None
-
-    return _prove(step, FactorType.BACKUP_CODE, use)
+    step.check_usable(factor)
+    try:
+        with locks.code_attempt(step.user.pk) as attempt:
+            checking.check(step.user, factor, code, binding=step.binding)
+            return finish(step, factor, Level.TWO, attempt)
+    except WrongFactor as error:
+        checking.record_failure(step.user, factor, error)
+        pending_sign_ins.count_try(step.stored)
+        raise
 
 
 def send_code(visit: Visit, *, factor: FactorType) -> int:
@@ -133,48 +118,8 @@ def send_code(visit: Visit, *, factor: FactorType) -> int:
 
     """
     step = find(visit)
-    if factor not in KINDS:
-        raise FactorNotAllowed
     step.check_usable(factor)
-    kind = KINDS[factor]
-    return codes.send(
-        purpose=Purpose.SECOND_FACTOR,
-        kind=kind,
-        identifier=getattr(step.user, kind),
-        browser=get_binding(step.stored),
-    )
-
-
-def verify_code(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
-    """Prove the second factor with a code that was sent for this sign-in.
-
-    Raises:
-        NothingPending: the browser has no pending sign-in.
-        FactorNotAllowed: the account has no such address, or it cannot be used in this sign-in.
-        WrongFactor: the code is wrong or has expired, or there were too many wrong ones.
-        credentials.Suspended: the code is right, but the user is suspended.
-        limits.TooMany: too many from this address.
-
-    """
-    step = find(visit)
-    if factor not in KINDS:
-        raise FactorNotAllowed
-
-    def redeem() -> bool:
-        kind = KINDS[factor]
-        with suppress(verification.WrongCode):
-            proof = verification.verify(
-                purpose=Purpose.SECOND_FACTOR,
-                kind=kind,
-                identifier=getattr(step.user, kind),
-                code=code,
-                browser=get_binding(step.stored),
-            )
-            verification.spend(proof)
-            return not proof.is_outdated(step.user)
-        return False
-
-    return _prove(step, factor, redeem)
+    return checking.send(step.user, factor, binding=step.binding)
 
 
 def skip(visit: Visit) -> Outcome:
@@ -192,35 +137,8 @@ def skip(visit: Visit) -> Outcome:
         if not step.need.methods:
             User.objects.filter(pk=step.user.pk).update(factor_skipped_at=timezone.now())
         log.record(Event.MFA_SKIP, user_id=step.user.pk, id=step.user.pk)
-        return starting.go_on(
-            step.user,
-            replace(step.sign_in, skips=True),
-            experience=step.experience,
-            visit=visit,
-            entry=entry,
-        )
-
-
-def get_binding(stored: PendingSignIn) -> str:
-    """Return what a code is bound to: the pending sign-in, and not only its browser."""
-    return hashlib.sha256(f"second factor {stored.pk}".encode()).hexdigest()
-
-
-def _prove(step: Step, factor: FactorType, is_right: Callable[[], bool]) -> Outcome:
-    """Go on with the sign-in if the factor is proven. A wrong code counts for sign-in, person and address."""
-    step.check_usable(factor)
-    try:
-        with locks.code_attempt(step.user.pk) as attempt:
-            _check(is_right())
-            return finish(step, factor, Level.TWO, attempt)
-    except WrongFactor as error:
-        _record_failure(step, factor, error)
-        raise
-
-
-def _check(is_right: bool) -> None:  # noqa: FBT001 - what the name says
-    if not is_right:
-        raise WrongFactor
+        declined = replace(step.sign_in, skips=True)
+        return starting.go_on(step.user, declined, experience=step.experience, visit=visit, entry=entry)
 
 
 def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | None = None) -> Outcome:
@@ -232,7 +150,8 @@ def finish(step: Step, factor: FactorType, level: int, attempt: LoginAttempt | N
 
     """
     step.user.refresh_from_db(fields=("factors", "two_step"))  # a code may have been the last one
-    done = starting.add_second_factor(step.sign_in, factor, level, add_methods(step.sign_in.amr, factor))
+    amr = add_methods(step.sign_in.amr, factor)
+    done = replace(step.sign_in, second=factor, level=max(level, step.sign_in.level), amr=amr)
     with _finishing(step) as entry:
         return starting.go_on(
             step.user, done, experience=step.experience, visit=step.visit, entry=entry, attempt=attempt
@@ -247,20 +166,3 @@ def _finishing(step: Step) -> Iterator[Attempt]:
     with log.attempt(event, typed.identifier(step.user.identifier)) as entry:
         entry.application_id = step.visit.pending.application.pk if step.visit.pending else None
         yield entry
-
-
-def _record_failure(step: Step, factor: FactorType, error: WrongFactor) -> None:
-    log.record(
-        Event.MFA_VERIFY,
-        user_id=step.user.pk,
-        type=factor.value,
-        result="failed",
-        error=error.reason,
-        **error.audit_facts,
-    )
-    pending_sign_ins.count_try(step.stored)
-    if isinstance(error, FactorLocked) or not limits.get_locks([locks.get_group(step.user.pk)]):
-        return
-    with suppress(limits.TooMany), transaction.atomic():
-        limits.hit((rules.FACTOR_LOCK_NOTICES, str(step.user.pk)))
-        notify(step.user, Notice.FACTOR_LOCKED)

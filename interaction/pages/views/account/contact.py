@@ -10,25 +10,25 @@ from interaction.pages.account_forms import CodeForm, ContactForm
 from interaction.pages.views.account import shared
 
 
-@shared.account_page
+@shared.confirmed_page
 def email(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for a new email address, and send a code to it."""
     return _address(request, session, Kind.EMAIL)
 
 
-@shared.account_page
+@shared.confirmed_page
 def phone(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for a new phone number, and send a code to it."""
     return _address(request, session, Kind.PHONE)
 
 
-@shared.account_page
+@shared.confirmed_page
 def email_code(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the code that was sent to the email address."""
     return _code(request, session, Kind.EMAIL)
 
 
-@shared.account_page
+@shared.confirmed_page
 def phone_code(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the code that was sent to the phone number."""
     return _code(request, session, Kind.PHONE)

@@ -11,7 +11,7 @@ from interaction.pages.views import shared as pages
 from interaction.pages.views.account import shared
 
 
-@shared.account_page
+@shared.confirmed_page
 def export(request: HttpRequest, session: Session) -> HttpResponse:
     """Return all data about the user as a file, after confirmation."""
     form = ConfirmedForm(session, shared.form_data(request))
@@ -25,7 +25,7 @@ def export(request: HttpRequest, session: Session) -> HttpResponse:
     return shared.render_page(request, session, "export", form=form)
 
 
-@shared.account_page
+@shared.confirmed_page
 def delete(request: HttpRequest, session: Session) -> HttpResponse:
     """Delete the account after confirmation."""
     deletion.check_allowed()

@@ -12,7 +12,7 @@ from interaction.pages.account_forms import PasswordForm
 from interaction.pages.views.account import shared
 
 
-@shared.account_page
+@shared.confirmed_page
 def password(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for the current password and a new one, and change the password."""
     form = PasswordForm(session, shared.form_data(request))

@@ -25,7 +25,7 @@ def profile(request: HttpRequest, session: Session) -> HttpResponse:
     return shared.render_page(request, session, "profile", form=form, profile_fields=shown)
 
 
-@shared.account_page
+@shared.confirmed_page
 def username(request: HttpRequest, session: Session) -> HttpResponse:
     """Ask for a new username."""
     changing.check_username_change()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Final, TypeVar
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -23,7 +24,20 @@ from interaction.pages.views import shared
 T = TypeVar("T")
 View = Callable[[HttpRequest, Session], HttpResponse]
 
-_FIELDS: Final = {"invalid_credentials": "password", "locked": "password", "wrong_code": "code"}
+_FIELDS: Final = {
+    "invalid_credentials": "password",
+    "locked": "password",
+    "wrong_code": "code",
+    "second_factor_wrong": "code",
+}
+# The pages to which the page of a confirmation leads back.
+_CONFIRMED: Final = frozenset(
+    (
+        *("account-username", "account-email", "account-email-code", "account-phone", "account-phone-code"),
+        *("account-password", "account-data", "account-delete"),
+        *("account-security", "account-authenticator", "account-backup-codes"),
+    )
+)
 _METHODS: Final = ["GET", "HEAD", "POST"]
 
 
@@ -42,10 +56,33 @@ def account_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
         context.set_actor(user_id=str(session.user_id))
         try:
             return view(request, session)
+        except confirmation.ConfirmNeeded:
+            return redirect(_get_confirm_url(request))
         except ServiceError as error:
             return _refuse(request, error)
 
     return wrapped
+
+
+def confirmed_page(view: View) -> Callable[[HttpRequest], HttpResponse]:
+    """Do as ``account_page``, but ask first for the second factor of a user who did not prove it lately."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, session: Session) -> HttpResponse:
+        confirmation.check_factor(session)
+        return view(request, session)
+
+    return account_page(wrapped)
+
+
+def _get_confirm_url(request: HttpRequest) -> str:
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    return f"{reverse('pages:confirm')}?{urlencode({'back': get_page_to_return_to(name or '')})}"
+
+
+def get_page_to_return_to(name: str) -> str:
+    """Return the name of a page that needs a confirmation; that of the account page for any other text."""
+    return name if name in _CONFIRMED else "account"
 
 
 def render_page(
@@ -92,6 +129,8 @@ def attempt(form: AccountForm, action: Callable[[], T]) -> T | None:
         return None
     try:
         return action()
+    except confirmation.ConfirmNeeded:
+        raise
     except ServiceError as error:
         form.refusal = error
         field = _get_field(error)

@@ -1,0 +1,105 @@
+"""The factors of a user, for lists, and their removal."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, Max
+
+from audit import log
+from audit.events import Event
+from identity.core.errors import ServiceError
+from identity.factors.kinds import FactorType
+from identity.factors.models import Authenticator, BackupCode, KnownBrowser, Passkey, RecoveryGrant
+from identity.users.factor_bits import BACKUP_CODE
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFactor:
+    """A factor that a user has set up. All backup codes are one, with the ``id`` of the first."""
+
+    id: UUID
+    type: FactorType
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+    remaining: int | None = None
+    passkey: Passkey | None = None
+
+
+class NoSuchFactor(ServiceError):
+    """The user has no factor with this id."""
+
+    status = 404
+    reason = "factor_not_found"
+    message = "factor not found"
+
+
+def get_factors(user: User) -> list[StoredFactor]:
+    """Return the factors of a user, oldest first of each kind. A user without any costs no statement."""
+    if not user.factors:
+        return []
+    passkeys = [
+        StoredFactor(row.pk, FactorType.WEBAUTHN, row.name, row.created_at, row.last_used_at, passkey=row)
+        for row in Passkey.objects.filter(user=user).order_by("created_at", "pk")
+    ]
+    apps = [
+        StoredFactor(row.pk, FactorType.TOTP, row.name, row.created_at, row.last_used_at)
+        for row in Authenticator.objects.filter(user=user).order_by("created_at", "pk")
+    ]
+    return [*passkeys, *apps, *_get_backup_codes(user)]
+
+
+def _get_backup_codes(user: User) -> list[StoredFactor]:
+    codes = BackupCode.objects.filter(user=user).order_by("pk")
+    first = codes.first()
+    if first is None or not user.factors & BACKUP_CODE:
+        return []
+    remaining = codes.filter(used_at=None).count()
+    used = codes.aggregate(last=Max("used_at"))["last"]
+    return [StoredFactor(first.pk, FactorType.BACKUP_CODE, "", first.created_at, used, remaining)]
+
+
+@transaction.atomic
+def remove(user: User, factor_id: UUID) -> FactorType:
+    """Remove one factor of a user. Backup codes go with the last other factor, because they are none alone.
+
+    Raises:
+        NoSuchFactor: the user has no factor with this id.
+
+    """
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    user.refresh_from_db(fields=("factors",))
+    found = next((factor for factor in get_factors(user) if factor.id == factor_id), None)
+    if found is None:
+        raise NoSuchFactor
+    if found.type is FactorType.BACKUP_CODE:
+        BackupCode.objects.filter(user=user).delete()
+    else:
+        model = Passkey if found.type is FactorType.WEBAUTHN else Authenticator
+        model.objects.filter(pk=factor_id, user=user).delete()
+    user.refresh_from_db(fields=("factors",))
+    if user.factors == BACKUP_CODE:
+        BackupCode.objects.filter(user=user).delete()
+        user.factors = 0
+    KnownBrowser.objects.filter(user=user).update(remembered_until=None, remembered_level=None)
+    log.record(Event.MFA_DELETE, user_id=user.pk, id=user.pk, type=found.type.value)
+    notify(user, Notice.FACTOR_REMOVED)
+    return found.type
+
+
+@transaction.atomic
+def reset(user: User) -> None:
+    """Remove all factors of a user, for an administrator. Sessions, codes and refresh families end."""
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    for model in (Passkey, Authenticator, BackupCode, KnownBrowser, RecoveryGrant):
+        model.objects.filter(user=user).delete()
+    User.objects.filter(pk=user.pk).update(
+        two_step=False, factor_skipped_at=None, epoch=F("epoch") + 1, version=F("version") + 1
+    )
+    log.record(Event.MFA_RESET, user_id=user.pk, id=user.pk)
+    notify(user, Notice.FACTORS_RESET)
+    user.refresh_from_db()

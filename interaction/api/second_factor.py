@@ -1,0 +1,170 @@
+"""The second step of a sign-in as JSON, for a company's own sign-in front end."""
+
+from typing import Any, ClassVar
+
+from django.utils import translation
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.factors.kinds import FactorType
+from interaction.api.permissions import SameOrigin
+from interaction.api.second_factor_serializers import (
+    BackupCodesSerializer,
+    EnrolledCodeSerializer,
+    EnrolmentSerializer,
+    FactorCodeSerializer,
+    NextStepSerializer,
+    SendFactorCodeSerializer,
+    SentFactorCodeSerializer,
+    SignedInSerializer,
+)
+from interaction.api.serializers import CodeSentSerializer, InteractionSerializer
+from interaction.api.views import InteractionView, respond_to_sign_in
+from interaction.journeys import languages
+from interaction.journeys.account.confirmation import NotSignedIn
+from interaction.journeys.second_factor import backup, next_step, setting_up, verifying, visits
+from interaction.journeys.second_factor.starting import Visit
+
+
+class SecondFactorView(InteractionView):
+    """One route of the second step."""
+
+    def read(self, request: Request) -> tuple[dict[str, Any], Visit]:
+        """Return the validated fields of the body, and the browser with its pending sign-in."""
+        serializer = self.request_serializers["post"](data=request.data)  # type: ignore[attr-defined]
+        serializer.is_valid(raise_exception=True)
+        fields = dict(serializer.validated_data)
+        return fields, visits.find(request._request, fields.pop("interaction"))  # noqa: SLF001
+
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return the response, which browsers do not store."""
+        response: Response = super().finalize_response(*args, **kwargs)
+        response.setdefault("Cache-Control", "no-store")
+        return response
+
+
+class NextStep(SecondFactorView):
+    """What this browser has to do next."""
+
+    queries = {"get": InteractionSerializer}
+    response_serializers = {"get": NextStepSerializer}
+    permission_classes = (SameOrigin,)
+
+    def get(self, request: Request) -> Response:
+        """Get the next step of the sign-in."""
+        query = InteractionSerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        visit = visits.find(request._request, query.validated_data["interaction"])  # noqa: SLF001
+        return Response(next_step.find_next(visit))
+
+
+class _Code(SecondFactorView):
+    """A code of a factor that sends nothing."""
+
+    request_serializers = {"post": FactorCodeSerializer}
+    response_serializers = {"post": SignedInSerializer}
+    factor: ClassVar[FactorType]
+
+    def post(self, request: Request) -> Response:
+        fields, visit = self.read(request)
+        result = verifying.verify(visit, factor=self.factor, code=fields["code"])
+        return respond_to_sign_in(request, result)
+
+
+class Totp(_Code):
+    """The code of an authenticator."""
+
+    factor = FactorType.TOTP
+
+    def post(self, request: Request) -> Response:
+        """Finish the sign-in with a code of an authenticator."""
+        return super().post(request)
+
+
+class BackupCode(_Code):
+    """A backup code."""
+
+    factor = FactorType.BACKUP_CODE
+
+    def post(self, request: Request) -> Response:
+        """Finish the sign-in with a backup code, which is used up."""
+        return super().post(request)
+
+
+class SendFactorCode(SecondFactorView):
+    """Sending a code as the second factor."""
+
+    request_serializers = {"post": SendFactorCodeSerializer}
+    response_serializers = {"post": CodeSentSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Send a code to the verified address of the account."""
+        fields, visit = self.read(request)
+        # Responses are in English, but the message is for the user.
+        with translation.override(languages.get_journey_language(request._request, visit.pending)):  # noqa: SLF001
+            seconds = verifying.send_code(visit, factor=FactorType(fields["type"]))
+        return Response({"expires_in": seconds})
+
+
+class VerifyFactorCode(SecondFactorView):
+    """Entering a code that was sent as the second factor."""
+
+    request_serializers = {"post": SentFactorCodeSerializer}
+    response_serializers = {"post": SignedInSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Finish the sign-in with a code that was sent."""
+        fields, visit = self.read(request)
+        result = verifying.verify(visit, factor=FactorType(fields["type"]), code=fields["code"])
+        return respond_to_sign_in(request, result)
+
+
+class Skip(SecondFactorView):
+    """Going on without a second factor."""
+
+    request_serializers = {"post": InteractionSerializer}
+    response_serializers = {"post": SignedInSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Decline to set up a second factor, if the tenant only offers it."""
+        _, visit = self.read(request)
+        return respond_to_sign_in(request, verifying.skip(visit))
+
+
+class SetUpTotp(SecondFactorView):
+    """Beginning to set up an authenticator."""
+
+    request_serializers = {"post": InteractionSerializer}
+    response_serializers = {"post": EnrolmentSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Get a secret for an authenticator."""
+        _, visit = self.read(request)
+        return Response(EnrolmentSerializer(setting_up.begin_totp(visit)).data)
+
+
+class VerifySetUpTotp(SecondFactorView):
+    """Setting up an authenticator."""
+
+    request_serializers = {"post": EnrolledCodeSerializer}
+    response_serializers = {"post": SignedInSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Set up an authenticator with one of its codes, and finish the sign-in."""
+        fields, visit = self.read(request)
+        return respond_to_sign_in(request, setting_up.confirm_totp(visit, **fields))
+
+
+class SetUpBackupCodes(SecondFactorView):
+    """Making backup codes right after another factor was set up."""
+
+    request_serializers = {"post": InteractionSerializer}
+    response_serializers = {"post": BackupCodesSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Make new backup codes, which end the old ones. They are shown only this once."""
+        _, visit = self.read(request)
+        if visit.current is None:
+            raise NotSignedIn
+        codes = backup.renew(visit.current)
+        return Response({"codes": codes, "redirect_to": visit.next_url})

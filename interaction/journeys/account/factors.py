@@ -1,0 +1,200 @@
+"""The second factors of a signed-in user: a list, and changes that need a fresh proof."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from database import ids
+from identity.factors import authenticators, backup_codes, services, settings_of_users
+from identity.factors.errors import FactorError, FactorNotAllowed
+from identity.factors.kinds import FactorType
+from identity.factors.needed import Person
+from identity.factors.policy import Policy, Prompt
+from identity.factors.services import NoSuchFactor, StoredFactor
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
+from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import authenticator_setup, backup, confirming, people
+from interaction.journeys.second_factor.authenticator_setup import Offer
+
+
+class FactorRequired(FactorError):
+    """A policy demands a second factor, and this is the last one."""
+
+    status = 403
+    reason = "factor_required"
+    message = "a second factor is required here: set up another one first"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the security page shows of a user."""
+
+    factors: list[StoredFactor]
+    sent: list[str]
+    two_step: bool
+    is_required: bool
+    may_add_authenticator: bool
+    may_have_backup_codes: bool
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the user has a factor that can be asked for."""
+        return bool(self.factors or self.sent)
+
+
+def get_overview(session: Session) -> Overview | None:
+    """Return the second factors of a user, or None if the tenant has none."""
+    policy = experiences.current().factor_policy
+    if not policy.is_on:
+        return None
+    user = session.user
+    usable = people.get_person(user, policy).get_usable(policy)
+    stored = [factor for factor in services.get_factors(user) if factor.type in policy.factors]
+    return Overview(
+        factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
+        sent=[people.mask_address(user, factor) for factor in usable if factor in people.KINDS],
+        two_step=user.two_step,
+        is_required=policy.prompt is Prompt.MANDATORY,
+        may_add_authenticator=FactorType.TOTP in policy.factors,
+        may_have_backup_codes=FactorType.BACKUP_CODE in policy.factors and bool(user.factors),
+    )
+
+
+def count_backup_codes(session: Session) -> int:
+    """Return the number of unused backup codes of a user."""
+    return backup_codes.count(session.user)
+
+
+def begin_authenticator(session: Session, *, again: str = "") -> Offer:
+    """Return a secret for an authenticator, or the one of ``again`` if that is still good.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use authenticators.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        EnrolmentExpired: ``again`` has expired.
+
+    """
+    experience = _get_experience(FactorType.TOTP)
+    confirmation.check_factor(session)
+    binding = str(session.pk)
+    if again:
+        return authenticator_setup.repeat_offer(session.user, experience, again, binding=binding)
+    return authenticator_setup.new_offer(session.user, experience, binding=binding)
+
+
+def add_authenticator(
+    session: Session, *, enrolment: str, code: str, name: str, password: str
+) -> tuple[str, int | None]:
+    """Set up an authenticator, which is asked for from the next sign-in on.
+
+    With the first factor, the user's other browsers are signed out. Returns the new secret of this browser's
+    session, which reaches the level of the factor, and how long its cookie lives.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use authenticators.
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        EnrolmentExpired: the secret is more than 15 minutes old, or of another user or session.
+        WrongFactor: the code is not of this secret.
+        AlreadyEnrolled: the user has this authenticator.
+        TooManyFactors: the user has five.
+
+    """
+    _get_experience(FactorType.TOTP)
+    confirmation.confirm_for_factors(session, password)
+    now = timezone.now()
+    secret = authenticators.open_enrolment(session.user, enrolment, browser=str(session.pk), now=now)
+    with transaction.atomic():
+        is_first = not _lock(session.user)
+        authenticators.confirm(session.user, secret, code, name=name, now=now)
+        settings_of_users.set_two_step(session.user, is_on=True)
+        confirmation.check_still_signed_in(session)
+        if is_first:
+            sessions.end_others(session)
+        notify(session.user, Notice.FACTOR_ADDED)
+        renewed = confirming.step_up(session, FactorType.TOTP)
+    session.user.refresh_from_db(fields=("factors",))
+    return renewed
+
+
+def remove(session: Session, factor_id: str, *, password: str) -> None:
+    """Remove a factor. The user's other browsers are signed out.
+
+    Raises:
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        NoSuchFactor: the user has no factor with this id.
+        FactorRequired: a policy demands a second factor, and this is the last one.
+
+    """
+    confirmation.confirm_for_factors(session, password)
+    pk = ids.parse(factor_id)
+    if pk is None:
+        raise NoSuchFactor
+    policy = experiences.current().factor_policy
+    with transaction.atomic():
+        services.remove(session.user, pk)
+        if policy.prompt is Prompt.MANDATORY and not _get_usable(session.user, policy):
+            raise FactorRequired
+        confirmation.check_still_signed_in(session)
+        sessions.end_others(session)
+
+
+def renew_backup_codes(session: Session, *, password: str) -> list[str]:
+    """Replace the backup codes of the user and return the new ones. The user's other browsers are signed out.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use backup codes.
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        backup_codes.NoOtherFactor: the user has no other factor.
+
+    """
+    confirmation.confirm_for_factors(session, password)
+    return backup.renew(session)
+
+
+def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
+    """Store whether the user is asked for a second factor although no policy asks.
+
+    Raises:
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.ConfirmNeeded: the user proved the second factor too long ago.
+        FactorRequired: a policy demands a second factor, so it cannot be switched off.
+        FactorNotAllowed: the user has no factor that could be asked for.
+
+    """
+    policy = experiences.current().factor_policy
+    confirmation.confirm_for_factors(session, password)
+    if not is_on and policy.prompt is Prompt.MANDATORY:
+        raise FactorRequired
+    if is_on and not _get_usable(session.user, policy):
+        raise FactorNotAllowed
+    with transaction.atomic():
+        settings_of_users.set_two_step(session.user, is_on=is_on)
+        confirmation.check_still_signed_in(session)
+
+
+def _get_experience(factor: FactorType) -> SignInExperience:
+    experience = experiences.current()
+    if factor not in experience.factor_policy.factors:
+        raise FactorNotAllowed
+    return experience
+
+
+def _get_usable(user: User, policy: Policy) -> list[FactorType]:
+    person: Person = people.get_person(user, policy)
+    return person.get_usable(policy)
+
+
+def _lock(user: User) -> int:
+    """Lock the row of a user, and return the current set of factors."""
+    locked = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
+    return locked.values_list("factors", flat=True).first() or 0

@@ -1,0 +1,69 @@
+"""Proving the second factor again in a session, before a sensitive change."""
+
+from identity.factors import locks
+from identity.factors.errors import FactorNotAllowed, WrongFactor
+from identity.factors.kinds import FactorType, add_methods
+from identity.factors.levels import Level
+from identity.sessions import lifetimes
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from interaction.experience import services as experiences
+from interaction.journeys.account import confirmation
+from interaction.journeys.second_factor import checking
+
+
+def send_code(session: Session, *, factor: FactorType) -> int:
+    """Send a code to the verified address of the account, and return how many seconds it is valid.
+
+    Raises:
+        FactorNotAllowed: the user does not have the factor.
+        verification.SentTooOften: a code was sent within the pause.
+        limits.TooMany: too many from this address.
+
+    """
+    _check_usable(session, factor)
+    return checking.send(session.user, factor, binding=str(session.pk))
+
+
+def confirm(session: Session, *, factor: FactorType, code: str) -> tuple[str, int | None]:
+    """Prove the second factor in a session, which reaches its level.
+
+    Returns the new secret of the session, which continues, and how long its cookie lives.
+
+    Raises:
+        FactorNotAllowed: the user does not have the factor.
+        WrongFactor: the code is wrong or was used before, or there were too many wrong ones.
+        confirmation.SignInAgain: the session has ended.
+        limits.TooMany: too many from this address.
+
+    """
+    _check_usable(session, factor)
+    try:
+        with locks.code_attempt(session.user_id):
+            checking.check(session.user, factor, code, binding=str(session.pk))
+            return step_up(session, factor)
+    except WrongFactor as error:
+        checking.record_failure(session.user, factor, error)
+        raise
+
+
+def step_up(session: Session, factor: FactorType) -> tuple[str, int | None]:
+    """Store that a factor was just proven in a session.
+
+    Returns the new secret of the session, which continues, and how long its cookie lives.
+
+    Raises:
+        confirmation.SignInAgain: the session has ended.
+
+    """
+    amr, level = add_methods(session.amr, factor), max(Level.TWO, session.level)
+    token = sessions.step_up(session, amr=amr, level=level)
+    if token is None:
+        raise confirmation.SignInAgain
+    tenant = experiences.current().tenant
+    return token, lifetimes.get_cookie_seconds(tenant, keep_signed_in=session.keep_signed_in)
+
+
+def _check_usable(session: Session, factor: FactorType) -> None:
+    if factor not in confirmation.get_factors(session):
+        raise FactorNotAllowed

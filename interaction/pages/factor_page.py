@@ -1,0 +1,78 @@
+"""What the pages for a second factor have in common: the sign-in's, and that of a confirmation."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from identity.core.errors import ServiceError
+from identity.factors.kinds import FactorType
+from identity.limits import rules
+from identity.users.models import User
+from interaction.journeys import codes
+from interaction.journeys.second_factor.next_step import Method
+from interaction.journeys.second_factor.people import KINDS
+from interaction.pages import durations, error_messages
+
+_LABELS: Final = {
+    FactorType.TOTP: _("Authenticator app"),
+    FactorType.BACKUP_CODE: _("Backup code"),
+    FactorType.EMAIL_CODE: _("Code by email"),
+    FactorType.PHONE_CODE: _("Code by text message"),
+    FactorType.WEBAUTHN: _("Passkey or security key"),
+}
+
+
+class FactorForm(forms.Form):
+    """The code of a second factor."""
+
+    code = forms.CharField(max_length=64, error_messages={"required": _("Enter the code.")})
+
+
+def get_factor(request: HttpRequest, usable: Sequence[FactorType]) -> FactorType:
+    """Return the factor that the user has chosen, else the preferred one."""
+    sent = request.POST if request.method == "POST" else request.GET
+    chosen = sent.get("with", "")
+    return next((factor for factor in usable if factor.value == chosen), usable[0])
+
+
+def describe(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest,
+    user: User,
+    methods: Sequence[Method],
+    form: forms.Form,
+    *,
+    is_sent: bool,
+    error: ServiceError | None,
+    page: Callable[..., str],
+) -> dict[str, Any]:
+    """Return the values of a page for one factor. ``page`` returns its URL for another."""
+    factor = get_factor(request, [method.type for method in methods])
+    masked = next(method.masked for method in methods if method.type is factor)
+    # The field stays after a wrong code, and if a code was sent a moment ago.
+    was_sent = is_sent or form.is_bound or (error is not None and error.reason == "sent_too_often")
+    wait = (
+        rules.CODE_PAUSE.seconds if is_sent else error_messages.get_wait(error) if error and was_sent else 0
+    )
+    return {
+        "factor": factor.value,
+        "masked": masked,
+        "is_sent": was_sent,
+        "has_letters": factor in KINDS and codes.has_long_codes(KINDS[factor], getattr(user, KINDS[factor])),
+        "is_mailed": factor is FactorType.EMAIL_CODE,
+        "wait": wait,
+        "wait_text": durations.describe(wait),
+        "others": [
+            {"label": _LABELS[method.type], "url": page(**{"with": method.type.value})}
+            for method in methods
+            if method.type is not factor
+        ],
+    }
+
+
+def describe_refusal(error: ServiceError) -> str:
+    """Return the sentences of a refusal to send a code."""
+    return " ".join(error_messages.get_messages(error)) or gettext("We can't send codes right now.")

@@ -1,0 +1,110 @@
+"""The page that asks for the second factor of a sign-in."""
+
+from functools import partial
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from identity.core.errors import ServiceError
+from identity.factors.kinds import FactorType
+from identity.http.responses import redirect
+from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor import next_step, verifying, visits
+from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.verifying import Step
+from interaction.pages import factor_page
+from interaction.pages.factor_page import FactorForm
+from interaction.pages.views import shared
+from interaction.pending_sign_ins.services import NothingPending
+
+_URL: Final = "pages:second-factor"
+
+
+@shared.step
+def second_factor(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Ask for the second factor, and start the session."""
+    sent = request.POST if request.method == "POST" else request.GET
+    visit = visits.find(request, sent.get("interaction", ""))
+    try:
+        step = verifying.find(visit)
+        if not step.need.methods:
+            return redirect(shared.page_url("pages:set-up", visit.pending))
+        if request.method != "POST":
+            return _page(request, step, FactorForm())
+        if "skip" in request.POST:
+            return shared.redirect_signed_in(request, verifying.skip(visit))
+        return _prove(request, step)
+    except NothingPending:
+        return start_again(visit)
+
+
+def start_again(visit: Visit) -> HttpResponse:
+    """Redirect a browser without a pending sign-in: on, if it is signed in, else to the sign-in page."""
+    if visit.current is not None:
+        return redirect(visit.next_url)
+    return redirect(shared.page_url("pages:sign-in", visit.pending))
+
+
+def _prove(request: HttpRequest, step: Step) -> HttpResponse:
+    form = FactorForm(request.POST)
+    factor = factor_page.get_factor(request, step.need.methods)
+    if "send" in request.POST:
+        return _send(request, step, factor)
+    if not form.is_valid():
+        return _page(request, step, form, 400)
+    try:
+        result = verifying.verify(step.visit, factor=factor, code=form.cleaned_data["code"])
+    except NothingPending:
+        raise
+    except ServiceError as error:
+        shared.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
+        return shared.add_error_headers(_page(request, step, form, error.status), error)
+    return shared.redirect_signed_in(request, result)
+
+
+def _send(request: HttpRequest, step: Step, factor: FactorType) -> HttpResponse:
+    form = FactorForm()
+    try:
+        verifying.send_code(step.visit, factor=factor)
+    except NothingPending:
+        raise
+    except ServiceError as error:
+        notice = factor_page.describe_refusal(error)
+        page = _page(request, step, form, error.status, notice=notice, error=error)
+        return shared.add_error_headers(page, error)
+    return _page(request, step, form, is_sent=True)
+
+
+def _page(  # noqa: PLR0913 - the parts of a page
+    request: HttpRequest,
+    step: Step,
+    form: FactorForm,
+    status: int = 200,
+    *,
+    is_sent: bool = False,
+    notice: str = "",
+    error: ServiceError | None = None,
+) -> HttpResponse:
+    pending = step.visit.pending
+    methods = next_step.get_methods(step.user, step.need)
+    return shared.render_page(
+        request,
+        "second_factor",
+        pending,
+        status,
+        form=form,
+        action=reverse(_URL),
+        may_skip=step.need.may_skip,
+        notice=notice,
+        other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
+        **factor_page.describe(
+            request,
+            step.user,
+            methods,
+            form,
+            is_sent=is_sent,
+            error=error,
+            page=partial(shared.page_url, _URL, pending),
+        ),
+    )

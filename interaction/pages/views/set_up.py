@@ -1,0 +1,93 @@
+"""The pages that set up a second factor during a sign-in, and show backup codes."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from identity.core.errors import ServiceError
+from identity.factors.errors import EnrolmentExpired
+from identity.http.responses import redirect
+from interaction.journeys.pending import Pending
+from interaction.journeys.second_factor import backup, setting_up, verifying, visits
+from interaction.journeys.second_factor.authenticator_setup import Offer
+from interaction.journeys.second_factor.verifying import Step
+from interaction.pages.authenticator_form import AuthenticatorForm
+from interaction.pages.views import shared
+from interaction.pages.views.second_factor import start_again
+from interaction.pending_sign_ins.services import NothingPending
+
+
+@shared.step
+def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Ask somebody without a second factor to set one up."""
+    sent = request.POST if request.method == "POST" else request.GET
+    visit = visits.find(request, sent.get("interaction", ""))
+    try:
+        step = verifying.find(visit)
+        if not step.need.enrolable:
+            return redirect(shared.page_url("pages:second-factor", visit.pending))
+        if request.method != "POST":
+            return _page(request, step, AuthenticatorForm(), setting_up.begin_totp(visit))
+        if "skip" in request.POST:
+            return shared.redirect_signed_in(request, verifying.skip(visit))
+        return _confirm(request, step)
+    except NothingPending:
+        return start_again(visit)
+
+
+def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
+    form = AuthenticatorForm(request.POST)
+    try:
+        offer = setting_up.begin_totp(step.visit, again=request.POST.get("enrolment", ""))
+    except EnrolmentExpired as error:
+        shared.add_error(form, error)
+        return _page(request, step, form, setting_up.begin_totp(step.visit), error.status)
+    if not form.is_valid():
+        return _page(request, step, form, offer, 400)
+    try:
+        return shared.redirect_signed_in(request, setting_up.confirm_totp(step.visit, **form.cleaned_data))
+    except NothingPending:
+        raise
+    except ServiceError as error:
+        shared.add_error(form, error, "code" if error.reason == "second_factor_wrong" else None)
+        return shared.add_error_headers(_page(request, step, form, offer, error.status), error)
+
+
+def _page(
+    request: HttpRequest, step: Step, form: AuthenticatorForm, offer: Offer, status: int = 200
+) -> HttpResponse:
+    pending = step.visit.pending
+    return shared.render_page(
+        request,
+        "set_up",
+        pending,
+        status,
+        form=form,
+        offer=offer,
+        action=reverse("pages:set-up"),
+        may_skip=step.need.may_skip,
+        other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),
+    )
+
+
+@shared.step
+def backup_codes(request: HttpRequest, pending: Pending | None) -> HttpResponse:
+    """Offer backup codes after the first factor was set up, and show them once."""
+    sent = request.POST if request.method == "POST" else request.GET
+    visit = visits.find(request, sent.get("interaction", ""))
+    if visit.current is None:
+        return start_again(visit)
+    if request.method != "POST" and not backup.should_offer(visit.current):
+        return redirect(visit.next_url)
+    try:
+        codes = backup.renew(visit.current) if request.method == "POST" else []
+    except ServiceError:
+        return redirect(visit.next_url)
+    return shared.render_page(
+        request,
+        "backup_codes",
+        visit.pending,
+        codes=codes,
+        file="\r\n".join(codes),
+        next_url=visit.next_url,
+        action=reverse("pages:backup-codes"),
+    )

@@ -1,0 +1,352 @@
+"""Between the first factor and the session: a half sign-in is no session, and has no power but to go on."""
+
+import pytest
+
+from identity.sessions.models import Session
+from identity.users import credentials, sign_in_locks
+from identity.users.models import User
+from interaction.pending_sign_ins.models import PendingSignIn
+from tests.support import audit_log, codes, factors
+from tests.support.cast import PASSWORD
+from tests.support.factors import (
+    BACKUP,
+    NEXT,
+    SEND,
+    SET_UP,
+    SET_UP_CODES,
+    SET_UP_VERIFY,
+    SKIP,
+    TOTP,
+    VERIFY,
+    enrol,
+    half,
+    has_session,
+    is_signed_in,
+    pending,
+    switch_on,
+)
+
+
+@pytest.fixture
+def user(acme):
+    return acme.user()
+
+
+@pytest.fixture
+def app(acme, user):
+    """The authenticator of the user, in a tenant that has them."""
+    switch_on(acme)
+    return enrol(acme, user)
+
+
+class TestThePower:
+    def test_case_MT1_a_half_sign_in_opens_nothing(self, acme, user, app):
+        client, browser = acme.application(), acme.browser()
+
+        result = half(browser, user)
+
+        assert result["redirect_to"].endswith("/sign-in/second-factor")
+        assert result["next"]["step"] == "second_factor"
+        assert browser.get("/account").status_code == 303
+        assert browser.get("/account/security").status_code == 303
+        assert browser.get("/api/my-account/sessions").status_code == 401
+        assert browser.post(SET_UP_CODES, json={}).status_code == 401
+        assert "/sign-in?" in browser.authorize(client).headers["Location"]
+        with acme.active():
+            assert not Session.objects.exists()
+
+    def test_case_MT2_another_browser_cannot_go_on(self, acme, user, app):
+        browser, other = acme.browser(), acme.browser()
+        half(browser, user)
+
+        answer = other.post(TOTP, json={"code": app.code()})
+
+        assert (answer.status_code, answer.json()["result"]) == (404, {"reason": "nothing_under_way"})
+        assert not has_session(answer)
+
+    def test_case_MT3_another_tenant_cannot_go_on(self, acme, rival, user, app):
+        switch_on(rival)
+        browser = acme.browser()
+        half(browser, user)
+        slug, other = acme.tenant.slug, rival.browser()
+        for name, value in browser.http.cookies.items():
+            other.http.cookies.set(name.replace(slug, rival.tenant.slug), value)
+
+        answer = other.post(TOTP, json={"code": app.code()})
+
+        assert answer.status_code == 404
+
+    @pytest.mark.parametrize("event", ["password", "sign-out"])
+    def test_case_MT4_it_ends_with_the_password_and_with_signing_out(self, acme, user, app, event):
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            if event == "password":
+                credentials.set_password(User.objects.get(pk=user.pk), "an other 1 entirely")
+            else:
+                User.objects.filter(pk=user.pk).update(epoch=user.epoch + 1)
+
+        answer = browser.post(TOTP, json={"code": app.code()})
+
+        assert answer.status_code == 404
+
+    def test_case_MT4_suspension_is_told_only_after_the_second_factor(self, acme, user, app):
+        browser = acme.browser()
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=True)
+
+        first = browser.sign_in(user)
+        wrong = browser.post(TOTP, json={"code": "000000"})
+        right = browser.post(TOTP, json={"code": app.code()})
+
+        assert (first.status_code, first.json()["result"]["next"]["step"]) == (200, "second_factor")
+        assert wrong.json()["result"] == {"reason": "second_factor_wrong"}
+        assert right.status_code == 403
+        assert "suspended" in right.json()["message"]
+        assert not has_session(right)
+
+    def test_case_MT4_a_factor_that_is_added_meanwhile_is_asked_for(self, acme, user):
+        switch_on(acme, "Totp", policy="Mandatory")
+        browser = acme.browser()
+        assert half(browser, user)["next"]["step"] == "set_up"
+        offer = browser.post(SET_UP, json={}).json()["result"]
+        enrol(acme, user)
+
+        mine = factors.App(offer["secret"])
+        answer = browser.post(SET_UP_VERIFY, json={"enrolment": offer["enrolment"], "code": mine.code()})
+
+        assert (answer.status_code, answer.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+        assert browser.get(NEXT).json()["result"]["step"] == "second_factor"
+
+    def test_case_MT5_no_other_step_goes_around_it(self, acme, user, app):
+        client, browser = acme.application(), acme.browser()
+        place = browser.authorize(client).headers["Location"]
+        interaction = place.partition("interaction=")[2]
+        half(browser, user, interaction=interaction)
+
+        resumed = browser.get(f"/oidc/authorize/{interaction}")
+        chosen = browser.get(f"/select-account?interaction={interaction}")
+
+        assert "/sign-in?" in resumed.headers["Location"]
+        assert "/sign-in?" in chosen.headers["Location"]
+        assert browser.post(SKIP, json={"interaction": interaction}).status_code == 403
+
+    def test_decision_M11_a_new_one_replaces_the_old_one(self, acme, user, app):
+        browser, other = acme.browser(), acme.user()
+        enrol(acme, other)
+        half(browser, user)
+        half(browser, other)
+
+        assert [row.user_id for row in pending(acme)] == [other.pk]
+        assert browser.post(TOTP, json={"code": app.code()}).status_code == 401
+
+    def test_decision_M11_ten_wrong_codes_end_it(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            PendingSignIn.objects.update(tries=9)
+
+        last = browser.post(TOTP, json={"code": "000000"})
+        after = browser.post(TOTP, json={"code": app.code()})
+
+        assert last.status_code == 401
+        assert (after.status_code, after.json()["result"]) == (404, {"reason": "nothing_under_way"})
+
+    def test_decision_M11_a_request_that_is_no_code_counts_for_nothing(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+
+        assert browser.post(TOTP, json={}).status_code == 400
+        assert browser.post(TOTP, json={"code": ["1"]}).status_code == 400
+
+        assert pending(acme)[0].tries == 0
+
+    def test_decision_M11_it_expires(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        with acme.active():
+            row = PendingSignIn.objects.get()
+            PendingSignIn.objects.update(expires_at=row.created_at)
+
+        assert browser.post(TOTP, json={"code": app.code()}).status_code == 404
+
+    def test_decision_M11_a_finished_one_is_over(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+
+        assert has_session(browser.post(TOTP, json={"code": app.code()}))
+        assert browser.post(TOTP, json={"code": app.code()}).status_code == 404
+        with acme.active():
+            assert Session.objects.count() == 1
+
+
+class TestTheSession:
+    def test_decision_M5_password_and_authenticator_are_two_factors(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+
+        answer = browser.post(TOTP, json={"code": app.code()})
+
+        assert answer.json()["result"].keys() == {"redirect_to"}
+        assert is_signed_in(browser)
+        with acme.active():
+            session = Session.objects.get()
+        assert (session.level, session.amr) == (2, ["pwd", "otp", "mfa"])
+        assert session.second_factor_at is not None
+
+    def test_it_continues_the_request_of_the_application(self, acme, user, app):
+        client, browser = acme.application(), acme.browser()
+        interaction = browser.authorize(client).headers["Location"].partition("interaction=")[2]
+
+        result = half(browser, user, interaction=interaction)
+        answer = browser.post(TOTP, json={"code": app.code(), "interaction": interaction})
+
+        assert result["redirect_to"].endswith(f"/sign-in/second-factor?interaction={interaction}")
+        assert answer.json()["result"]["redirect_to"].endswith(f"/oidc/authorize/{interaction}")
+        sent = browser.get(answer.json()["result"]["redirect_to"])
+        assert "code=" in sent.headers["Location"]
+
+    def test_decision_M53_the_log_tells_both_halves(self, acme, user, app):
+        browser = acme.browser()
+        half(browser, user)
+        browser.post(TOTP, json={"code": "000000"})
+        browser.post(TOTP, json={"code": app.code()})
+
+        first = audit_log.last(acme, "SignIn.FirstFactor")
+        wrong = audit_log.last(acme, "Mfa.Verify")
+        last = audit_log.last(acme, "SignIn.Password")
+
+        assert first.payload["way"] == "password"
+        assert (first.payload["needed"], first.payload["result"]) == (["person"], "success")
+        assert first.user_id == str(user.pk)
+        assert (wrong.payload["type"], wrong.payload["error"]) == ("Totp", "second_factor_wrong")
+        assert last.payload["factors"] == ["Totp"]
+        assert (last.payload["acr"], last.payload["remembered"]) == ("urn:service:acr:2fa", False)
+        assert last.payload["session_id"]
+        assert len(audit_log.entries(acme, "SignIn.Password")) == 1
+
+    def test_decision_M14_a_session_stays_until_another_one_starts(self, acme, app, user):
+        someone = acme.user()
+        browser = acme.browser()
+        browser.sign_in(someone)
+
+        half(browser, user)
+
+        assert is_signed_in(browser)
+        with acme.active():
+            assert Session.objects.live().get().user_id == someone.pk
+
+    def test_decision_M14_a_later_sign_in_with_one_factor_does_not_lower_it(self, acme, user, app):
+        browser = factors.signed_in(acme, user, app)
+        with acme.active():
+            before = Session.objects.get()
+            User.objects.filter(pk=user.pk).update(two_step=False)
+
+        assert has_session(browser.sign_in(user))
+
+        with acme.active():
+            after = Session.objects.get()
+        assert (after.pk, after.level) == (before.pk, 2)
+        assert "mfa" in after.amr
+
+
+class TestWithoutFactors:
+    def test_a_tenant_that_has_none_asks_nobody(self, acme, user):
+        enrol(acme, user)
+
+        answer = acme.browser().sign_in(user)
+
+        assert has_session(answer)
+        assert answer.json()["result"].keys() == {"redirect_to"}
+        assert "acr" not in audit_log.last(acme, "SignIn.Password").payload
+
+    def test_a_factor_that_the_tenant_switched_off_is_not_asked_for(self, acme, user, app):
+        switch_on(acme, "EmailVerificationCode")
+
+        assert has_session(acme.browser().sign_in(user))
+
+    def test_decision_M8_somebody_who_switched_it_off_is_not_asked(self, acme):
+        switch_on(acme)
+        user = acme.user()
+        enrol(acme, user, two_step=False)
+
+        assert has_session(acme.browser().sign_in(user))
+
+
+class TestTheLock:
+    @pytest.fixture
+    def locked(self, acme, user, app):
+        """Ten wrong codes, from two half sign-ins."""
+        for _ in range(2):
+            browser = acme.browser()
+            half(browser, user)
+            for _ in range(5):
+                assert browser.post(TOTP, json={"code": "000000"}).status_code == 401
+        browser = acme.browser()
+        half(browser, user)
+        return browser
+
+    def test_decision_M33_ten_wrong_codes_lock_all_kinds_of_codes(self, acme, user, app, locked):
+        spare = factors.give_backup_codes(acme, user)[0]
+
+        by_app = locked.post(TOTP, json={"code": app.code()})
+        by_backup_code = locked.post(BACKUP, json={"code": spare})
+
+        assert (by_app.status_code, by_backup_code.status_code) == (401, 401)
+        assert by_app.json()["result"] == {"reason": "second_factor_wrong"}
+        assert int(by_app.headers["Retry-After"]) <= 60
+
+    def test_decision_M33_an_administrator_lifts_it(self, acme, user, app, locked):
+        with acme.active():
+            sign_in_locks.end(user)
+
+        assert has_session(locked.post(TOTP, json={"code": app.code()}))
+
+    def test_decision_M33_a_new_password_does_not_lift_it(self, acme, user, app, locked):
+        with acme.active():
+            credentials.set_password(User.objects.get(pk=user.pk), PASSWORD)
+        browser = acme.browser()
+        half(browser, user)
+
+        assert browser.post(TOTP, json={"code": app.code()}).status_code == 401
+
+    def test_decision_M33_the_person_is_told(self, acme):
+        codes.reachable(acme)
+        switch_on(acme, "Totp")
+        email = codes.new_email()
+        user = acme.user(email=email, email_verified=True)
+        enrol(acme, user)
+        for _ in range(2):
+            browser = acme.browser()
+            half(browser, user)
+            for _ in range(5):
+                browser.post(TOTP, json={"code": "000000"})
+
+        assert "Too many wrong codes" in codes.message_to(email)["subject"]
+
+    def test_case_MT13_the_answer_is_that_of_a_wrong_code(self, acme, user, app, locked):
+        answer = locked.post(TOTP, json={"code": app.code()})
+        fresh = acme.browser()
+        other = acme.user()
+        enrol(acme, other)
+        half(fresh, other)
+        wrong = fresh.post(TOTP, json={"code": "000000"})
+
+        assert answer.json() == wrong.json()
+
+
+class TestOrigins:
+    @pytest.mark.parametrize("path", [TOTP, BACKUP, SEND, VERIFY, SKIP, SET_UP, SET_UP_VERIFY, SET_UP_CODES])
+    def test_case_MT34_other_origins_are_refused(self, acme, path):
+        answer = acme.browser().post(path, json={}, headers={"Origin": "https://elsewhere.example"})
+
+        assert (answer.status_code, answer.json()["result"]) == (403, "")
+
+    @pytest.mark.parametrize("path", [TOTP, BACKUP, SEND, VERIFY, SKIP, SET_UP, SET_UP_VERIFY])
+    def test_another_content_type_is_refused(self, acme, path):
+        answer = acme.browser().post(path, data={"code": "1"})
+
+        assert (answer.status_code, answer.json()["result"]) == (415, "")
+
+    def test_next_tells_nobody_anything(self, acme):
+        assert acme.browser().get(NEXT).json()["result"] == {"step": "sign_in"}
