@@ -55,6 +55,7 @@ RULES: Final = {
     rules.ADMINISTRATOR_FROM_ANYWHERE.kind: ("failures, anywhere", "LOCK_IDENTIFIER_FAILURES"),
     rules.RECOVERIES.kind: ("links to administrators, of a network", "LIMIT_NETWORK_CODES"),
     rules.RECOVERIES_FROM_ANYWHERE.kind: ("links to administrators, anywhere", "LIMIT_IDENTIFIER_CODES"),
+    rules.SECOND_FACTOR.kind: ("wrong second factors, anywhere", "LOCK_SECOND_FACTOR_FAILURES"),
     rules.SECOND_STEP.kind: ("wrong second steps, anywhere", "LOCK_PAIR_FAILURES"),
 }
 
@@ -80,6 +81,18 @@ _TOKEN_REQUEST: Final = Limited((rules.TOKEN_FAILURES,), (), (rules.CLIENT_FAILU
 _ADMIN_SIGN_IN: Final = Limited((rules.SIGN_INS,), _ADMINISTRATOR)
 _ADMIN_SITE: Final = Limited((rules.SIGN_INS,), (*_ADMINISTRATOR, *_RECOVERIES))
 _CONFIRM_PASSWORD: Final = Limited((), _LOCKS, note="needs a session; asks for the password")
+_FACTOR: Final = Limited((rules.SIGN_INS,), (rules.SECOND_FACTOR,), note="needs a pending sign-in")
+_SEND_FACTOR: Final = Limited(
+    (rules.CODE_SENDS,), _CODE_SENDS_SIGNED_IN, (rules.TEXT_MESSAGES,), note="needs a pending sign-in"
+)
+_FACTOR_PAGE: Final = Limited(
+    (rules.SIGN_INS, rules.CODE_SENDS),
+    (rules.SECOND_FACTOR, *_CODE_SENDS_SIGNED_IN),
+    (rules.TEXT_MESSAGES,),
+    note="needs a pending sign-in or a session",
+)
+_SET_UP: Final = Limited((rules.SIGN_INS,), note="needs a pending sign-in")
+_CONFIRM_FACTORS: Final = Limited((), _LOCKS, note="needs a session; may ask for the password")
 _SOCIAL: Final = Limited((rules.SIGN_INS,))
 
 
@@ -88,6 +101,7 @@ def _free(note: str) -> Limited:
     return Limited(note=note)
 
 
+_PENDING: Final = _free("needs a pending sign-in")
 _STATIC: Final = _free("reads from memory")
 _READS: Final = _free("only reads")
 _SESSION: Final = _free("needs a session")
@@ -124,6 +138,15 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /api/interaction/verification-code": _SEND,
     "POST /api/interaction/verify-code": _ENTER_CODE,
     "POST /api/interaction/forgot-password": Limited((rules.SIGN_INS,), note="needs a verified code"),
+    "GET /api/interaction/next": _READS,
+    "POST /api/interaction/mfa/totp": _FACTOR,
+    "POST /api/interaction/mfa/backup-code": _FACTOR,
+    "POST /api/interaction/mfa/code": _SEND_FACTOR,
+    "POST /api/interaction/mfa/code/verify": _FACTOR,
+    "POST /api/interaction/mfa/skip": _PENDING,
+    "POST /api/interaction/mfa/set-up/totp": _PENDING,
+    "POST /api/interaction/mfa/set-up/totp/verify": _SET_UP,
+    "POST /api/interaction/mfa/set-up/backup-codes": _SESSION,
     "POST /api/admin/sign-in": _ADMIN_SIGN_IN,
     "GET /api/my-account/sessions": _SESSION,
     "DELETE /api/my-account/sessions": _SESSION,
@@ -146,6 +169,12 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /sign-in": _PASSWORD,
     "GET /sign-in/code": _READS,
     "POST /sign-in/code": _SEND_AND_ENTER_CODE,
+    "GET /sign-in/second-factor": _READS,
+    "POST /sign-in/second-factor": _FACTOR_PAGE,
+    "GET /sign-in/set-up": _READS,
+    "POST /sign-in/set-up": _SET_UP,
+    "GET /sign-in/backup-codes": _SESSION,
+    "POST /sign-in/backup-codes": _SESSION,
     "GET /register": _READS,
     "POST /register": Limited(
         (rules.REGISTRATIONS, rules.CODE_SENDS, rules.SIGN_INS, rules.WRONG_CODES),
@@ -189,6 +218,14 @@ ROUTES: Final[dict[str, Limited]] = {
     "POST /account/phone/code": Limited((rules.SIGN_INS, rules.WRONG_CODES), note="needs a session"),
     "GET /account/password": _SESSION,
     "POST /account/password": _CONFIRM_PASSWORD,
+    "GET /account/security": _SESSION,
+    "POST /account/security": _CONFIRM_FACTORS,
+    "GET /account/security/authenticator": _SESSION,
+    "POST /account/security/authenticator": _CONFIRM_FACTORS,
+    "GET /account/security/codes": _SESSION,
+    "POST /account/security/codes": _CONFIRM_FACTORS,
+    "GET /confirm": _SESSION,
+    "POST /confirm": _FACTOR_PAGE,
     "GET /account/language": _SESSION,
     "POST /account/language": _SESSION,
     "GET /account/activity": _SESSION,

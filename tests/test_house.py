@@ -138,6 +138,7 @@ def test_a_name_that_is_kept_for_migrations_is_imported_by_them_alone(name):
 _LONG = {
     "config/settings.py": "one page of all settings, in the order of Django's documentation",
     "config/urls.py": "one page of the whole HTTP surface",
+    "config/route_limits.py": "one table of the limits of every public route",
 }
 _MOST_LINES = 250
 _MOST_LINES_OF_TESTS = 640
@@ -198,6 +199,77 @@ def test_views_open_no_transaction_and_catch_errors_only_where_said():
     assert [name for name, code in views.items() if "atomic" in used_names(code)] == []
     assert [name for name in catching if not name.startswith(tuple(_CATCHING))] == []
     assert [place for place in _CATCHING if not any(name.startswith(place) for name in catching)] == []
+
+
+# ── Sessions ────────────────────────────────────────────────────────────────────────────────────────────────
+
+# Where a session may start or reach a higher level: after the second factor is proven, or not needed.
+_STARTS_SESSIONS = {
+    "interaction/journeys/second_factor/starting.py": {"start"},
+    "interaction/journeys/second_factor/confirming.py": {"step_up"},
+    # Of made-up users. No browser has them.
+    "management/seeding/demo_data/live_sessions.py": {"Session", "bulk_create"},
+}
+_SESSION_MODULES = {"identity.sessions.services", "identity.sessions.models"}
+_MAKES_SESSIONS = {"start", "step_up", "Session", "create", "bulk_create", "get_or_create", "save"}
+
+
+def session_calls(code: str) -> set[str]:
+    """What a module calls that makes a session, by whatever name it imported it."""
+    tree = ast.parse(code)
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                if whole in _SESSION_MODULES or node.module in _SESSION_MODULES:
+                    names[alias.asname or alias.name] = alias.name
+    called = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            parts = ast.unparse(node.func).split(".")
+            if parts[0] in names and len(parts) == 1:
+                called.add(names[parts[0]])
+            elif parts[0] in names:
+                called.add(parts[-1])
+    return called & _MAKES_SESSIONS
+
+
+@pytest.mark.parametrize(
+    ("code", "called"),
+    [
+        ("from identity.sessions import services\nservices.start(user)", {"start"}),
+        ("from identity.sessions import services as s\ns.step_up(row)", {"step_up"}),
+        ("from identity.sessions.services import start as begin\nbegin(user)", {"start"}),
+        ("from identity.sessions.models import Session\nSession(user=user)", {"Session"}),
+        ("from identity.sessions.models import Session\nSession.objects.create()", {"create"}),
+        ("from identity.sessions import services\nservices.end(row)", set()),
+        ("from identity.sessions.models import Session\nSession.objects.filter(pk=pk)", set()),
+    ],
+)
+def test_a_call_that_makes_a_session_is_found(code, called):
+    assert session_calls(code) == called
+
+
+def test_decision_M10_one_place_starts_sessions():
+    found = {str(path.relative_to(ROOT)): session_calls(path.read_text()) for path in product_files()}
+    found.pop("identity/sessions/services.py")
+
+    assert {name: calls for name, calls in found.items() if calls} == _STARTS_SESSIONS
+
+
+def test_decision_M10_only_the_decision_reaches_that_place():
+    tree = ast.parse((ROOT / "interaction/journeys/second_factor/starting.py").read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+    callers = {
+        function.name: {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        for function in functions
+    }
+
+    assert [name for name, calls in callers.items() if "_start" in calls] == ["go_on"]
+    assert [name for name, calls in callers.items() if "sessions.start" in calls] == ["_start"]
+    assert "find_need" in callers["go_on"]
 
 
 class Endpoint(NamedTuple):

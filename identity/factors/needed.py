@@ -135,7 +135,7 @@ def _get_policy_reasons(
     policy: Policy, person: Person, proven: Proven, demands: Demands, usable: list[FactorType]
 ) -> Iterable[str]:
     """Return whose policy asks for two factors: the person's own, the tenant's, an organization's."""
-    if proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP:
+    if _is_waived(policy, proven):
         return
     if person.two_step and usable:  # what the tenant switched off is no longer asked for
         yield "person"
@@ -143,6 +143,11 @@ def _get_policy_reasons(
         yield "tenant"
     if demands.in_strict_organization and policy.organization_prompt is Prompt.MANDATORY:
         yield "organization"
+
+
+def _is_waived(policy: Policy, proven: Proven) -> bool:
+    """Return whether the tenant leaves second factors to the provider of a social sign-in."""
+    return proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP
 
 
 def _find_need(
@@ -154,6 +159,9 @@ def _find_need(
     least = max(unmet.values())
     methods = tuple(factor for factor in usable if _REACHES[factor] >= least)
     enrolable = () if methods else _get_enrolable(policy, least)
+    if enrolable and usable and proven.level < Level.TWO:
+        # One factor never adds a factor beside another one: the user first proves the one that there is.
+        methods, enrolable = tuple(usable), ()
     if may_skip and not (methods or enrolable):
         return None  # a wish that nobody can fulfil
     return Need(least, methods, enrolable, may_skip, tuple(unmet))
@@ -166,6 +174,8 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
 def _is_prompted(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> bool:
     """Return whether the tenant offers to set up a factor, which the user may skip once and for all."""
     if usable or person.has_skipped or proven.level > Level.ONE or not _get_enrolable(policy, Level.TWO):
+        return False
+    if _is_waived(policy, proven):
         return False
     if policy.prompt is Prompt.AT_SIGN_IN:
         return proven.way != Way.REGISTER

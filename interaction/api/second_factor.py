@@ -23,7 +23,7 @@ from interaction.api.views import InteractionView, respond_to_sign_in
 from interaction.journeys import languages
 from interaction.journeys.account.confirmation import NotSignedIn
 from interaction.journeys.second_factor import backup, next_step, setting_up, verifying, visits
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 
 
 class SecondFactorView(InteractionView):

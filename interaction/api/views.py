@@ -30,7 +30,7 @@ from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import next_step
-from interaction.journeys.second_factor.starting import Outcome, SecondFactorNeeded
+from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded
 from interaction.social import offers
 from interaction.verification.models import Purpose
 

@@ -22,7 +22,8 @@ from interaction.experience import policy
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit, go_on
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
+from interaction.journeys.second_factor.starting import go_on
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose, VerificationCode
 

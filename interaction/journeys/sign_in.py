@@ -15,7 +15,8 @@ from identity.users.identifiers import Kind
 from interaction.experience import services as experience
 from interaction.journeys import codes, locks
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit, go_on
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
+from interaction.journeys.second_factor.starting import go_on
 from interaction.verification import services as verification
 from interaction.verification.models import Purpose
 

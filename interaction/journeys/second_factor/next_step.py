@@ -11,7 +11,7 @@ from identity.factors.levels import ACR, Level
 from identity.factors.needed import Need
 from identity.users.models import User
 from interaction.journeys.second_factor import backup, people, verifying
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
 

@@ -15,7 +15,7 @@ from identity.sessions import services as sessions
 from identity.users.notices import Notice, notify
 from interaction.journeys.second_factor import authenticator_setup, backup, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
-from interaction.journeys.second_factor.starting import Outcome, SignInResult, Visit
+from interaction.journeys.second_factor.sign_ins import Outcome, SignInResult, Visit
 from interaction.journeys.second_factor.verifying import Step
 from interaction.pending_sign_ins import services as pending_sign_ins
 

@@ -1,7 +1,5 @@
 """The one place that decides between "the first factor is proven" and "there is a session"."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from django.db import transaction
@@ -11,90 +9,26 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
-from identity.factors.kinds import FactorType
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Demands, Need, Proven, Way, needed
 from identity.limits.services import LoginAttempt
 from identity.sessions import cookies, lifetimes
 from identity.sessions import services as sessions
-from identity.sessions.models import Session
 from identity.users import credentials, ownership
-from identity.users.identifiers import Kind
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import people
+from interaction.journeys.second_factor.sign_ins import (
+    Outcome,
+    SecondFactorNeeded,
+    SignIn,
+    SignInResult,
+    Visit,
+)
 from interaction.pending_sign_ins import services as pending_sign_ins
-from interaction.pending_sign_ins.models import PendingSignIn
 from oidc.grants import requests
 
 _PAGES: Final = {True: "pages:second-factor", False: "pages:set-up"}
-
-
-@dataclass(frozen=True, slots=True)
-class SignInResult:
-    """The URL of the next page, the secret for the browser's session cookie, and the user.
-
-    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None.
-    """
-
-    redirect_to: str
-    session_token: str
-    user: User
-    cookie_seconds: int | None
-    session: Session
-
-
-@dataclass(frozen=True, slots=True)
-class SecondFactorNeeded:
-    """The URL of the page for the second factor. There is no session.
-
-    ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
-    """
-
-    redirect_to: str
-    browser_token: str
-    need: Need
-    pending: PendingSignIn
-
-
-Outcome = SignInResult | SecondFactorNeeded
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session."""
-
-    browser: str
-    pending: Pending | None
-    current: Session | None
-
-    @property
-    def next_url(self) -> str:
-        """The URL of the page after the sign-in."""
-        return self.pending.resume_url if self.pending else reverse("pages:account")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignIn:
-    """What is proven of a sign-in.
-
-    ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
-    kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
-    now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
-    ``finishing`` the stored sign-in that it completes.
-    """
-
-    way: str
-    amr: list[str]
-    level: int = Level.ONE
-    entered: frozenset[Kind] = frozenset()
-    auth_time: datetime | None = None
-    keep_signed_in: bool = False
-    proven: tuple[Kind, str] | None = None
-    second: FactorType | None = None
-    skips: bool = False
-    finishing: PendingSignIn | None = None
 
 
 def go_on(  # noqa: PLR0913 - what signing in touches
@@ -139,19 +73,6 @@ def find_need(user: User, sign_in: SignIn, experience: SignInExperience) -> Need
     channels = people.find_used_channels(user, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
     return needed(policy, people.get_person(user, policy), proven, Demands(), is_remembered=False)
-
-
-def read(stored: PendingSignIn) -> SignIn:
-    """Return what a stored sign-in has proven."""
-    return SignIn(
-        way=stored.way,
-        amr=stored.amr,
-        level=stored.level,
-        entered=frozenset(map(Kind, stored.channels)),
-        auth_time=stored.auth_time,
-        keep_signed_in=stored.keep_signed_in,
-        finishing=stored,
-    )
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on

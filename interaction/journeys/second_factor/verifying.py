@@ -22,8 +22,8 @@ from identity.users import typed
 from identity.users.models import User
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
-from interaction.journeys.second_factor import checking, starting
-from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit
+from interaction.journeys.second_factor import checking, sign_ins, starting
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 from interaction.pending_sign_ins.models import PendingSignIn
 
@@ -78,7 +78,7 @@ def find(visit: Visit) -> Step:
     if stored is None or stored.request_id != request_id:
         raise pending_sign_ins.NothingPending
     experience = experiences.current()
-    sign_in = starting.read(stored)
+    sign_in = sign_ins.read(stored)
     return Step(stored, sign_in, starting.find_need(stored.user, sign_in, experience), experience, visit)
 
 

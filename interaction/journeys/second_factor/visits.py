@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from database import ids
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.pending_sign_ins import services as pending_sign_ins
 
 

@@ -19,7 +19,8 @@ from identity.users.notices import Notice, notify
 from interaction.connectors.providers.base import Profile
 from interaction.experience import services as experience
 from interaction.journeys.pending import Expired, Pending
-from interaction.journeys.second_factor.starting import Outcome, SignIn, Visit, go_on
+from interaction.journeys.second_factor.sign_ins import Outcome, SignIn, Visit
+from interaction.journeys.second_factor.starting import go_on
 from interaction.journeys.social import matching, provider
 from interaction.journeys.social.errors import AccountExists, NoAccount, ProviderFailed
 from interaction.journeys.social.provider import Answer

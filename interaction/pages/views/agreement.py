@@ -10,7 +10,7 @@ from identity.http.responses import handles_deletion
 from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.journeys.social import sign_in as signing_in
 from interaction.pages.expired import expired_sign_in
 from interaction.pages.forms import AgreementForm

@@ -11,7 +11,7 @@ from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import next_step, verifying, visits
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.journeys.second_factor.verifying import Step
 from interaction.pages import factor_page
 from interaction.pages.factor_page import FactorForm

@@ -23,7 +23,7 @@ from interaction.connectors.providers import registry
 from interaction.journeys import languages
 from interaction.journeys import pending as pending_requests
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.starting import Outcome, SecondFactorNeeded
+from interaction.journeys.second_factor.sign_ins import Outcome, SecondFactorNeeded
 from interaction.pages import error_messages, language
 from interaction.pages.expired import expired_sign_in
 from oidc.grants import requests

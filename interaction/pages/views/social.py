@@ -16,7 +16,7 @@ from identity.sessions import cookies
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import same_origin
 from interaction.journeys.pending import Pending
-from interaction.journeys.second_factor.starting import Visit
+from interaction.journeys.second_factor.sign_ins import Visit
 from interaction.journeys.social import linking, trial
 from interaction.journeys.social import sign_in as signing_in
 from interaction.journeys.social.provider import Answer, receive_form, redeem_attempt

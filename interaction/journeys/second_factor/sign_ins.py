@@ -1,0 +1,94 @@
+"""What is known of a sign-in on its way to a session, and what comes of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.factors.needed import Need
+from identity.sessions.models import Session
+from identity.users.identifiers import Kind
+from identity.users.models import User
+from interaction.journeys.pending import Pending
+from interaction.pending_sign_ins.models import PendingSignIn
+
+
+@dataclass(frozen=True, slots=True)
+class SignInResult:
+    """The URL of the next page, the secret for the browser's session cookie, and the user.
+
+    The cookie lives for ``cookie_seconds``, or until the browser closes if that is None.
+    """
+
+    redirect_to: str
+    session_token: str
+    user: User
+    cookie_seconds: int | None
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactorNeeded:
+    """The URL of the page for the second factor. There is no session.
+
+    ``browser_token`` is the secret of a new browser, for its cookie; empty for a browser that has one.
+    """
+
+    redirect_to: str
+    browser_token: str
+    need: Need
+    pending: PendingSignIn
+
+
+Outcome = SignInResult | SecondFactorNeeded
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The browser of a sign-in: the hash of its cookie, its pending request, and its present session."""
+
+    browser: str
+    pending: Pending | None
+    current: Session | None
+
+    @property
+    def next_url(self) -> str:
+        """The URL of the page after the sign-in."""
+        return self.pending.resume_url if self.pending else reverse("pages:account")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """What is proven of a sign-in.
+
+    ``proven`` is the kind and the key of the identifier that the user has just proven, and ``entered`` the
+    kinds of address whose code was entered. ``auth_time`` is the time of the authentication, if it was not
+    now. ``keep_signed_in`` counts only if the tenant lets users choose. ``second`` is the second factor, and
+    ``finishing`` the stored sign-in that it completes.
+    """
+
+    way: str
+    amr: list[str]
+    level: int = Level.ONE
+    entered: frozenset[Kind] = frozenset()
+    auth_time: datetime | None = None
+    keep_signed_in: bool = False
+    proven: tuple[Kind, str] | None = None
+    second: FactorType | None = None
+    skips: bool = False
+    finishing: PendingSignIn | None = None
+
+
+def read(stored: PendingSignIn) -> SignIn:
+    """Return what a stored sign-in has proven."""
+    return SignIn(
+        way=stored.way,
+        amr=stored.amr,
+        level=stored.level,
+        entered=frozenset(map(Kind, stored.channels)),
+        auth_time=stored.auth_time,
+        keep_signed_in=stored.keep_signed_in,
+        finishing=stored,
+    )

@@ -1,0 +1,152 @@
+"""Whether a sign-in needs a second factor, and which: a table, and what holds whatever the table says.
+
+A row's factors are T (authenticator), W (passkey), B (backup code), E (email code) and P (phone code).
+"""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identity.factors.kinds import FactorType
+from identity.factors.needed import Demands, Need, Person, Proven, Way, needed
+from identity.factors.policy import OFF, Policy, Prompt, SocialRule
+from identity.users.identifiers import Kind
+
+_FACTORS = {
+    "T": FactorType.TOTP,
+    "W": FactorType.WEBAUTHN,
+    "B": FactorType.BACKUP_CODE,
+    "E": FactorType.EMAIL_CODE,
+    "P": FactorType.PHONE_CODE,
+}
+_BITS = {"W": 1, "T": 2, "B": 4}
+_KINDS = {"E": Kind.EMAIL, "P": Kind.PHONE}
+_WAYS = [Way.PASSWORD, Way.CODE, Way.SOCIAL, Way.PASSKEY, Way.RECOVERY, Way.REGISTER]
+
+
+def rows() -> list[dict[str, str]]:
+    with (Path(__file__).parent / "needed.tsv").open(newline="") as table:
+        return list(csv.DictReader(table, delimiter="\t"))
+
+
+def letters(cell: str) -> str:
+    return "" if cell == "-" else cell
+
+
+def person(has: str, *, two_step: bool = False, has_skipped: bool = False) -> Person:
+    bits = sum(_BITS.get(letter, 0) for letter in has)
+    reachable = frozenset(_KINDS[letter] for letter in has if letter in _KINDS)
+    return Person(bits, two_step, reachable, has_skipped)
+
+
+def level(cell: str) -> dict[str, int]:
+    return {} if cell == "-" else {"acr": int(cell)}
+
+
+def written(factors: tuple[FactorType, ...]) -> str:
+    names = {factor: letter for letter, factor in _FACTORS.items()}
+    return "".join(names[factor] for factor in factors) or "-"
+
+
+def test_the_table_is_long_and_says_nothing_twice():
+    questions = [tuple(list(row.values())[:16]) for row in rows()]
+    assert len(questions) >= 200
+    assert len(set(questions)) == len(questions)
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: " ".join(row.values()))
+def test_decision_M12_the_table_holds(row):
+    policy = Policy(
+        frozenset(_FACTORS[letter] for letter in letters(row["tenant"])),
+        Prompt(row["prompt"]),
+        Prompt(row["organization"]),
+        SocialRule(row["social"]),
+    )
+    who = person(letters(row["has"]), two_step=row["two_step"] == "1", has_skipped=row["skipped"] == "1")
+    proven = Proven(
+        row["way"],
+        int(row["level"]),
+        frozenset(_KINDS[letter] for letter in letters(row["channels"])),
+        skips=row["skips"] == "1",
+    )
+    risks = () if row["risk"] == "-" else (row["risk"],)
+    demands = Demands(level(row["essential"]), level(row["wished"]), row["strict"] == "1", risks)
+
+    need = needed(policy, who, proven, demands, is_remembered=row["remembered"] == "1")
+
+    assert {
+        "least": str(need.least),
+        "methods": written(need.methods),
+        "enrolable": written(need.enrolable),
+        "may_skip": str(int(need.may_skip)),
+        "reasons": ",".join(need.reasons) or "-",
+    } == {name: row[name] for name in ("least", "methods", "enrolable", "may_skip", "reasons")}
+
+
+policies = st.builds(
+    Policy,
+    st.frozensets(st.sampled_from(FactorType)),
+    st.sampled_from(Prompt),
+    st.sampled_from([Prompt.NO_PROMPT, Prompt.MANDATORY]),
+    st.sampled_from(SocialRule),
+)
+people = st.builds(
+    Person,
+    st.integers(0, 15),
+    st.booleans(),
+    st.frozensets(st.sampled_from([Kind.EMAIL, Kind.PHONE])),
+    st.booleans(),
+)
+proofs = st.builds(
+    Proven,
+    st.sampled_from(_WAYS),
+    st.integers(1, 4),
+    st.frozensets(st.sampled_from([Kind.EMAIL, Kind.PHONE])),
+    st.booleans(),
+)
+asked = st.builds(
+    Demands,
+    st.dictionaries(st.sampled_from(["acr", "application"]), st.integers(1, 4)),
+    st.dictionaries(st.sampled_from(["acr", "application"]), st.integers(1, 4)),
+    st.booleans(),
+    st.sampled_from([(), ("new_browser",)]),
+)
+
+
+@given(policies, people, proofs, asked, st.booleans())
+def test_decision_M12_what_holds_for_every_sign_in(policy, who, proven, demands, remembered):
+    need = needed(policy, who, proven, demands, is_remembered=remembered)
+    usable = who.get_usable(policy, proven.channels)
+
+    if policy == OFF or need.is_nothing:
+        assert need == Need() if not policy.factors else need.least == 0
+    else:
+        assert need.least > proven.level
+        assert need.reasons
+        # Only factors that the tenant has and, to prove them, the person has.
+        assert set(need.methods) <= set(usable)
+        assert set(need.enrolable) <= policy.factors
+        # Nothing but a second factor adds one beside another.
+        assert not need.enrolable or not usable or proven.level > 1
+        # Whoever just declined is not asked again for what may be declined.
+        assert not (need.may_skip and proven.skips)
+    # What must be met is met, or asked for.
+    if policy.factors and max(demands.essential.values(), default=0) > proven.level:
+        assert not need.is_nothing
+        assert not need.may_skip
+    waived = remembered or (proven.way == Way.SOCIAL and policy.social is SocialRule.SKIP)
+    if policy.factors and policy.prompt is Prompt.MANDATORY and proven.level == 1 and not waived:
+        assert not need.is_nothing
+        assert not need.may_skip
+
+
+@given(policies, people, proofs, asked)
+def test_a_remembered_browser_is_never_asked_for_more(policy, who, proven, demands):
+    always = needed(policy, who, proven, demands, is_remembered=False)
+    remembered = needed(policy, who, proven, demands, is_remembered=True)
+
+    # A wish or an offer may take the place of what must be.
+    assert remembered.least <= always.least or remembered.may_skip
