@@ -60,7 +60,7 @@ def use(user: User, code: str) -> int | None:
         if keyring.matches(typed, stored.digest, purpose=_PURPOSE):
             if not unused.filter(pk=stored.pk).update(used_at=DatabaseNow()):
                 return None
-            left = unused.count()
+            left = count(user)
             log.record(Event.BACKUP_CODE_USE, user_id=user.pk, id=user.pk, remaining=left)
             return left
     return None

@@ -1,0 +1,306 @@
+"""Backup codes and mailed codes as the second factor, and codes that are used twice."""
+
+import pytest
+
+from identity.factors.models import BackupCode
+from identity.users.models import User
+from interaction.verification.models import VerificationCode
+from tests.support import audit_log, codes, factors
+from tests.support.factors import (
+    BACKUP,
+    NEXT,
+    SEND,
+    TOTP,
+    VERIFY,
+    enrol,
+    give_backup_codes,
+    half,
+    has_session,
+    switch_on,
+)
+from tests.support.threads import at_once
+
+EMAIL = "EmailVerificationCode"
+PHONE = "PhoneVerificationCode"
+
+
+@pytest.fixture
+def email():
+    return codes.new_email()
+
+
+@pytest.fixture
+def user(acme, email):
+    """Somebody with a verified email, in a tenant that has all factors and can send."""
+    codes.reachable(switch_on(acme))
+    return acme.user(email=email, email_verified=True)
+
+
+class TestBackupCodes:
+    @pytest.fixture
+    def spare(self, acme, user):
+        enrol(acme, user)
+        return give_backup_codes(acme, user)
+
+    def test_decision_M32_each_works_once(self, acme, user, spare):
+        browser, again = acme.browser(), acme.browser()
+        half(browser, user)
+        half(again, user)
+
+        assert has_session(browser.post(BACKUP, json={"code": spare[0]}))
+        second = again.post(BACKUP, json={"code": spare[0]})
+
+        assert (second.status_code, second.json()["result"]) == (401, {"reason": "second_factor_wrong"})
+        assert audit_log.last(acme, "BackupCode.Use").payload["remaining"] == 9
+
+    def test_decision_M32_spaces_dashes_and_case_do_not_matter(self, acme, user, spare):
+        browser = acme.browser()
+        half(browser, user)
+
+        typed = f" {spare[1].replace('-', ' ').lower()} "
+
+        assert has_session(browser.post(BACKUP, json={"code": typed}))
+
+    def test_decision_M54_the_person_is_told_and_how_many_are_left(self, acme, user, spare, email):
+        browser = acme.browser()
+        half(browser, user)
+        browser.post(BACKUP, json={"code": spare[0]})
+
+        message = codes.message_to(email)
+
+        assert message["subject"].startswith("A backup code was used to sign in to your account")
+        assert "Unused codes left: 9." in message["body"]
+        assert spare[0] not in str(message)
+
+    def test_case_MT10_the_code_of_another_user_is_wrong(self, acme, user, spare):
+        other = acme.user()
+        enrol(acme, other)
+        theirs = give_backup_codes(acme, other)
+        browser = acme.browser()
+        half(browser, user)
+
+        assert browser.post(BACKUP, json={"code": theirs[0]}).status_code == 401
+        with acme.active():
+            assert BackupCode.objects.filter(used_at=None).count() == 20
+
+    def test_decision_M32_new_ones_end_the_old(self, acme, user, spare):
+        fresh = give_backup_codes(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+
+        assert browser.post(BACKUP, json={"code": spare[0]}).status_code == 401
+        assert has_session(browser.post(BACKUP, json={"code": fresh[0]}))
+
+    def test_the_last_one_lets_in(self, acme, user, spare):
+        with acme.active():
+            keep = BackupCode.objects.first()
+            BackupCode.objects.exclude(pk=keep.pk).delete()
+        right = [code for code in spare if has_session(self._use(acme, user, code))]
+
+        assert len(right) == 1
+
+    def _use(self, acme, user, code):
+        codes.let_time_pass(acme)
+        browser = acme.browser()
+        half(browser, user)
+        return browser.post(BACKUP, json={"code": code})
+
+
+class TestMailedCodes:
+    def sent(self, browser, email, *, number=1):
+        answer = browser.post(SEND, json={"type": EMAIL})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["result"] == {"expires_in": 300}
+        return codes.message_to(email, number=number)["code"]
+
+    @pytest.fixture
+    def two_step(self, acme, user):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+        return user
+
+    def test_decision_M34_a_code_goes_to_the_verified_address(self, acme, two_step, email):
+        browser = acme.browser()
+        first = half(browser, two_step)
+
+        code = self.sent(browser, email)
+        answer = browser.post(VERIFY, json={"type": EMAIL, "code": code})
+
+        assert first["next"]["methods"] == [{"type": EMAIL, "masked": f"{email[0]}•••@e•••.com"}]
+        assert email not in str(first)
+        assert has_session(answer)
+        assert "second code" in codes.message_to(email)["subject"]
+
+    def test_decision_M34_a_code_belongs_to_its_sign_in(self, acme, two_step, email):
+        browser, other = acme.browser(), acme.browser()
+        half(browser, two_step)
+        half(other, two_step)
+        code = self.sent(browser, email)
+
+        assert other.post(VERIFY, json={"type": EMAIL, "code": code}).status_code == 401
+        half(browser, two_step)
+        assert browser.post(VERIFY, json={"type": EMAIL, "code": code}).status_code == 401
+
+    def test_decision_M34_an_address_that_is_sent_along_is_ignored(self, acme, two_step, email):
+        browser = acme.browser()
+        half(browser, two_step)
+        mine = codes.new_email()
+
+        browser.post(SEND, json={"type": EMAIL, "identifier": mine})
+
+        assert codes.message_to(email)
+        assert codes.messages_to(mine) == []
+
+    def test_decision_M16_an_address_that_is_not_verified_is_no_factor(self, acme, two_step):
+        with acme.active():
+            User.objects.filter(pk=two_step.pk).update(email_verified=False)
+
+        assert has_session(acme.browser().sign_in(two_step))
+
+    def test_decision_M21_an_email_code_is_no_second_factor_after_an_email_code(self, acme, two_step, email):
+        enrol(acme, two_step)
+        browser = acme.browser()
+
+        entered = codes.enter(browser, email, codes.sent(browser, email))
+
+        assert not has_session(entered)
+        assert [method["type"] for method in entered.json()["result"]["next"]["methods"]] == ["Totp"]
+        refused = browser.post(SEND, json={"type": EMAIL})
+        assert (refused.status_code, refused.json()["result"]) == (403, {"reason": "factor_not_allowed"})
+
+    def test_decision_M21_nor_after_a_password_that_a_mailed_code_has_just_set(self, acme, two_step, email):
+        enrol(acme, two_step)
+        browser = acme.browser()
+        codes.proven(browser, email, "forgot_password")
+        new = "a new password, 1 of many"
+        browser.post(codes.RESET, json={"identifier": email, "new_password": new})
+
+        result = half(acme.browser(), two_step, password=new)
+
+        assert [method["type"] for method in result["next"]["methods"]] == ["Totp"]
+
+    def test_decision_M21_unless_there_is_no_other(self, acme, two_step, email):
+        browser = acme.browser()
+        codes.proven(browser, email, "forgot_password")
+        new = "a new password, 1 of many"
+        browser.post(codes.RESET, json={"identifier": email, "new_password": new})
+
+        result = half(acme.browser(), two_step, password=new)
+
+        assert [method["type"] for method in result["next"]["methods"]] == [EMAIL]
+
+    def test_a_text_message_is_one_too(self, acme, two_step):
+        phone = codes.new_phone()
+        user = acme.user(phone=phone, phone_verified=True)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+        browser = acme.browser()
+        first = half(browser, user)
+
+        browser.post(SEND, json={"type": PHONE})
+        code = codes.message_to(phone)["code"]
+        answer = browser.post(VERIFY, json={"type": PHONE, "code": code})
+
+        assert first["next"]["methods"] == [{"type": PHONE, "masked": f"•••{phone[-2:]}"}]
+        assert has_session(answer)
+        with acme.active():
+            session = User.objects.get(pk=user.pk).sessions.get()
+        assert session.amr == ["pwd", "otp", "sms", "mfa"]
+
+    def test_case_MT36_codes_have_a_pause(self, acme, two_step, email):
+        browser = acme.browser()
+        half(browser, two_step)
+        self.sent(browser, email)
+
+        again = browser.post(SEND, json={"type": EMAIL})
+
+        assert again.status_code == 400
+        assert int(again.headers["Retry-After"]) <= 60
+
+    def test_the_code_of_a_sign_in_is_not_that_of_a_second_factor(self, acme, two_step, email):
+        browser = acme.browser()
+        code = codes.sent(browser, email)
+        half(browser, two_step)
+
+        assert browser.post(VERIFY, json={"type": EMAIL, "code": code}).status_code == 401
+        with acme.active():
+            assert not VerificationCode.objects.filter(used_at__isnull=False).exists()
+
+
+class TestTotp:
+    def test_decision_M31_a_code_counts_once(self, acme, user):
+        app = enrol(acme, user)
+        first, second = acme.browser(), acme.browser()
+        half(first, user)
+        half(second, user)
+        code = app.code()
+
+        assert has_session(first.post(TOTP, json={"code": code}))
+        assert second.post(TOTP, json={"code": code}).status_code == 401
+
+    def test_an_earlier_code_counts_no_longer(self, acme, user):
+        app = enrol(acme, user)
+        earlier, later = app.code(), app.code()
+        first, second = acme.browser(), acme.browser()
+        half(first, user)
+        half(second, user)
+
+        assert has_session(first.post(TOTP, json={"code": later}))
+        assert second.post(TOTP, json={"code": earlier}).status_code == 401
+
+    def test_decision_M31_eight_at_once_give_one_session(self, acme, user):
+        app = enrol(acme, user)
+        browsers = [acme.browser() for _ in range(8)]
+        for browser in browsers:
+            half(browser, user)
+        code = app.code()
+
+        answers = at_once(8, lambda number: browsers[number].post(TOTP, json={"code": code}))
+
+        assert sorted(answer.status_code for answer in answers) == [200] + [401] * 7
+
+    def test_two_tabs_give_one_session(self, acme, user):
+        app = enrol(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+        typed = [app.code(), app.code()]
+
+        answers = at_once(2, lambda number: browser.post(TOTP, json={"code": typed[number]}))
+
+        assert sum(has_session(answer) for answer in answers) == 1
+        with acme.active():
+            assert User.objects.get(pk=user.pk).sessions.count() == 1
+
+    def test_the_strongest_is_offered_first(self, acme, user):
+        enrol(acme, user)
+        give_backup_codes(acme, user)
+        browser = acme.browser()
+
+        result = half(browser, user)["next"]
+
+        assert result["preferred"] == "Totp"
+        assert [method["type"] for method in result["methods"]] == ["Totp", EMAIL, "BackupCode"]
+        assert browser.get(NEXT).json()["result"] == result
+
+    def test_case_MT39_secrets_are_not_in_the_log(self, acme, user):
+        app = enrol(acme, user)
+        spare = give_backup_codes(acme, user)
+        browser = acme.browser()
+        half(browser, user)
+        code = app.code()
+        browser.post(BACKUP, json={"code": spare[0]})
+        half(browser, user)
+        browser.post(TOTP, json={"code": code})
+
+        written = " ".join(str(vars(entry)) for entry in audit_log.entries(acme))
+
+        assert "Mfa.Create" in written
+        for secret in (app.key, app.key.replace(" ", ""), spare[0], spare[0].replace("-", ""), f"'{code}'"):
+            assert secret not in written
+
+
+def test_decision_M32_backup_codes_are_given_only_beside_another_factor(acme):
+    switch_on(acme)
+    user = acme.user()
+    with pytest.raises(factors.backup_codes.NoOtherFactor):
+        give_backup_codes(acme, user)
