@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
 
 # Passkeys are stored, but cannot be set up yet.
 AVAILABLE: Final = frozenset(FactorType) - {FactorType.WEBAUTHN}
@@ -43,6 +44,13 @@ class Policy:
     def is_on(self) -> bool:
         """Whether the tenant has any second factor."""
         return bool(self.factors)
+
+    @property
+    def highest_level(self) -> int:
+        """The highest level that a sign-in with these factors reaches."""
+        if not self.is_on:
+            return Level.ONE
+        return Level.PHISHING_RESISTANT if FactorType.WEBAUTHN in self.factors else Level.TWO
 
 
 OFF: Final = Policy()

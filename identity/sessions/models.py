@@ -71,6 +71,9 @@ class Session(TenantModel):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
 
+    # Of the tenant, if the session was found by its cookie: see ``services.find``.
+    highest_level: int = 1
+
     objects = TenantManager.from_queryset(SessionQuerySet)()
 
     class Meta:

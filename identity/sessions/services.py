@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -28,7 +28,10 @@ _live: Final = Select(
         Session.objects.live()
         .filter(token_hash=text("token_hash"))
         .select_related("user")
-        .annotate(idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS))[:1]
+        .annotate(
+            idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS),
+            highest_level=F("tenant__highest_level"),
+        )[:1]
     )
 )
 # These columns are compared in the UPDATE itself. PostgreSQL reads them again after waiting for a concurrent
@@ -132,7 +135,10 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
 
 
 def find(token: str) -> Session | None:
-    """Return the live session of a cookie, with its user, and update ``last_used_at``."""
+    """Return the live session of a cookie, with its user, and update ``last_used_at``.
+
+    Its ``highest_level`` is that of its tenant.
+    """
     session = _live.first(token_hash=_hash(token))
     if session is not None and _is_outdated(session):
         Session.objects.filter(pk=session.pk).update(last_used_at=Now())

@@ -23,8 +23,8 @@ class Tenant(Versioned):
     session_absolute_seconds = models.PositiveIntegerField(null=True, editable=False)
     keep_signed_in = models.BooleanField(default=False, db_default=False, editable=False)
 
-    # Whether the sign-in experience has second factors, for the queries of token requests.
-    has_factors = models.BooleanField(default=False, db_default=False, editable=False)
+    # The highest level of sign-ins that the factors of the sign-in experience reach; 1: it has no factors.
+    highest_level = models.PositiveSmallIntegerField(default=1, db_default=1, editable=False)
 
     objects = models.Manager["Tenant"]()
 

@@ -99,9 +99,9 @@ def set_session_settings(**columns: int | bool | None) -> None:
     Tenant.objects.filter(pk=tenancy.active_id()).update(**columns)
 
 
-def set_has_factors(*, has_factors: bool) -> None:
-    """Set whether the active tenant has second factors."""
-    Tenant.objects.filter(pk=tenancy.active_id()).update(has_factors=has_factors)
+def set_highest_level(level: int) -> None:
+    """Set the highest level of sign-ins that the factors of the active tenant reach."""
+    Tenant.objects.filter(pk=tenancy.active_id()).update(highest_level=level)
 
 
 @transaction.atomic

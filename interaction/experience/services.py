@@ -58,7 +58,7 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
         changed_fields=sorted(fields),
     )
     if "mfa" in merged:
-        tenants.set_has_factors(has_factors=experience.factor_policy.is_on)
+        tenants.set_highest_level(experience.factor_policy.highest_level)
     return experience
 
 

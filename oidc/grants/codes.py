@@ -21,7 +21,7 @@ from oidc.grants import families, requests, revoked_tokens, token_columns
 from oidc.grants.models import AuthorizationCode, AuthorizationRequest, RefreshFamily
 
 _LIFETIME: Final = timedelta(seconds=settings.AUTHORIZATION_CODE_SECONDS)
-_insert: Final = Insert(AuthorizationCode, expires_at=Now() + _LIFETIME)
+_insert: Final = Insert(AuthorizationCode, including=("acr",), expires_at=Now() + _LIFETIME)
 _of_client: Final = Select(
     lambda: (
         AuthorizationCode.objects.filter(
@@ -86,6 +86,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
     nonce: str,
     code_challenge: str,
     consent_id: UUID | None,
+    acr: str = "",
     pending_request: AuthorizationRequest | None = None,
 ) -> str | None:
     """Issue a code of 256 random bits, bound to all arguments, and delete the pending request.
@@ -106,6 +107,7 @@ def issue(  # noqa: PLR0913 - what a code is bound to
         nonce=nonce,
         code_challenge=code_challenge,
         consent_id=consent_id,
+        acr=acr,
     )
     if pending_request is None:
         _insert(row)

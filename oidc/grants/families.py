@@ -42,6 +42,7 @@ def _is_unexpired() -> Q:
 
 INSERT: Final = Insert(
     RefreshFamily,
+    including=("level", "remembered", "acr"),
     idle_expires_at=Now() + duration("idle_lifetime"),
     expires_at=Now() + duration("absolute_lifetime"),
 )
@@ -153,6 +154,7 @@ def new_family(  # noqa: PLR0913 - one parameter a column
     scope: str,
     claims: dict[str, list[str]],
     consent_id: UUID | None,
+    acr: str = "",
 ) -> RefreshFamily:
     """Return an unsaved family for a code that granted ``offline_access``; redeeming the code inserts it."""
     family = RefreshFamily(
@@ -166,6 +168,9 @@ def new_family(  # noqa: PLR0913 - one parameter a column
         session_id=session.pk,
         auth_time=session.auth_time,
         amr=session.amr,
+        level=session.level,
+        remembered=session.remembered,
+        acr=acr,
         consent_id=consent_id,
     )
     family.idle_lifetime = lifetimes.get_refresh_idle(application)

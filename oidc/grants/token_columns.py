@@ -12,9 +12,9 @@ from oidc.keys.models import SigningKey
 
 _OF_USERS: Final = (
     *("password", "search_text", "username_key", "email_key", "phone_key"),
-    *("last_sign_in_at", "login_count"),
+    *("last_sign_in_at", "login_count", "factors", "two_step", "factor_skipped_at"),
 )
-_OF_SESSIONS: Final = ("token_hash", "ip", "user_agent")
+_OF_SESSIONS: Final = ("token_hash", "ip", "user_agent", "second_factor_at")
 
 NOT_WITH_FAMILIES: Final = (
     *(f"application__{column}" for column in PAGE_COLUMNS),

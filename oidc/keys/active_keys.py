@@ -10,7 +10,9 @@ from oidc.keys.models import SigningKey
 _OF_ALGORITHM: Final = SelectValues(
     lambda: SigningKey.objects.active().filter(algorithm=text("algorithm")).values_list("pk")
 )
-_ALGORITHMS: Final = SelectValues(lambda: SigningKey.objects.active().values_list("algorithm"))
+_ALGORITHMS: Final = SelectValues(
+    lambda: SigningKey.objects.active().values_list("algorithm", "tenant__highest_level")
+)
 
 
 def find_id(algorithm: str) -> UUID | None:
@@ -21,5 +23,12 @@ def find_id(algorithm: str) -> UUID | None:
 
 def get_algorithms() -> list[str]:
     """Return ES256 and the other algorithms that have an active key."""
-    active = {algorithm for (algorithm,) in _ALGORITHMS.all()} | {Algorithm.ES256.value}
-    return [algorithm for algorithm in Algorithm.values if algorithm in active]
+    return get_algorithms_and_level()[0]
+
+
+def get_algorithms_and_level() -> tuple[list[str], int]:
+    """Return the same, and the highest level of the tenant's sign-ins, in one statement."""
+    rows = _ALGORITHMS.all()
+    active = {algorithm for algorithm, _ in rows} | {Algorithm.ES256.value}
+    level = max((level for _, level in rows), default=1)
+    return [algorithm for algorithm in Algorithm.values if algorithm in active], level

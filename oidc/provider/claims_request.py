@@ -76,6 +76,13 @@ def demands_acr(document: dict[str, Any]) -> bool:
     return isinstance(acr, dict) and acr.get("essential") is True and _get_values(acr) is not None
 
 
+def get_acr_values(document: dict[str, Any]) -> list[str]:
+    """Return the values of ``acr`` that the ID token is asked for, in order."""
+    acr = _get_members(document, "id_token").get(_ACR)
+    values = _get_values(acr) if isinstance(acr, dict) else None
+    return [value for value in values or () if isinstance(value, str)]
+
+
 def _get_supported(document: dict[str, Any], place: str) -> tuple[str, ...]:
     requested = _get_members(document, place)
     # Core 5.5.1: null, or an object. The members of the object cannot change the value of a claim.

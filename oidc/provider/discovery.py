@@ -8,8 +8,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from identity.core import tenancy
+from identity.factors.levels import Level
 from identity.users import profile
 from oidc.keys import active_keys
+from oidc.provider import acr
 from oidc.provider.authorization.response import MODES
 from oidc.provider.scopes import GROUPS, IDENTITY_SCOPES, ROLES
 from oidc.provider.token.endpoint import GRANTS
@@ -82,7 +84,9 @@ def get_addresses() -> dict[str, str]:
 def discovery(request: HttpRequest) -> HttpResponse:
     """Return the provider metadata of this tenant. Its URLs come from the settings."""
     document = {"issuer": tenancy.active().issuer} | get_addresses() | _SUPPORTED
-    algorithms = active_keys.get_algorithms()
+    algorithms, level = active_keys.get_algorithms_and_level()
+    if level > Level.ONE:
+        document |= acr.describe(level, document["claims_supported"])
     if len(algorithms) > 1:
         document["id_token_signing_alg_values_supported"] = algorithms
         document["userinfo_signing_alg_values_supported"] = algorithms

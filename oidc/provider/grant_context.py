@@ -3,12 +3,14 @@
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
 from database import ids
 from identity.core import tenancy
+from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.users.models import User
 from oidc.applications.models import Application
 from oidc.provider.claim_facts import ClaimFacts
@@ -19,11 +21,28 @@ from oidc.provider.target import Target
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """The sign-in of a grant: its session (``sid``), time and authentication methods."""
+    """The sign-in of a grant: its session (``sid``), time, authentication methods and context (``acr``).
+
+    ``acr`` is empty in a tenant without second factors.
+    """
 
     session_id: UUID
     auth_time: datetime
     amr: list[str]
+    acr: str = ""
+
+    @property
+    def claims(self) -> dict[str, Any]:
+        """The claims about the sign-in. What is not known is left out."""
+        found: dict[str, Any] = {}
+        if self.auth_time > UNKNOWN_AUTH_TIME:
+            found["auth_time"] = int(self.auth_time.timestamp())
+        if self.amr:
+            # A sign-in at another provider has none: RFC 8176 has no value for it.
+            found["amr"] = self.amr
+        if self.acr:
+            found["acr"] = self.acr
+        return found
 
 
 def get_consented(

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from identity.core import tenancy
 from identity.encryption import keyring
-from identity.sessions.models import UNKNOWN_AUTH_TIME
 from identity.users.models import User
 from oidc.keys import active_keys, jws, signing
 from oidc.keys.algorithms import SIGNERS
@@ -53,6 +52,8 @@ def build_access_claims(context: GrantContext) -> dict[str, Any]:
         body["family_id"] = str(context.family_id)
     elif context.sign_in is not None:
         body["sid"] = str(context.sign_in.session_id)
+    if context.sign_in is not None and context.sign_in.acr:
+        body |= context.sign_in.claims  # RFC 9068 section 2.2.1
     if beyond_scopes := [
         name for name in context.claims.userinfo if name not in claims.get_names(context.scopes)
     ]:
@@ -121,11 +122,7 @@ def build_id_token(context: GrantContext, access_token: str) -> str:
         "sid": str(context.sign_in.session_id),
         "at_hash": _half_hash(access_token, signing.get_algorithm(context.id_token_key_id)),
     }
-    if context.sign_in.auth_time > UNKNOWN_AUTH_TIME:
-        body["auth_time"] = int(context.sign_in.auth_time.timestamp())
-    if context.sign_in.amr:
-        # A sign-in at another provider has none: RFC 8176 has no value for it.
-        body["amr"] = context.sign_in.amr
+    body |= context.sign_in.claims
     if context.nonce:
         body["nonce"] = context.nonce
     return signing.sign(body, typ=ID_TOKEN_TYPE, key_id=context.id_token_key_id)

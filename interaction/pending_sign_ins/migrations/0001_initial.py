@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     kind = "expand"
 
     dependencies = [
-        ('tenants', '0003_has_factors'),
+        ('tenants', '0002_session_settings'),
         ('users', '0010_users_with_factors'),
     ]
 

@@ -38,6 +38,7 @@ class Authorization:
     further_scopes: tuple[str, ...]
     resource: str
     organization_id: str
+    acr_values: tuple[str, ...] = ()
 
     @property
     def scope(self) -> str:
@@ -105,6 +106,7 @@ def to_stored(query: str) -> str:
 
 def _build_authorization(request: ClientRequest) -> Authorization:
     sent, application = request.sent, request.application
+    document = claims_request.parse(sent["claims"]) if sent["claims"] else {}
     granted = scopes.get_identity_scopes(sent["scope"])
     if "refresh_token" not in application.grant_types and scopes.OFFLINE_ACCESS in granted:
         granted.remove(scopes.OFFLINE_ACCESS)
@@ -121,10 +123,11 @@ def _build_authorization(request: ClientRequest) -> Authorization:
         id_token_hint=sent["id_token_hint"],
         login_hint=sent["login_hint"],
         ui_locales=sent["ui_locales"],
-        claims=claims_request.from_document(claims_request.parse(sent["claims"]) if sent["claims"] else {}),
+        claims=claims_request.from_document(document),
         further_scopes=tuple(name for name in sent["scope"].split() if name not in scopes.IDENTITY_SCOPES),
         resource=sent["resource"],
         organization_id=sent["organization_id"],
+        acr_values=(*sent["acr_values"].split(), *claims_request.get_acr_values(document)),
     )
 
 

@@ -104,6 +104,7 @@ def handle(client: AuthenticatedClient) -> Granted:
             scope=code.scope,
             claims=code.claims,
             consent_id=consent.id if consent else None,
+            acr=code.acr,
         )
     is_redeemed = codes.redeem(
         code,
@@ -158,7 +159,7 @@ def _new_context(
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),
-        sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr),
+        sign_in=SignIn(code.session.pk, code.session.auth_time, code.session.amr, code.acr),
         family_id=_new_family_id(client, granted),
         nonce=code.nonce,
     )

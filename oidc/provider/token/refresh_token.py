@@ -100,6 +100,6 @@ def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantCon
         ),
         user=family.user,
         claims=claims_request.from_json(family.claims),
-        sign_in=SignIn(family.session_id, family.auth_time, family.amr),
+        sign_in=SignIn(family.session_id, family.auth_time, family.amr, family.acr),
         family_id=family.pk,
     )

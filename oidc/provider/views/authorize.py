@@ -19,7 +19,7 @@ from identity.sessions import cookies
 from identity.sessions.models import Session
 from oidc.grants import codes, consents, requests
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import client_responses, parameters
+from oidc.provider import acr, client_responses, parameters
 from oidc.provider.authorization import refused_access, steps
 from oidc.provider.authorization.request import Authorization, to_stored, validate, validate_stored
 from oidc.provider.authorization.steps import Step
@@ -134,6 +134,7 @@ def _issue_code(
         nonce=authorization.nonce,
         code_challenge=authorization.code_challenge,
         consent_id=_find_consent_id(authorization, session),
+        acr=acr.get_value(session, authorization.acr_values),
         pending_request=pending,
     )
 

@@ -8,6 +8,8 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            "tenant", "has_factors", models.BooleanField(db_default=False, default=False, editable=False)
+            "tenant",
+            "highest_level",
+            models.PositiveSmallIntegerField(db_default=1, default=1, editable=False),
         ),
     ]
