@@ -25,6 +25,7 @@ from identity.users.viewsets import UserRows, UserViewSet
 from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
 from interaction.api.my_account import OwnGrants, OwnSessions
+from interaction.api.user_factors import UserFactors, UserFactorSettings
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
 from interaction.pages.views import (
@@ -123,6 +124,21 @@ v1 = [
     path("users/<str:pk>/suspend", UserViewSet.as_view({"patch": "suspend"}), name="user-suspend"),
     path("users/<str:pk>/locks", UserViewSet.as_view({"delete": "locks"}), name="user-locks"),
     path("users/<str:pk>/roles", UserRoles.as_view(), name="user-roles"),
+    path(
+        "users/<str:pk>/mfa-verifications",
+        UserFactors.as_view({"get": "list", "post": "create", "delete": "destroy_all"}),
+        name="user-factor-list",
+    ),
+    path(
+        "users/<str:pk>/mfa-verifications/<str:factor_pk>",
+        UserFactors.as_view({"delete": "destroy"}),
+        name="user-factor",
+    ),
+    path(
+        "users/<str:pk>/mfa-settings",
+        UserFactorSettings.as_view({"get": "retrieve", "patch": "partial_update"}),
+        name="user-factor-settings",
+    ),
     path(
         "users/<str:pk>/organizations",
         UserOrganizations.as_view({"get": "list"}),

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from identity.core.errors import FieldError
 from identity.rest.fields import ClearableFlag, Flag, JSONObject, Line, Text, Timestamp, Url
 from identity.rest.serializers import Record
-from identity.users import addresses, identifiers, imported_hashes, ownership
+from identity.users import addresses, factor_bits, identifiers, imported_hashes, ownership
 from identity.users.credentials import clean_password
 from identity.users.identifiers import Kind
 from identity.users.models import User
@@ -62,6 +62,14 @@ class UserSerializer(Record):
     phone_verified = ClearableFlag()
     login_count = serializers.IntegerField(read_only=True)
     last_sign_in_at = Timestamp(read_only=True, allow_null=True)
+    mfa_factors = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(factor_bits.NAMES)),
+        read_only=True,
+        help_text="The kinds of second factors that the user has set up",
+    )
+    two_step = serializers.BooleanField(
+        read_only=True, help_text="Whether a sign-in asks for a second factor although no policy does"
+    )
 
     not_patched = ("username", "password", "password_hash")
     second_names = _ALIASES

@@ -13,7 +13,7 @@ from identity.rest.etags import check_unversioned, expected_versions
 from identity.rest.filters import by_id
 from identity.rest.list_query import BoundListQuery
 from identity.rest.viewsets import CrudViewSet, ListMixin, Row
-from identity.users import credentials, identifiers, row_counts, services, sign_in_locks
+from identity.users import credentials, factor_bits, identifiers, row_counts, services, sign_in_locks
 from identity.users.models import User
 from identity.users.profile import TOP_LEVEL
 from identity.users.serializers import (
@@ -28,6 +28,12 @@ def _is_suspended(value: str) -> Q:
     if value not in {"true", "false"}:
         raise ValidationError({"is_suspended": "must be true or false"})
     return Q(is_suspended=value == "true")
+
+
+def _has_factors(value: str) -> Q:
+    if value not in factor_bits.FILTERS:
+        raise ValidationError({"mfa": f"must be {', '.join(factor_bits.FILTERS)}"})
+    return factor_bits.FILTERS[value]
 
 
 class UserViewSet(CrudViewSet):
@@ -53,6 +59,8 @@ class UserViewSet(CrudViewSet):
         "phone_verified",
         "login_count",
         "last_sign_in_at",
+        "factors",
+        "two_step",
         "created_at",
         "updated_at",
     )
@@ -63,11 +71,13 @@ class UserViewSet(CrudViewSet):
         "primary_phone": lambda text: Q(phone_key=identifiers.parse_phone(text)),
         "id": by_id,
         "is_suspended": _is_suspended,
+        "mfa": _has_factors,
     }
 
     def to_representation(self, row: Row) -> Row:
         """Return a row that repeats members of the profile at the top level."""
         shown = super().to_representation(row)
+        shown["mfa_factors"] = factor_bits.get_names(shown.pop("factors"))
         return shown | {name: shown["profile"].get(name, "") for name in TOP_LEVEL}
 
     def total(self, rows: QuerySet[Any] | BoundListQuery) -> int | None:

@@ -16,6 +16,7 @@ from identity.operator_kit.pages import Pages
 from interaction.experience import (
     branding_admin,
     drafts,
+    factors_admin,
     forms,
     look_form,
     method_order,
@@ -67,6 +68,10 @@ def _registration(submission: Submission) -> _Fields:
 
 def _passwords(submission: Submission) -> _Fields:
     return {"password_policy": dict(submission.fields)}
+
+
+def _factors(submission: Submission) -> _Fields:
+    return {"mfa": dict(submission.fields)}
 
 
 def _accounts(submission: Submission) -> _Fields:
@@ -125,6 +130,13 @@ class SignInExperienceAdmin(Pages):
             partial(_save, _passwords, "passwords"), form=forms.PasswordsForm,
             initial=lambda row: row.password_policy, tab=_("Passwords"), draft=_preview(_passwords),
             edits=_("Passwords"),
+        ),
+        Operation(
+            "factors", _("Edit second factors"),
+            _("Applies from the next sign-in on. Users who are signed in stay signed in."),
+            partial(_save, _factors, "factors"), form=factors_admin.FactorsForm,
+            initial=factors_admin.initial, tab=_("Second factors"), edits=_("Second factors"),
+            card=factors_admin.build_card,
         ),
         Operation(
             "accounts", _("Edit account settings"),

@@ -108,6 +108,12 @@ class MfaSerializer(serializers.Serializer[Any]):
         "`skip`, or `trust_amr`, which asks unless the provider says that it has asked",
     )
 
+    def validate_social(self, rule: str) -> str:
+        """Refuse the rule that cannot be used yet."""
+        if rule == SocialRule.TRUST_AMR:
+            raise serializers.ValidationError(f"{rule} cannot be used in this version")
+        return rule
+
     def validate_factors(self, factors: list[str]) -> list[str]:
         """Remove repeated factors, and refuse those that cannot be used yet."""
         if later := set(map(FactorType, factors)) - AVAILABLE:

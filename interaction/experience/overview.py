@@ -13,7 +13,7 @@ from identity.operator_kit.panels import Card, Values
 from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
 from identity.users.profile_admin import get_label
-from interaction.experience import brand, forms, look_form, pictures, text_operations
+from interaction.experience import brand, factors_admin, forms, look_form, pictures, text_operations
 from interaction.experience.forms import KINDS
 from interaction.experience.models import SignInExperience
 
@@ -28,6 +28,7 @@ def build_card(row: SignInExperience, urls: Mapping[str, str]) -> Card:
         "arrange": (pgettext("sequence", "Order"), _order(row)),
         "registration": (gettext("Sign-up"), _sign_up(row)),
         "passwords": (gettext("Passwords"), _flags(forms.PasswordsForm, row.password_policy)),
+        "factors": (gettext("Second factors"), factors_admin.describe(row)),
         "accounts": (gettext("Account"), _account(row)),
         "message": (gettext("Messages"), _messages(row)),
         "texts": (gettext("Texts"), _texts(row)),

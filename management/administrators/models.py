@@ -1,8 +1,10 @@
 """Administrators, which are Django's user model."""
 
+import time
 from collections.abc import Collection
 from typing import Any, ClassVar, Final
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
@@ -127,6 +129,11 @@ class Administrator(AbstractBaseUser, PermissionsMixin, Versioned):
         if self.role == Role.ADMINISTRATOR:
             return True
         return self.role == Role.SUPPORT and support_rights.may_write(route, method, fields)
+
+    @property
+    def has_recent_proof(self) -> bool:
+        """Whether the administrator signed in, with the second step if there is one, a moment ago."""
+        return time.time() - self.signed_in_at <= settings.CONFIRM_SECONDS
 
     @property
     def vouches_for_addresses(self) -> bool:

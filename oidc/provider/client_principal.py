@@ -51,6 +51,7 @@ class ClientPrincipal:
     conditions: Mapping[str, bool]
 
     is_authenticated = True  # for REST framework
+    has_recent_proof = True  # an application proves itself with each token
     vouches_for_addresses = True  # emails and phones of users it creates count as proven
 
     @property

@@ -42,6 +42,11 @@ TABLE: Final[Done] = {
     **crud("/users", USER, "profile", "data", "verify"),
     "PATCH /users/:pk/password": (f"{USER} password",),
     "PATCH /users/:pk/suspend": (f"{USER} suspend", f"{USER} unsuspend"),
+    "GET /users/:pk/mfa-verifications": (USER,),
+    "DELETE /users/:pk/mfa-verifications": (f"{USER} reset-factors",),
+    "DELETE /users/:pk/mfa-verifications/:factor_pk": (f"{USER} remove-factor",),
+    "GET /users/:pk/mfa-settings": (USER,),
+    "PATCH /users/:pk/mfa-settings": (f"{USER} two-step",),
     "GET /users/:pk/roles": (USER,),
     "PUT /users/:pk/roles": (f"{USER} roles",),
     "GET /users/:pk/organizations": (USER,),
@@ -109,7 +114,8 @@ TABLE: Final[Done] = {
     "PATCH /sign-in-experience": tuple(
         f"{EXPERIENCE} {name}"
         for name in (
-            *("look", "ways", "arrange", "registration", "passwords", "accounts", "message", "texts"),
+            *("look", "ways", "arrange", "registration", "passwords", "factors", "accounts"),
+            *("message", "texts"),
         )
     ),
     "GET /logs": ("audit.entry",),
@@ -122,7 +128,10 @@ TABLE: Final[Done] = {
     "DELETE /administrator-invitations/:pk": (f"{INVITATION} delete",),
 }
 # Routes that nothing on the site corresponds to, and why.
-WITHOUT_OPERATION: Final[dict[str, str]] = {}
+WITHOUT_OPERATION: Final[dict[str, str]] = {
+    "POST /users/:pk/mfa-verifications": "an administrator who saw a user's secret could use it; programs "
+    "move the secrets of another system",
+}
 # Operations without a route, and why.
 WITHOUT_ROUTE: Final = {
     f"{USER} username": "the interface says that a PATCH does not change it",

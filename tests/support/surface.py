@@ -4,6 +4,7 @@ A tenant is furnished with one thing of each kind that a path can name, and each
 body that is good there. A new kind or a new write fails here until it has its line.
 """
 
+import base64
 import re
 import secrets
 from collections.abc import Callable
@@ -243,6 +244,9 @@ _MAKERS: Final[dict[str, Callable[[Estate], str]]] = {
     "secrets": lambda estate: str(
         estate.admin.created(f"/applications/{estate['second application']}/secrets")["id"]
     ),
+    "mfa-verifications": lambda estate: str(
+        estate.admin.created(f"/users/{estate['users']}/mfa-verifications", type="Totp")["id"]
+    ),
     "connectors": _made("/connectors", connector_id="outbox-sms", type="Sms", config={"sign_name": "x"}),
     "signing-keys": _a_previous_key,
     "logs": _an_entry,
@@ -362,6 +366,11 @@ def _experience(estate: Estate) -> Body:
             "reject_common": False,
             "strength_meter": False,
         },
+        "mfa": {"factors": ["Totp", "BackupCode"], "policy": "NoPrompt", "social": "ask"},
+        "passkey_sign_in": {"enabled": False},
+        "trusted_device_policy": {"enabled": False, "duration_days": 14},
+        "adaptive_mfa": {"enabled": False},
+        "attestation": {"require": False},
         "message_templates": [
             {
                 "purpose": "sign_in",
@@ -413,6 +422,12 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
     "PATCH /users/:pk": _user_changes,
     "PATCH /users/:pk/password": lambda _: {"password": "open sesame"},
     "PATCH /users/:pk/suspend": lambda _: {"is_suspended": False},
+    "POST /users/:pk/mfa-verifications": lambda _: {
+        "type": "Totp",
+        "secret": base64.b32encode(secrets.token_bytes(20)).decode(),
+        "name": "Phone",
+    },
+    "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": False},
     "PUT /users/:pk/roles": _ids("role_ids", "roles"),
     "POST /roles": lambda estate: {**_named(estate), "type": "User"},
     "PATCH /roles/:pk": _named,

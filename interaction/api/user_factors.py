@@ -1,0 +1,111 @@
+"""The second factors of users, for administrators and applications."""
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from identity.core.errors import ServiceError
+from identity.factors import services
+from identity.rest.etags import check_unversioned
+from identity.rest.viewsets import TenantViewSet
+from identity.users.models import User
+from interaction.api.user_factors_serializers import (
+    CreatedUserFactorSerializer,
+    NewUserFactorSerializer,
+    UserFactorSerializer,
+    UserFactorSettingsSerializer,
+)
+from interaction.journeys import user_factors
+
+
+class SignInAgain(ServiceError):
+    """Removing a factor needs a recent sign-in of the administrator."""
+
+    status = 403
+    reason = "proof_needed"
+    message = "sign in again: factors are removed with a token that is at most five minutes old"
+
+
+class UserFactors(TenantViewSet):
+    """The second factors of a user."""
+
+    model = User
+    resource_name = "user"
+    pagination_class = None  # a user has few
+    serializer_class = UserFactorSerializer
+    request_serializers = {"create": NewUserFactorSerializer}
+    response_serializers = {
+        "create": CreatedUserFactorSerializer,
+        "destroy": None,
+        "destroy_all": None,
+    }
+
+    def list(self, request: Request, **_: Any) -> Response:
+        """Return the second factors of a user."""
+        factors = user_factors.get_factors(self.get_object())
+        return Response([UserFactorSerializer(factor).data for factor in factors])
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Set up a factor for a user. Only this response contains its secret or codes."""
+        user = self.get_object()
+        serializer = NewUserFactorSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        fields = dict(serializer.validated_data)
+        created = user_factors.create(user, factor=fields.pop("type"), **fields)
+        return Response(created, headers={"Cache-Control": "no-store"})
+
+    def destroy(self, request: Request, factor_pk: str, **_: Any) -> Response:
+        """Remove one factor of a user."""
+        user = self.get_object()
+        check_unversioned(request)
+        self._check_recent(request)
+        user_factors.remove(user, factor_pk)
+        return Response(None)
+
+    def destroy_all(self, request: Request, **_: Any) -> Response:
+        """Remove all factors of a user. Sessions, codes and refresh tokens end."""
+        user = self.get_object()
+        check_unversioned(request)
+        self._check_recent(request)
+        services.reset(user)
+        return Response(None)
+
+    def _check_recent(self, request: Request) -> None:
+        """Check that an administrator signed in a moment ago. Applications have no sign-in.
+
+        Raises:
+            SignInAgain: the sign-in is more than five minutes ago.
+
+        """
+        caller: Any = request.user
+        if not caller.has_recent_proof:
+            raise SignInAgain
+
+
+class UserFactorSettings(TenantViewSet):
+    """Whether a user is asked for a second factor."""
+
+    model = User
+    resource_name = "user"
+    serializer_class = UserFactorSettingsSerializer
+    request_serializers = {"partial_update": UserFactorSettingsSerializer}
+
+    def retrieve(self, request: Request, **_: Any) -> Response:
+        """Return whether a user is asked for a second factor."""
+        return _respond(self.get_object())
+
+    def partial_update(self, request: Request, **_: Any) -> Response:
+        """Change whether a user is asked for a second factor although no policy asks."""
+        user = self.get_object()
+        check_unversioned(request)
+        serializer = UserFactorSettingsSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        if "two_step" in serializer.validated_data:
+            user_factors.switch_two_step(user, is_on=serializer.validated_data["two_step"])
+        return _respond(user)
+
+
+def _respond(user: User) -> Response:
+    shown = {"two_step": user.two_step, "prompt_skipped_at": user.factor_skipped_at}
+    return Response(UserFactorSettingsSerializer(shown).data)

@@ -1,0 +1,83 @@
+"""The operators' form for second factors, with a sentence that says what the policy does."""
+
+from typing import Any, Final
+
+from django import forms
+
+from identity.factors import policy
+from identity.factors.kinds import FactorType
+from identity.factors.policy import AVAILABLE, Prompt, SocialRule
+from identity.operator_kit.panels import Card
+from identity.users import row_counts
+from identity.users.models import User
+from interaction.experience import factor_settings
+from interaction.experience.models import SignInExperience
+
+_FACTORS: Final = {
+    FactorType.TOTP: "Authenticator app",
+    FactorType.BACKUP_CODE: "Backup codes",
+    FactorType.EMAIL_CODE: "Code by email",
+    FactorType.PHONE_CODE: "Code by text message",
+}
+_PROMPTS: Final = {
+    Prompt.NO_PROMPT: "Only people who have switched on two-step sign-in",
+    Prompt.AT_SIGN_IN: "Offer it to everybody once, at the next sign-in",
+    Prompt.AT_SIGN_IN_AND_SIGN_UP: "Offer it to everybody once, at the next sign-in and after sign-up",
+    Prompt.MANDATORY: "Require it of everybody",
+}
+_SOCIAL: Final = {
+    SocialRule.ASK: "Ask after a sign-in with another provider, too",
+    SocialRule.SKIP: "Leave it to the other provider",
+}
+
+
+class FactorsForm(forms.Form):
+    """The second factors of a tenant, and when it asks for them."""
+
+    factors = forms.MultipleChoiceField(
+        required=False,
+        choices=[(factor.value, label) for factor, label in _FACTORS.items() if factor in AVAILABLE],
+        widget=forms.CheckboxSelectMultiple,
+        label="Second factors",
+    )
+    policy = forms.ChoiceField(choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()])
+    social = forms.ChoiceField(
+        choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label="Other providers"
+    )
+
+
+def initial(row: SignInExperience) -> dict[str, Any]:
+    """Return the initial values of ``FactorsForm``."""
+    return factor_settings.complete("mfa", row.mfa)
+
+
+def describe(row: SignInExperience) -> list[tuple[str, Any]]:
+    """Return the lines of the overview."""
+    current = policy.read(row.mfa)
+    names = [label for factor, label in _FACTORS.items() if factor in current.factors]
+    if not names:
+        return [("Second factors", "None")]
+    return [("Second factors", ", ".join(names)), ("Policy", _PROMPTS[current.prompt])]
+
+
+def build_card(row: SignInExperience, form: forms.Form) -> Card:
+    """Return the sentence that says whom the saved policy asks. The numbers are those of this moment."""
+    return Card("admin/effect.html", describe_effect(row))
+
+
+def describe_effect(row: SignInExperience) -> str:
+    """Return a sentence such as "312 of 4,810 users have set up a factor."."""
+    current = policy.read(row.mfa)
+    total = row_counts.count_users()
+    with_factors = User.objects.filter(factors__gt=0).count()
+    have = f"{with_factors:,} of {total:,} users have set up a second factor."
+    if not current.is_on:
+        return f"{have} Nobody is asked for one, because no second factor is switched on."
+    if current.prompt is Prompt.MANDATORY:
+        return f"{have} The other {total - with_factors:,} have to prove or set up one at their next sign-in."
+    if current.prompt is Prompt.NO_PROMPT:
+        asked = User.objects.filter(factors__gt=0, two_step=True).count()
+        return f"{have} {asked:,} of them are asked for it at each sign-in. Nobody else is asked."
+    skipped = User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
+    offered = total - with_factors - skipped
+    return f"{have} {offered:,} others are offered to set up one at their next sign-in."

@@ -1,0 +1,101 @@
+"""The second factors of a user, as an administrator or an application sees and changes them."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from database import ids
+from identity.core.errors import Invalid
+from identity.factors import authenticators, backup_codes, services, settings_of_users, totp
+from identity.factors.kinds import FactorType
+from identity.factors.services import NoSuchFactor, StoredFactor
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+from interaction.experience import services as experiences
+from interaction.journeys.second_factor import authenticator_setup, people
+
+
+def get_factors(user: User) -> list[dict[str, Any]]:
+    """Return what the user has set up, and the verified addresses to which codes can be sent now."""
+    policy = experiences.current().factor_policy
+    person = people.get_person(user, policy)
+    sent = [factor for factor in person.get_usable(policy) if factor in people.KINDS]
+    return [
+        *(_describe(factor) for factor in services.get_factors(user)),
+        *({"id": None, "type": factor.value, "masked": people.mask_address(user, factor)} for factor in sent),
+    ]
+
+
+def _describe(factor: StoredFactor) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "id": factor.id,
+        "type": factor.type.value,
+        "name": factor.name,
+        "created_at": factor.created_at,
+        "last_used_at": factor.last_used_at,
+    }
+    if factor.remaining is not None:
+        del shown["name"]
+        shown["remaining"] = factor.remaining
+    if factor.passkey is not None:
+        names = ("model", "backed_up", "is_discoverable", "rp_id")
+        shown |= {name: getattr(factor.passkey, name) for name in names}
+    return shown
+
+
+def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict[str, Any]:
+    """Set up a factor for a user, who is asked for it from the next sign-in on.
+
+    Returns the secret or the codes, which are shown only this once.
+
+    Raises:
+        Invalid: the factor cannot be set up for somebody, or the secret is not base32.
+        AlreadyEnrolled: the user has an authenticator with this secret.
+        TooManyFactors: the user has five authenticators.
+        backup_codes.NoOtherFactor: backup codes need another factor.
+
+    """
+    if factor == FactorType.TOTP:
+        return _create_authenticator(user, secret, name)
+    if factor == FactorType.BACKUP_CODE:
+        with transaction.atomic():
+            codes = backup_codes.renew(user)
+            notify(user, Notice.BACKUP_CODES_MADE)
+        return {"type": factor, "codes": codes}
+    raise Invalid("type", "cannot be set up for somebody", allowed=(FactorType.TOTP, FactorType.BACKUP_CODE))
+
+
+def _create_authenticator(user: User, text: str, name: str) -> dict[str, Any]:
+    secret = authenticators.parse_secret(text) if text else totp.new_secret()
+    with transaction.atomic():
+        stored = authenticators.add(user, secret, name=name)
+        settings_of_users.set_two_step(user, is_on=True)
+        notify(user, Notice.FACTOR_ADDED)
+    issuer = experiences.current().tenant.name
+    uri = totp.provisioning_uri(secret, account=user.identifier, issuer=issuer)
+    return {
+        "id": stored.pk,
+        "type": FactorType.TOTP.value,
+        "secret": totp.format_secret(secret).replace(" ", ""),
+        "secret_qr_code": authenticator_setup.draw(uri),
+    }
+
+
+def remove(user: User, factor_id: str) -> None:
+    """Remove one factor of a user.
+
+    Raises:
+        NoSuchFactor: the user has no factor with this id.
+
+    """
+    pk: UUID | None = ids.parse(factor_id)
+    if pk is None:
+        raise NoSuchFactor
+    services.remove(user, pk)
+
+
+def switch_two_step(user: User, *, is_on: bool) -> None:
+    """Store whether the user is asked for a second factor although no policy asks."""
+    with transaction.atomic():
+        settings_of_users.set_two_step(user, is_on=is_on)
