@@ -1,0 +1,145 @@
+"""Second factors on the operators' site: those of a user, and the policy of the tenant."""
+
+import pytest
+
+from identity.factors.models import Authenticator
+from identity.users.models import User
+from interaction.experience.models import SignInExperience
+from tests.support import factors, operators
+from tests.support.admin_pages import operate
+from tests.support.factors import enrol, give_backup_codes, half, has_session, is_signed_in, switch_on
+from tests.support.operators import administrator, text_of
+
+
+def experience_of(world):
+    with world.active():
+        return SignInExperience.objects.get()
+
+
+def page_of(operator, user):
+    return text_of(operator.get(f"/admin/users/user/{user.pk}/change/"))
+
+
+class TestUsers:
+    @pytest.fixture
+    def user(self, acme):
+        switch_on(acme)
+        return acme.user()
+
+    def test_decision_M52_the_page_shows_the_factors(self, acme, operator, user):
+        before = page_of(operator, user)
+        enrol(acme, user)
+        give_backup_codes(acme, user)
+
+        after = page_of(operator, user)
+
+        assert "The user has set up none." in before
+        assert "Authenticator app" in after
+        assert "Backup codes, 10 left" in after
+
+    def test_decision_M47_a_reset_ends_everything(self, acme, operator, user):
+        browser = factors.signed_in(acme, user, enrol(acme, user))
+
+        answer = operate(operator, "users/user", user, "reset-factors")
+
+        assert answer.status_code == 302
+        assert not is_signed_in(browser)
+        assert has_session(acme.browser().sign_in(user))
+
+    def test_one_factor_is_removed(self, acme, operator, user):
+        enrol(acme, user)
+        enrol(acme, user)
+        with acme.active():
+            first = Authenticator.objects.first()
+
+        answer = operate(operator, "users/user", user, "remove-factor", factor=str(first.pk))
+
+        assert answer.status_code == 302
+        with acme.active():
+            assert Authenticator.objects.exclude(pk=first.pk).count() == 1
+            assert not Authenticator.objects.filter(pk=first.pk).exists()
+
+    def test_that_of_another_user_is_no_choice(self, acme, operator, user):
+        other = acme.user()
+        enrol(acme, user)
+        enrol(acme, other)
+        with acme.active():
+            theirs = Authenticator.objects.get(user=other)
+
+        answer = operate(operator, "users/user", user, "remove-factor", factor=str(theirs.pk))
+
+        assert answer.status_code == 400
+        with acme.active():
+            assert Authenticator.objects.count() == 2
+
+    def test_two_step_is_switched(self, acme, operator, user):
+        enrol(acme, user)
+
+        off = operate(operator, "users/user", user, "two-step")
+        assert has_session(acme.browser().sign_in(user))
+        on = operate(operator, "users/user", user, "two-step", two_step="on")
+
+        assert (off.status_code, on.status_code) == (302, 302)
+        assert half(acme.browser(), user)["next"]["step"] == "second_factor"
+
+    def test_support_sees_them_and_changes_nothing(self, acme, user):
+        enrol(acme, user)
+        support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
+
+        assert "Authenticator app" in page_of(support, user)
+        for name in ("reset-factors", "remove-factor", "two-step"):
+            assert support.get(f"/admin/users/user/{user.pk}/do/{name}/").status_code == 403
+
+
+class TestThePolicy:
+    def save(self, operator, world, **typed):
+        row = experience_of(world)
+        return operate(operator, "experience/signinexperience", row, "factors", **typed)
+
+    def form(self, operator, world):
+        row = experience_of(world)
+        return text_of(operator.get(f"/admin/experience/signinexperience/{row.pk}/do/factors/"))
+
+    def test_decision_M52_it_is_saved_and_its_effect_is_said(self, acme, operator):
+        user, _ = acme.user(), acme.user()
+        enrol(acme, user)
+        before = self.form(operator, acme)
+
+        answer = self.save(operator, acme, factors=["Totp", "BackupCode"], policy="Mandatory", social="ask")
+
+        assert answer.status_code == 302
+        assert "1 of 2 users have set up a second factor." in before
+        assert "Nobody is asked for one" in before
+        assert "The other 1 have to prove or set up one at their next sign-in." in self.form(operator, acme)
+        assert experience_of(acme).mfa["policy"] == "Mandatory"
+        with acme.active():
+            assert User.objects.select_related("tenant").first().tenant.highest_level == 2
+
+    def test_the_effect_of_the_other_policies(self, acme, operator):
+        user, _ = acme.user(), acme.user()
+        enrol(acme, user)
+
+        for policy, said in (
+            ("NoPrompt", "1 of them are asked for it at each sign-in."),
+            ("PromptOnlyAtSignIn", "1 others are offered to set up one at their next sign-in."),
+        ):
+            self.save(operator, acme, factors=["Totp"], policy=policy, social="ask")
+            assert said in self.form(operator, acme)
+
+    def test_decision_M16_a_policy_that_shuts_people_out_is_refused(self, acme, operator):
+        answer = self.save(
+            operator, acme, factors=["EmailVerificationCode"], policy="Mandatory", social="ask"
+        )
+
+        assert answer.status_code == 400
+        assert "can be Mandatory only with Totp" in text_of(answer)
+        assert experience_of(acme).mfa["factors"] == []
+
+    def test_the_overview_names_them(self, acme, operator):
+        self.save(operator, acme, factors=["Totp"], policy="NoPrompt", social="ask")
+        row = experience_of(acme)
+
+        page = text_of(operator.get(f"/admin/experience/signinexperience/{row.pk}/change/"))
+
+        assert "Authenticator app" in page
+        assert "Only people who have switched on two-step sign-in" in page
