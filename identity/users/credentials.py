@@ -100,7 +100,7 @@ def clean_password(password: str) -> str:
 def authenticate(*, identifier: str, password: str) -> User:
     """Return the user with this identifier and password. An unknown identifier takes the same time.
 
-    The user may be suspended. That is said only after every factor that is needed was right.
+    The user may be suspended. Callers tell it only after every factor that is needed was right.
 
     Raises:
         InvalidCredentials: no user has the identifier, or the user has another password or none.

@@ -58,7 +58,7 @@ class BackupCodesSerializer(NextSerializer):
     codes = serializers.ListField(child=serializers.CharField())
 
 
-class MethodSerializer(serializers.Serializer[Any]):
+class UsableFactorSerializer(serializers.Serializer[Any]):
     """A factor that can be proven or set up now."""
 
     type = serializers.ChoiceField(choices=[factor.value for factor in FactorType])
@@ -69,7 +69,7 @@ class NextStepSerializer(serializers.Serializer[Any]):
     """What a browser has to do next. Only `step` is always there."""
 
     step = serializers.ChoiceField(choices=_STEPS)
-    methods = MethodSerializer(many=True, required=False)
+    methods = UsableFactorSerializer(many=True, required=False)
     preferred = serializers.CharField(required=False, allow_null=True)
     may_remember = serializers.BooleanField(required=False)
     skippable = serializers.BooleanField(required=False)

@@ -33,7 +33,7 @@ _live: Final = Select(
 
 
 class NothingPending(ServiceError):
-    """This browser has no sign-in that waits for a second factor, or it is over."""
+    """This browser has no sign-in that waits for a second factor, or it has ended."""
 
     status = 404
     reason = "nothing_under_way"
@@ -94,7 +94,7 @@ def finish(pending: PendingSignIn) -> None:
     """Mark a sign-in as done, in the transaction that starts its session, so that two tabs start one session.
 
     Raises:
-        NothingPending: another request was first, or it is over.
+        NothingPending: another request was first, or it has ended.
 
     """
     live = PendingSignIn.objects.filter(

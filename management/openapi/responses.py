@@ -157,7 +157,21 @@ def components() -> dict[str, Schema]:
 def schemas() -> dict[str, Schema]:
     """Describe the bodies of error responses. Those about input can have the errors of fields."""
     refusal = _refusal_schema(
-        {"type": "string", "description": "An empty string. If a connector's test failed: the reason."},
+        {
+            "anyOf": [
+                {
+                    "type": "string",
+                    "description": "An empty string. If a connector's test failed: the reason.",
+                },
+                {
+                    "type": "object",
+                    "description": "Of second factors: the reason, and for `confirm_needed` the ways to "
+                    "confirm.",
+                    "properties": {"reason": {"type": "string"}, "ways": {"type": "array", "items": {}}},
+                    "required": ["reason"],
+                },
+            ]
+        },
         "Equal to the HTTP status.",
     )
     member_refusal = _refusal_schema({"type": "null"}, "One of 41000 to 41305, or the HTTP status.")

@@ -5,21 +5,25 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 import httpx
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from config.route_limits import ROUTES, RULES, Rule, page
 from identity.core import tenancy
 from identity.limits import rules
 from identity.limits.models import Counter
+from identity.sessions.models import Session
+from identity.users.models import User
 from interaction.connectors import services as connectors
 from management.administrators import second_step
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.support import authenticator, codes, management, second
+from tests.support import authenticator, codes, factors, management, second
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, default_world
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import forms
@@ -290,6 +294,43 @@ def join(visit: Visit) -> httpx.Response:
     return answer
 
 
+def half(visit: Visit) -> None:
+    """Prove the first factor once, from another address than the rest."""
+    if visit.number == 0:
+        visit.sign_in()
+
+
+def factor_api(visit: Visit) -> httpx.Response:
+    half(visit)
+    kind = "PhoneVerificationCode" if visit.rule is rules.TEXT_MESSAGES else "EmailVerificationCode"
+    return visit.post(visit.route.partition(" ")[2], {"code": "000000", "type": kind})
+
+
+def factor_page(visit: Visit) -> httpx.Response:
+    if "/sign-in" in visit.route:
+        half(visit)
+    kind = "PhoneVerificationCode" if visit.rule is rules.TEXT_MESSAGES else "EmailVerificationCode"
+    is_wrong_code = visit.rule in {rules.SIGN_INS, rules.SECOND_FACTOR}
+    typed = {"with": "Totp", "code": "000000"} if is_wrong_code else {"with": kind, "send": ""}
+    return visit.submit(visit.route.partition(" ")[2], **typed)
+
+
+def set_up_api(visit: Visit) -> httpx.Response:
+    half(visit)
+    offer = visit.post("/api/interaction/mfa/set-up/totp", {}).json()["result"]
+    body = {"enrolment": offer["enrolment"], "code": "000000"}
+    return visit.post("/api/interaction/mfa/set-up/totp/verify", body)
+
+
+def set_up_page(visit: Visit) -> httpx.Response:
+    half(visit)
+    return visit.submit("/sign-in/set-up", code="000000")
+
+
+def confirm_factors(visit: Visit) -> httpx.Response:
+    return visit.submit(visit.route.partition(" ")[2], password="wrong", code="000000", two_step="off")
+
+
 Driver = Callable[[Visit], httpx.Response]
 DRIVERS: Final[dict[str, Driver]] = {
     "POST /admin/*": administrator,
@@ -303,6 +344,17 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /api/interaction/verification-code": send_api,
     "POST /api/interaction/verify-code": enter_api,
     "POST /api/interaction/forgot-password": reset_api,
+    "POST /api/interaction/mfa/totp": factor_api,
+    "POST /api/interaction/mfa/backup-code": factor_api,
+    "POST /api/interaction/mfa/code": factor_api,
+    "POST /api/interaction/mfa/code/verify": factor_api,
+    "POST /api/interaction/mfa/set-up/totp/verify": set_up_api,
+    "POST /sign-in/second-factor": factor_page,
+    "POST /sign-in/set-up": set_up_page,
+    "POST /confirm": factor_page,
+    "POST /account/security": confirm_factors,
+    "POST /account/security/authenticator": confirm_factors,
+    "POST /account/security/codes": confirm_factors,
     "POST /sign-in": sign_in_page,
     "POST /sign-in/code": code_page,
     "POST /register": register_page,
@@ -337,13 +389,45 @@ def visit(serve: Callable[[str], str], acme: World, kind: str, route: str) -> It
         with world.active():
             config = {"client_id": "x", "client_secret": "x"}
             connectors.create(connector_id="github", type="Social", config=config, enabled=True)
-        made.identifier = world.user(email=made.person, phone=made.phone).identifier
+        user = world.user(email=made.person, phone=made.phone)
+        made.identifier = user.identifier
+        if is_about_factors(route):
+            give_factors(world, user, route)
         codes.experience(world, account={"username_change": True, "deletion": True})
-        if "/account" in route or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}:
+        if (
+            "/account" in route
+            or "/confirm" in route
+            or rule in {rules.KNOWN_BROWSER, rules.CODES_KNOWN_BROWSER}
+        ):
             made.sign_in()
+        if "/account/security" in route:
+            prove_long_ago(world)
     yield made
     with tenancy.using(tenancy.DEFAULT):
         Counter.objects.all().delete()
+
+
+def is_about_factors(route: str) -> bool:
+    return any(part in route for part in ("/mfa/", "second-factor", "set-up", "/confirm", "/security"))
+
+
+def give_factors(world: World, user: User, route: str) -> None:
+    """Give the tenant second factors, and the user all of them, or none where one is set up."""
+    is_set_up = "set-up" in route
+    factors.switch_on(world, policy="Mandatory" if is_set_up else "NoPrompt")
+    with world.active():
+        is_asked = "/account" not in route and "/confirm" not in route
+        User.objects.filter(pk=user.pk).update(email_verified=not is_set_up, phone_verified=not is_set_up)
+    if not is_set_up:
+        factors.enrol(world, user, two_step=is_asked)
+        factors.give_backup_codes(world, user)
+
+
+def prove_long_ago(world: World) -> None:
+    """Let the password be given some time ago, and the second factor just now."""
+    with world.active():
+        now = timezone.now()
+        Session.objects.update(auth_time=now - timedelta(minutes=6), level=2, second_factor_at=now)
 
 
 def second_step_of(username: str) -> None:

@@ -70,7 +70,7 @@ def find(visit: Visit) -> Step:
     """Return the pending sign-in of a browser.
 
     Raises:
-        NothingPending: there is none, or it is over.
+        NothingPending: there is none, or it has ended.
 
     """
     request_id = visit.pending.row.pk if visit.pending else None
