@@ -71,9 +71,6 @@ class Session(TenantModel):
     ip = models.CharField(max_length=64)
     user_agent = models.CharField(max_length=512)
 
-    # Of the tenant, if the session was found by its cookie: see ``services.find``.
-    highest_level: int = 1
-
     objects = TenantManager.from_queryset(SessionQuerySet)()
 
     class Meta:
@@ -90,6 +87,11 @@ class Session(TenantModel):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+    @property
+    def highest_level(self) -> int:
+        """The highest level that the tenant's factors reach, if ``services.find`` returned the session."""
+        return int(getattr(self, "tenant_level", 1))
 
     @property
     def known_auth_time(self) -> datetime | None:

@@ -30,7 +30,7 @@ _live: Final = Select(
         .select_related("user")
         .annotate(
             idle_seconds=limited("tenant__session_idle_seconds", settings.SESSION_IDLE_SECONDS),
-            highest_level=F("tenant__highest_level"),
+            tenant_level=F("tenant__highest_level"),
         )[:1]
     )
 )
@@ -137,7 +137,7 @@ def _new(user: User, *, amr: list[str], auth_time: datetime | None) -> tuple[Ses
 def find(token: str) -> Session | None:
     """Return the live session of a cookie, with its user, and update ``last_used_at``.
 
-    Its ``highest_level`` is that of its tenant.
+    Its ``highest_level`` is known.
     """
     session = _live.first(token_hash=_hash(token))
     if session is not None and _is_outdated(session):

@@ -1,13 +1,17 @@
 """axe-core looks at every page: light, dark, on a phone, and from right to left."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from urllib.parse import urlencode, urljoin
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from identity.sessions.models import Session
 from identity.users.models import User
 from interaction.connectors import services as connectors
 from interaction.connectors.providers.base import Profile
@@ -15,7 +19,7 @@ from interaction.experience import services as experiences
 from interaction.social import services as identities
 from oidc.applications import services as applications
 from tests.browser.test_journeys import start
-from tests.support import codes
+from tests.support import codes, factors
 from tests.support.cast import PASSWORD, World, query_of
 from tests.support.codes import experience, message_to, new_email, new_phone
 from tests.support.screens import Screens
@@ -99,6 +103,51 @@ def test_axe_finds_what_is_wrong(page):
 
 
 class TestPages:
+    def test_of_second_factors(self, acme, page, look):
+        codes.reachable(acme)
+        factors.switch_on(acme, policy="Mandatory")
+        user = acme.user()
+        page.goto(f"{acme.address}/sign-in")
+        sign_in(page, user)
+        look("set up two-step sign-in")
+        key = page.locator("code.key").inner_text()
+        app = factors.App(key)
+        send(page, code="000000")
+        look("set up two-step sign-in, refused")
+        send(page, code=app.code())
+        look("backup codes, offered")
+        send(page)
+        look("backup codes")
+        for name in ("security", "security/authenticator", "security/codes"):
+            page.goto(f"{acme.address}/account/{name}")
+            look(f"account, {name}")
+        with acme.active():
+            Session.objects.update(second_factor_at=timezone.now() - timedelta(minutes=6))
+        page.goto(f"{acme.address}/account/password")
+        look("confirm")
+        page.context.clear_cookies()
+        page.goto(f"{acme.address}/sign-in")
+        sign_in(page, user)
+        look("second factor")
+        send(page, code="000000")
+        look("second factor, refused")
+        page.goto(f"{acme.address}/sign-in/second-factor?with=BackupCode")
+        look("second factor, backup code")
+
+    def test_of_a_mailed_second_factor(self, acme, page, look):
+        codes.reachable(acme)
+        factors.switch_on(acme, "EmailVerificationCode")
+        user = acme.user(email=new_email(), email_verified=True)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+        page.goto(f"{acme.address}/sign-in")
+        sign_in(page, user)
+        look("second factor by email")
+        send(page)
+        look("second factor by email, sent")
+        send(page, code=message_to(user.email)["code"])
+        expect(page).to_have_url(re.compile("/account"))
+
     def test_of_signing_in(self, acme, page, look):
         codes.reachable(acme)
         with acme.active():

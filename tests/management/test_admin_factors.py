@@ -50,14 +50,14 @@ class TestUsers:
         enrol(acme, user)
         enrol(acme, user)
         with acme.active():
-            first = Authenticator.objects.first()
+            first = Authenticator.objects.values_list("pk", flat=True)[0]
 
-        answer = operate(operator, "users/user", user, "remove-factor", factor=str(first.pk))
+        answer = operate(operator, "users/user", user, "remove-factor", factor=str(first))
 
         assert answer.status_code == 302
         with acme.active():
-            assert Authenticator.objects.exclude(pk=first.pk).count() == 1
-            assert not Authenticator.objects.filter(pk=first.pk).exists()
+            assert Authenticator.objects.exclude(pk=first).count() == 1
+            assert not Authenticator.objects.filter(pk=first).exists()
 
     def test_that_of_another_user_is_no_choice(self, acme, operator, user):
         other = acme.user()
@@ -113,7 +113,7 @@ class TestThePolicy:
         assert "The other 1 have to prove or set up one at their next sign-in." in self.form(operator, acme)
         assert experience_of(acme).mfa["policy"] == "Mandatory"
         with acme.active():
-            assert User.objects.select_related("tenant").first().tenant.highest_level == 2
+            assert User.objects.values_list("tenant__highest_level", flat=True)[0] == 2
 
     def test_the_effect_of_the_other_policies(self, acme, operator):
         user, _ = acme.user(), acme.user()

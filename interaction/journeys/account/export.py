@@ -5,6 +5,7 @@ from typing import Any, Final
 from audit import log
 from audit.events import Event
 from audit.models import Entry
+from identity.factors import services as factors
 from identity.organizations.models import Membership
 from identity.rest.fields import timestamp
 from identity.roles.models import Role, UserRole
@@ -26,6 +27,7 @@ def export(session: Session, *, password: str) -> Data:
     Raises:
         credentials.InvalidCredentials: the password is wrong.
         confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
 
     """
     confirmation.confirm(session, password)
@@ -33,6 +35,7 @@ def export(session: Session, *, password: str) -> Data:
     log.record(Event.USER_EXPORT, user_id=user.pk, id=user.pk)
     return {
         "profile": _profile(user),
+        **({"second_factors": _second_factors(user)} if user.factors else {}),
         "sessions": _sessions(user),
         "linked_accounts": _linked_accounts(user),
         "applications": _applications(user),
@@ -78,6 +81,18 @@ def _sessions(user: User) -> list[Data]:
             "user_agent": session.user_agent,
         }
         for session in Session.objects.filter(user=user).order_by("-created_at", "-pk")[:_MAX_ROWS]
+    ]
+
+
+def _second_factors(user: User) -> list[Data]:
+    return [
+        {
+            "type": factor.type.value,
+            "name": factor.name,
+            "added_at": timestamp(factor.created_at),
+            "last_used_at": factor.last_used_at and timestamp(factor.last_used_at),
+        }
+        for factor in factors.get_factors(user)
     ]
 
 

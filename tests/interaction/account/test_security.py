@@ -329,6 +329,17 @@ class TestOtherChanges:
         assert done.headers["Location"].endswith(f"/account/{page}")
         assert inside.get(f"/account/{page}").status_code == 200
 
+    def test_decision_M55_the_download_lists_the_factors(self, acme, user, inside):
+        with acme.active():
+            Session.objects.update(second_factor_at=timezone.now())
+
+        data = account.send(inside, "data", password=PASSWORD).json()
+
+        (factor,) = data["second_factors"]
+        assert factor.keys() == {"type", "name", "added_at", "last_used_at"}
+        assert factor["type"] == "Totp"
+        assert self.app.key.replace(" ", "") not in str(data)
+
     def test_a_wrong_code_confirms_nothing(self, acme, inside):
         page = inside.get("/confirm?back=account-password")
 
