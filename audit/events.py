@@ -63,6 +63,8 @@ class Event(TextChoices):
     USER_EXPORT = "User.Export"
     USER_SIGN_OUT = "User.SignOut"
     USER_UNLOCK = "User.Unlock"
+    USER_RECOVERY_CODE_ISSUE = "User.RecoveryCodeIssue"
+    USER_RECOVERY_CODE_USE = "User.RecoveryCodeUse"
     USER_OWNER_CHANGE = "User.OwnerChange"
     IDENTIFIER_TAKE = "Identifier.Take"
     IDENTIFIER_REMOVE = "Identifier.Remove"

@@ -141,6 +141,7 @@ ROUTES: Final[dict[str, Limited]] = {
     "GET /api/interaction/next": _READS,
     "POST /api/interaction/mfa/totp": _FACTOR,
     "POST /api/interaction/mfa/backup-code": _FACTOR,
+    "POST /api/interaction/mfa/recovery-code": _FACTOR,
     "POST /api/interaction/mfa/code": _SEND_FACTOR,
     "POST /api/interaction/mfa/code/verify": _FACTOR,
     "POST /api/interaction/mfa/skip": _PENDING,

@@ -25,7 +25,7 @@ from identity.users.viewsets import UserRows, UserViewSet
 from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
 from interaction.api.my_account import OwnGrants, OwnSessions
-from interaction.api.user_factors import UserFactors, UserFactorSettings
+from interaction.api.user_factors import UserFactors, UserFactorSettings, UserRecoveryCodes
 from interaction.connectors.viewsets import ConnectorFactories, ConnectorViewSet
 from interaction.experience.viewsets import SignInExperienceView
 from interaction.pages.views import (
@@ -133,6 +133,11 @@ v1 = [
         "users/<str:pk>/mfa-verifications/<str:factor_pk>",
         UserFactors.as_view({"delete": "destroy"}),
         name="user-factor",
+    ),
+    path(
+        "users/<str:pk>/recovery-codes",
+        UserRecoveryCodes.as_view({"post": "create"}),
+        name="user-recovery-code-list",
     ),
     path(
         "users/<str:pk>/mfa-settings",
@@ -309,6 +314,11 @@ api: list[URLPattern | URLResolver] = [
     path("api/interaction/next", second_factor_api.NextStep.as_view(), name="next-step"),
     path("api/interaction/mfa/totp", second_factor_api.Totp.as_view(), name="mfa-totp"),
     path("api/interaction/mfa/backup-code", second_factor_api.BackupCode.as_view(), name="mfa-backup-code"),
+    path(
+        "api/interaction/mfa/recovery-code",
+        second_factor_api.RecoveryCode.as_view(),
+        name="mfa-recovery-code",
+    ),
     path("api/interaction/mfa/code", second_factor_api.SendFactorCode.as_view(), name="mfa-code"),
     path(
         "api/interaction/mfa/code/verify",

@@ -114,6 +114,9 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     """
     if not policy.is_on:
         return NOTHING
+    if proven.way == Way.RECOVERY and proven.level < Level.TWO:
+        # An administrator vouches for the user, whose only way on is a new factor.
+        return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
     if not is_remembered:
@@ -124,11 +127,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         return need
     if proven.skips:
         return NOTHING
-    if need := _find_need(policy, usable, proven, demands.wished, may_skip=True):
-        return need
-    if _is_prompted(policy, person, proven, usable):
-        return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), may_skip=True, reasons=("tenant",))
-    return NOTHING
+    wish = _find_need(policy, usable, proven, demands.wished, may_skip=True)
+    return wish or _find_offer(policy, person, proven, usable)
 
 
 def _get_policy_reasons(
@@ -171,12 +171,14 @@ def _get_enrolable(policy: Policy, level: int) -> tuple[FactorType, ...]:
     return tuple(factor for factor in ENROLABLE if factor in policy.factors and _REACHES[factor] >= level)
 
 
-def _is_prompted(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> bool:
-    """Return whether the tenant offers to set up a factor, which the user may skip once and for all."""
-    if usable or person.has_skipped or proven.level > Level.ONE or not _get_enrolable(policy, Level.TWO):
-        return False
-    if _is_waived(policy, proven):
-        return False
-    if policy.prompt is Prompt.AT_SIGN_IN:
-        return proven.way != Way.REGISTER
-    return policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP
+def _find_offer(policy: Policy, person: Person, proven: Proven, usable: list[FactorType]) -> Need:
+    """Return the offer to set up a factor, which the user may decline once and for all."""
+    enrolable = _get_enrolable(policy, Level.TWO)
+    if usable or person.has_skipped or proven.level > Level.ONE or _is_waived(policy, proven):
+        return NOTHING
+    is_made = policy.prompt is Prompt.AT_SIGN_IN_AND_SIGN_UP or (
+        policy.prompt is Prompt.AT_SIGN_IN and proven.way != Way.REGISTER
+    )
+    if not (is_made and enrolable):
+        return NOTHING
+    return Need(Level.TWO, (), enrolable, may_skip=True, reasons=("tenant",))

@@ -91,12 +91,18 @@ def remove(user: User, factor_id: UUID) -> FactorType:
     return found.type
 
 
+def clear(user: User) -> None:
+    """Delete all factors of a user whose row is locked."""
+    for model in (Passkey, Authenticator, BackupCode, KnownBrowser):
+        model.objects.filter(user=user).delete()
+
+
 @transaction.atomic
 def reset(user: User) -> None:
     """Remove all factors of a user, for an administrator. Sessions, codes and refresh families end."""
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
-    for model in (Passkey, Authenticator, BackupCode, KnownBrowser, RecoveryGrant):
-        model.objects.filter(user=user).delete()
+    clear(user)
+    RecoveryGrant.objects.filter(user=user).delete()
     User.objects.filter(pk=user.pk).update(
         two_step=False, factor_skipped_at=None, epoch=F("epoch") + 1, version=F("version") + 1
     )

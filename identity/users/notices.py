@@ -28,6 +28,8 @@ class Notice(StrEnum):
     FACTORS_RESET = "notice_factors_reset"
     BACKUP_CODES_MADE = "notice_backup_codes_made"
     BACKUP_CODE_USED = "notice_backup_code_used"
+    RECOVERY_CODE_MADE = "notice_recovery_code_made"
+    RECOVERY_CODE_USED = "notice_recovery_code_used"
     FACTOR_LOCKED = "notice_factor_locked"
 
 

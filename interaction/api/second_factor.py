@@ -91,6 +91,18 @@ class BackupCode(_Code):
         return super().post(request)
 
 
+class RecoveryCode(SecondFactorView):
+    """A recovery code of an administrator."""
+
+    request_serializers = {"post": FactorCodeSerializer}
+    response_serializers = {"post": SignedInSerializer}
+
+    def post(self, request: Request) -> Response:
+        """Use a recovery code, after which a new factor has to be set up."""
+        fields, visit = self.read(request)
+        return respond_to_sign_in(request, verifying.redeem_recovery_code(visit, code=fields["code"]))
+
+
 class SendFactorCode(SecondFactorView):
     """Sending a code as the second factor."""
 

@@ -12,7 +12,9 @@ from identity.rest.viewsets import TenantViewSet
 from identity.users.models import User
 from interaction.api.user_factors_serializers import (
     CreatedUserFactorSerializer,
+    NewRecoveryCodeSerializer,
     NewUserFactorSerializer,
+    RecoveryCodeSerializer,
     UserFactorSerializer,
     UserFactorSettingsSerializer,
 )
@@ -24,7 +26,7 @@ class SignInAgain(ServiceError):
 
     status = 403
     reason = "proof_needed"
-    message = "sign in again: factors are removed with a token that is at most five minutes old"
+    message = "sign in again: this needs a token that is at most five minutes old"
 
 
 class UserFactors(TenantViewSet):
@@ -59,7 +61,7 @@ class UserFactors(TenantViewSet):
         """Remove one factor of a user."""
         user = self.get_object()
         check_unversioned(request)
-        self._check_recent(request)
+        _check_recent(request)
         user_factors.remove(user, factor_pk)
         return Response(None)
 
@@ -67,20 +69,30 @@ class UserFactors(TenantViewSet):
         """Remove all factors of a user. Sessions, codes and refresh tokens end."""
         user = self.get_object()
         check_unversioned(request)
-        self._check_recent(request)
+        _check_recent(request)
         services.reset(user)
         return Response(None)
 
-    def _check_recent(self, request: Request) -> None:
-        """Check that an administrator signed in a moment ago. Applications have no sign-in.
 
-        Raises:
-            SignInAgain: the sign-in is more than five minutes ago.
+class UserRecoveryCodes(TenantViewSet):
+    """Recovery codes for a user who lost all factors."""
 
-        """
-        caller: Any = request.user
-        if not caller.has_recent_proof:
-            raise SignInAgain
+    model = User
+    resource_name = "user"
+    request_serializers = {"create": NewRecoveryCodeSerializer}
+    optional_bodies = frozenset({"create"})
+    response_serializers = {"create": RecoveryCodeSerializer}
+
+    def create(self, request: Request, **_: Any) -> Response:
+        """Create a recovery code, which replaces an earlier one. Only this response contains it."""
+        user = self.get_object()
+        _check_recent(request)
+        serializer = NewRecoveryCodeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        seconds = serializer.validated_data["expires_in"]
+        code, expires_at = user_factors.issue_recovery_code(user, seconds=seconds)
+        created = RecoveryCodeSerializer({"code": code, "expires_at": expires_at}).data
+        return Response(created, headers={"Cache-Control": "no-store"})
 
 
 class UserFactorSettings(TenantViewSet):
@@ -109,3 +121,15 @@ class UserFactorSettings(TenantViewSet):
 def _respond(user: User) -> Response:
     shown = {"two_step": user.two_step, "prompt_skipped_at": user.factor_skipped_at}
     return Response(UserFactorSettingsSerializer(shown).data)
+
+
+def _check_recent(request: Request) -> None:
+    """Check that an administrator signed in a moment ago. Applications have no sign-in.
+
+    Raises:
+        SignInAgain: the sign-in is more than five minutes ago.
+
+    """
+    caller: Any = request.user
+    if not caller.has_recent_proof:
+        raise SignInAgain

@@ -4,9 +4,10 @@ from typing import Any, Final
 
 from rest_framework import serializers
 
+from identity.factors import recovery
 from identity.factors.kinds import FactorType
 from identity.rest.choices import Choice
-from identity.rest.fields import Flag, Line, Timestamp
+from identity.rest.fields import Flag, Line, Timestamp, WholeNumber
 
 _TYPES: Final = [factor.value for factor in FactorType]
 
@@ -54,6 +55,25 @@ class CreatedUserFactorSerializer(serializers.Serializer[Any]):
     secret = serializers.CharField(required=False, help_text="The secret in base32")
     secret_qr_code = serializers.CharField(required=False, help_text="Its QR code as an SVG data URL")
     codes = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class NewRecoveryCodeSerializer(serializers.Serializer[Any]):
+    """How long a recovery code works."""
+
+    expires_in = WholeNumber(
+        required=False,
+        min_value=1,
+        max_value=recovery.MOST_SECONDS,
+        default=recovery.DEFAULT_SECONDS,
+        help_text="Seconds",
+    )
+
+
+class RecoveryCodeSerializer(serializers.Serializer[Any]):
+    """A recovery code. Only this response has it."""
+
+    code = serializers.CharField()
+    expires_at = Timestamp()
 
 
 class UserFactorSettingsSerializer(serializers.Serializer[Any]):

@@ -169,6 +169,8 @@ _PURPOSES: Final = {
     Notice.FACTORS_RESET: _("notice of reset second factors"),
     Notice.BACKUP_CODES_MADE: _("notice of new backup codes"),
     Notice.BACKUP_CODE_USED: _("notice of a used backup code"),
+    Notice.RECOVERY_CODE_MADE: _("notice of a recovery code"),
+    Notice.RECOVERY_CODE_USED: _("notice of a used recovery code"),
     Notice.FACTOR_LOCKED: _("notice of too many wrong codes"),
 }  # fmt: skip
 _CHANNELS: Final = {"email": _("email"), "sms": _("SMS")}

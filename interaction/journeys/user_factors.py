@@ -1,5 +1,6 @@
 """The second factors of a user, as an administrator or an application sees and changes them."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -7,8 +8,16 @@ from django.db import transaction
 
 from database import ids
 from identity.core.errors import Invalid
-from identity.factors import authenticators, backup_codes, services, settings_of_users, totp
+from identity.factors import (
+    authenticators,
+    backup_codes,
+    recovery,
+    services,
+    settings_of_users,
+    totp,
+)
 from identity.factors.kinds import FactorType
+from identity.factors.policy import ENROLABLE
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.users.models import User
 from identity.users.notices import Notice, notify
@@ -80,6 +89,18 @@ def _create_authenticator(user: User, text: str, name: str) -> dict[str, Any]:
         "secret": totp.format_secret(secret).replace(" ", ""),
         "secret_qr_code": authenticator_setup.draw(uri),
     }
+
+
+def issue_recovery_code(user: User, *, seconds: int) -> tuple[str, datetime]:
+    """Return a recovery code, which is shown only this once, and when it expires.
+
+    Raises:
+        Invalid: the tenant has no factor that a user can set up during a sign-in.
+
+    """
+    if not experiences.current().factor_policy.factors & set(ENROLABLE):
+        raise Invalid("mfa.factors", "has no factor that a user can set up during a sign-in")
+    return recovery.issue(user, seconds=seconds)
 
 
 def remove(user: User, factor_id: str) -> None:

@@ -26,7 +26,11 @@ from interaction.connectors.messages import Message
 from interaction.experience import drafts, message_templates
 from interaction.experience.models import SignInExperience
 from interaction.journeys import codes, notices, sign_in_ways
-from interaction.pages import connector_sign_ins, connector_trials  # noqa: F401 - register themselves
+from interaction.pages import (  # noqa: F401 - register themselves
+    connector_sign_ins,
+    connector_trials,
+    recovery_admin,
+)
 from interaction.pages.forms import CodeForm
 from interaction.pages.views import code_step, register, sign_in
 from interaction.pages.views.code_step import CodeStep, EnteredCode

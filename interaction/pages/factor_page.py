@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -24,6 +25,10 @@ _LABELS: Final = {
     FactorType.PHONE_CODE: _("Code by text message"),
     FactorType.WEBAUTHN: _("Passkey or security key"),
 }
+
+
+RECOVERY: Final = "RecoveryCode"
+_RECOVERY_LABEL: Final = _("Recovery code from the people who run this service")
 
 
 class FactorForm(forms.Form):
@@ -48,8 +53,17 @@ def describe(  # noqa: PLR0913 - the parts of a page
     is_sent: bool,
     error: ServiceError | None,
     page: Callable[..., str],
+    has_recovery: bool = False,
 ) -> dict[str, Any]:
-    """Return the values of a page for one factor. ``page`` returns its URL for another."""
+    """Return the values of a page for one factor. ``page`` returns its URL for another.
+
+    ``has_recovery`` says that a recovery code of an administrator can be entered, too.
+    """
+    others = [(method.type.value, _LABELS[method.type]) for method in methods]
+    if has_recovery:
+        others.append((RECOVERY, _RECOVERY_LABEL))
+        if is_recovery(request):
+            return {"factor": RECOVERY, "others": _links(others[:-1], page)}
     factor = get_factor(request, [method.type for method in methods])
     masked = next(method.masked for method in methods if method.type is factor)
     # The field stays after a wrong code, and if a code was sent a moment ago.
@@ -65,12 +79,18 @@ def describe(  # noqa: PLR0913 - the parts of a page
         "is_mailed": factor is FactorType.EMAIL_CODE,
         "wait": wait,
         "wait_text": durations.describe(wait),
-        "others": [
-            {"label": _LABELS[method.type], "url": page(**{"with": method.type.value})}
-            for method in methods
-            if method.type is not factor
-        ],
+        "others": _links([other for other in others if other[0] != factor.value], page),
     }
+
+
+def is_recovery(request: HttpRequest) -> bool:
+    """Return whether the user chose to enter a recovery code."""
+    sent = request.POST if request.method == "POST" else request.GET
+    return sent.get("with") == RECOVERY
+
+
+def _links(others: Sequence[tuple[str, Promise]], page: Callable[..., str]) -> list[dict[str, Any]]:
+    return [{"label": label, "url": page(**{"with": name})} for name, label in others]
 
 
 def describe_refusal(error: ServiceError) -> str:

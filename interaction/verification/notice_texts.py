@@ -60,6 +60,13 @@ _TEXTS: Final = {
         gettext_lazy("A backup code was used to sign in to your account at %(name)s"),
         gettext_lazy("Unused codes left: %(left)s. Create new ones on your account page before you run out."),
     ),
+    Notice.RECOVERY_CODE_MADE: Text(
+        gettext_lazy("A recovery code was created for your account at %(name)s"),
+        gettext_lazy("The people who run the service give it to you. Nobody else needs it."),
+    ),
+    Notice.RECOVERY_CODE_USED: Text(
+        gettext_lazy("A recovery code was used to sign in to your account at %(name)s"),
+    ),
     Notice.FACTOR_LOCKED: Text(
         gettext_lazy("Too many wrong codes were entered for your account at %(name)s"),
         gettext_lazy("Somebody may know your password. Choose a new one."),

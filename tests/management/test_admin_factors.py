@@ -2,7 +2,7 @@
 
 import pytest
 
-from identity.factors.models import Authenticator
+from identity.factors.models import Authenticator, RecoveryGrant
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
 from tests.support import factors, operators
@@ -82,12 +82,23 @@ class TestUsers:
         assert (off.status_code, on.status_code) == (302, 302)
         assert half(acme.browser(), user)["next"]["step"] == "second_factor"
 
+    def test_decision_M46_a_recovery_code_is_shown_once(self, acme, operator, user):
+        enrol(acme, user)
+
+        answer = operate(operator, "users/user", user, "recovery-code")
+        shown = text_of(operator.get(answer.headers["Location"]))
+
+        assert answer.status_code == 302
+        assert "Recovery code" in shown
+        with acme.active():
+            assert RecoveryGrant.objects.get().made_by == str(operator.who.pk)
+
     def test_support_sees_them_and_changes_nothing(self, acme, user):
         enrol(acme, user)
         support = operators.at(acme, administrator(role="support", tenants=[acme.tenant.slug]))
 
         assert "Authenticator app" in page_of(support, user)
-        for name in ("reset-factors", "remove-factor", "two-step"):
+        for name in ("reset-factors", "remove-factor", "two-step", "recovery-code"):
             assert support.get(f"/admin/users/user/{user.pk}/do/{name}/").status_code == 403
 
 

@@ -45,6 +45,7 @@ TABLE: Final[Done] = {
     "GET /users/:pk/mfa-verifications": (USER,),
     "DELETE /users/:pk/mfa-verifications": (f"{USER} reset-factors",),
     "DELETE /users/:pk/mfa-verifications/:factor_pk": (f"{USER} remove-factor",),
+    "POST /users/:pk/recovery-codes": (f"{USER} recovery-code",),
     "GET /users/:pk/mfa-settings": (USER,),
     "PATCH /users/:pk/mfa-settings": (f"{USER} two-step",),
     "GET /users/:pk/roles": (USER,),

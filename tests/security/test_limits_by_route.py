@@ -346,6 +346,7 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /api/interaction/forgot-password": reset_api,
     "POST /api/interaction/mfa/totp": factor_api,
     "POST /api/interaction/mfa/backup-code": factor_api,
+    "POST /api/interaction/mfa/recovery-code": factor_api,
     "POST /api/interaction/mfa/code": factor_api,
     "POST /api/interaction/mfa/code/verify": factor_api,
     "POST /api/interaction/mfa/set-up/totp/verify": set_up_api,

@@ -427,6 +427,7 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
         "secret": base64.b32encode(secrets.token_bytes(20)).decode(),
         "name": "Phone",
     },
+    "POST /users/:pk/recovery-codes": lambda _: {"expires_in": 600},
     "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": False},
     "PUT /users/:pk/roles": _ids("role_ids", "roles"),
     "POST /roles": lambda estate: {**_named(estate), "type": "User"},

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from identity.factors import authenticators, backup_codes, locks
+from identity.factors import authenticators, backup_codes, locks, recovery
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.limits import rules
@@ -56,9 +56,20 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
         raise WrongFactor
 
 
-def record_failure(user: User, factor: FactorType, error: WrongFactor) -> None:
+def check_recovery_code(user: User, code: str) -> None:
+    """Use the recovery code of a user.
+
+    Raises:
+        WrongFactor: the code is wrong, was used before or has expired.
+
+    """
+    if not recovery.redeem(user, code):
+        raise WrongFactor
+
+
+def record_failure(user: User, factor: str, error: WrongFactor) -> None:
     """Write the audit entry of a wrong code, and tell the user if it locked the codes."""
-    facts = {"type": factor.value, "result": "failed", "error": error.reason, **error.audit_facts}
+    facts = {"type": str(factor), "result": "failed", "error": error.reason, **error.audit_facts}
     log.record(Event.MFA_VERIFY, user_id=user.pk, **facts)
     if isinstance(error, FactorLocked) or not locks.is_locked(user.pk):
         return

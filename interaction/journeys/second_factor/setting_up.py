@@ -5,13 +5,15 @@ from dataclasses import replace
 from django.db import transaction
 from django.utils import timezone
 
-from identity.factors import authenticators, settings_of_users
+from identity.factors import authenticators, services, settings_of_users
 from identity.factors.errors import FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
+from identity.factors.needed import Way
 from identity.limits import rules
 from identity.limits import services as limits
 from identity.sessions import services as sessions
+from identity.users import credentials
 from identity.users.notices import Notice, notify
 from interaction.journeys.second_factor import authenticator_setup, backup, verifying
 from interaction.journeys.second_factor.authenticator_setup import Offer
@@ -53,6 +55,8 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
     secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser, now=now)
     try:
         with transaction.atomic():
+            if step.sign_in.way == Way.RECOVERY:
+                _forget_lost_factors(step)
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
@@ -71,6 +75,12 @@ def _complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     if not backup.are_on(step.experience):
         return result
     return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))
+
+
+def _forget_lost_factors(step: Step) -> None:
+    """Delete the factors that the user lost. The new one takes their place in the same transaction."""
+    credentials.lock_for_sign_in(step.user)
+    services.clear(step.user)
 
 
 def _find(visit: Visit, factor: FactorType) -> Step:

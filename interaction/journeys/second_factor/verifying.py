@@ -107,6 +107,44 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
         raise
 
 
+def can_recover(step: Step) -> bool:
+    """Return whether a recovery code can take the place of the second factor."""
+    recovered = replace(step.sign_in, way=Way.RECOVERY)
+    return bool(step.need.methods and starting.find_need(step.user, recovered, step.experience).enrolable)
+
+
+def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:
+    """Use a recovery code of an administrator. The sign-in goes on by setting up a new factor, and only so.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the sign-in needs no second factor, or the tenant has none that can be set up.
+        WrongFactor: the code is wrong, was used before or has expired, or there were too many wrong ones.
+        limits.TooMany: too many from this address.
+
+    """
+    step = find(visit)
+    if not can_recover(step):
+        raise FactorNotAllowed
+    recovered = replace(step.sign_in, way=Way.RECOVERY)
+    try:
+        with locks.code_attempt(step.user.pk) as attempt:
+            checking.check_recovery_code(step.user, code)
+            with _finishing(step) as entry:
+                return starting.go_on(
+                    step.user,
+                    recovered,
+                    experience=step.experience,
+                    visit=visit,
+                    entry=entry,
+                    attempt=attempt,
+                )
+    except WrongFactor as error:
+        checking.record_failure(step.user, "RecoveryCode", error)
+        pending_sign_ins.count_try(step.stored)
+        raise
+
+
 def send_code(visit: Visit, *, factor: FactorType) -> int:
     """Send a code to the verified address of the account, and return how many seconds it is valid.
 

@@ -49,12 +49,16 @@ def start_again(visit: Visit) -> HttpResponse:
 def _prove(request: HttpRequest, step: Step) -> HttpResponse:
     form = FactorForm(request.POST)
     factor = factor_page.get_factor(request, step.need.methods)
+    is_recovery = factor_page.is_recovery(request)
     if "send" in request.POST:
         return _send(request, step, factor)
     if not form.is_valid():
         return _page(request, step, form, 400)
     try:
-        result = verifying.verify(step.visit, factor=factor, code=form.cleaned_data["code"])
+        if is_recovery:
+            result = verifying.redeem_recovery_code(step.visit, code=form.cleaned_data["code"])
+        else:
+            result = verifying.verify(step.visit, factor=factor, code=form.cleaned_data["code"])
     except NothingPending:
         raise
     except ServiceError as error:
@@ -106,5 +110,6 @@ def _page(  # noqa: PLR0913 - the parts of a page
             is_sent=is_sent,
             error=error,
             page=partial(shared.page_url, _URL, pending),
+            has_recovery=verifying.can_recover(step),
         ),
     )
