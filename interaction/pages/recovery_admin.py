@@ -25,7 +25,7 @@ register_operations(
         "recovery-code", "Create recovery code",
         "For a user who lost all second factors. After the first factor, the user enters it within an hour, "
         "and has to set up a new factor, which replaces the old ones. It is shown once, and an earlier one "
-        "stops working. Make sure who asks you for it. The user gets an email.",
+        "stops working. Check the identity of the user first. The user gets an email.",
         _issue, is_possible=lambda user: bool(user.factors), sentence="Create recovery code for {name}",
     ),
 )  # fmt: skip
