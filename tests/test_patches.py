@@ -41,7 +41,7 @@ def test_every_name_that_a_test_patches_or_writes_as_text_exists():
         'from identity.users import passwords\nmonkeypatch.setattr(passwords, "_queue", full)',
         'from identity.users import passwords\nmonkeypatch.setattr(passwords.HashingQueue, "run", noting)',
         'from identity.users import passwords as ours\nmock.patch.object(ours, "verify")',
-        'monkeypatch.setattr(f"interaction.journeys.sign_in.sessions.{step}", broken)',
+        'monkeypatch.setattr(f"interaction.journeys.second_factor.starting.sessions.{step}", broken)',
         'monkeypatch.setattr(whatever, "name", 1)',
         'assert found == ["database.E005"]',
     ],

@@ -16,6 +16,7 @@ from identity.factors import (
     settings_of_users,
     totp,
 )
+from identity.factors.errors import AlreadyEnrolled, TooManyFactors
 from identity.factors.kinds import FactorType
 from identity.factors.policy import ENROLABLE
 from identity.factors.services import NoSuchFactor, StoredFactor
@@ -59,9 +60,8 @@ def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict
     Returns the secret or the codes, which are shown only this once.
 
     Raises:
-        Invalid: the factor cannot be set up for somebody, or the secret is not base32.
-        AlreadyEnrolled: the user has an authenticator with this secret.
-        TooManyFactors: the user has five authenticators.
+        Invalid: the factor cannot be set up for somebody, the secret is not base32 or already set up, or the
+            user has five authenticators.
         backup_codes.NoOtherFactor: backup codes need another factor.
 
     """
@@ -77,10 +77,17 @@ def create(user: User, *, factor: str, secret: str = "", name: str = "") -> dict
 
 def _create_authenticator(user: User, text: str, name: str) -> dict[str, Any]:
     secret = authenticators.parse_secret(text) if text else totp.new_secret()
-    with transaction.atomic():
-        stored = authenticators.add(user, secret, name=name)
-        settings_of_users.set_two_step(user, is_on=True)
-        notify(user, Notice.FACTOR_ADDED)
+    try:
+        with transaction.atomic():
+            stored = authenticators.add(user, secret, name=name)
+            settings_of_users.set_two_step(user, is_on=True)
+            notify(user, Notice.FACTOR_ADDED)
+    except AlreadyEnrolled:
+        raise Invalid(
+            "secret", "is already that of an authenticator of this user", code="not_unique"
+        ) from None
+    except TooManyFactors:
+        raise Invalid("type", f"a user has at most {authenticators.MOST} authenticators") from None
     issuer = experiences.current().tenant.name
     uri = totp.provisioning_uri(secret, account=user.identifier, issuer=issuer)
     return {

@@ -83,7 +83,7 @@ class TestTransactions:
         sent = {"identifier": user.username, "password": PASSWORD}
         for _ in range(before):
             browser.post(f"/t/{acme.tenant.slug}{SIGN_IN}", sent, "application/json")
-        monkeypatch.setattr("interaction.journeys.sign_in.sessions.start", broken)
+        monkeypatch.setattr("interaction.journeys.second_factor.starting.sessions.start", broken)
         answer = browser.post(f"/t/{acme.tenant.slug}{SIGN_IN}", sent, "application/json")
 
         assert answer.status_code == 400

@@ -122,7 +122,11 @@ NO_OBJECT: Final = [
 ]
 
 
-WITH_OPTIONAL_BODY: Final = {"/connectors/:pk/test", "/applications/:pk/secrets"}
+WITH_OPTIONAL_BODY: Final = {
+    "/connectors/:pk/test",
+    "/applications/:pk/secrets",
+    "/users/:pk/recovery-codes",
+}
 
 
 def test_decision_H10_only_one_json_object_is_taken(door):
@@ -403,6 +407,7 @@ REPEATABLE: Final = {
     "POST /applications",
     "POST /connectors",
     "POST /organizations/:pk/applications",
+    "POST /users/:pk/recovery-codes",
     "POST /m2m/organizations/:organization_pk/members",
 }
 

@@ -78,7 +78,11 @@ THINGS: Final = {
     "user": "id:id username:text name:text email:text phone:text avatar:text? is_suspended:bool "
     f"last_sign_in_at:time? {DATED} + custom_data:object login_count:int "
     "given_name:text family_name:text profile:object "
-    "email_verified:bool phone_verified:bool",
+    "email_verified:bool phone_verified:bool mfa_factors:list two_step:bool",
+    "factor": "id:id type:text name:text created_at:time last_used_at:time?",
+    "new factor": "id:id type:text secret:text secret_qr_code:text",
+    "factor settings": "two_step:bool prompt_skipped_at:time?",
+    "recovery code": "code:text expires_at:time",
     "suspension": "id:id username:text is_suspended:bool updated_at:time",
     "user's organization": f"{NAMED} member_count:int created_at:time",
     "session": "id:id application_id:null created_at:time last_used_at:time ip:text user_agent:text",
@@ -116,7 +120,8 @@ THINGS: Final = {
     "refresh_token_idle_seconds:int? refresh_token_absolute_seconds:int? keep_signed_in:bool",
     "experience": "id:id branding:object sign_in:object sign_up:object password_policy:object "
     "terms_of_use_url:text privacy_policy_url:text updated_at:time + account:object "
-    "social_sign_in:object message_templates:list page_texts:list",
+    "social_sign_in:object message_templates:list page_texts:list mfa:object passkey_sign_in:object "
+    "trusted_device_policy:object adaptive_mfa:object attestation:object",
     "log entry": "id:id key:text payload:object user_id:text? application_id:text? ip:text user_agent:text "
     "created_at:time",
     "tenant": f"id:text slug:text name:text {DATED} + audit_retention_days:int?",
@@ -142,6 +147,11 @@ NESTED: Final = {
     "sign_in": {"methods", "ways"},
     "sign_up": {"identifiers", "password", "verify", "agree_to_terms"},
     "account": {"username_change", "deletion", "non_ascii_email_names", "sms_countries", "profile_fields"},
+    "mfa": {"factors", "policy", "organization_required_mfa_policy", "social"},
+    "passkey_sign_in": {"enabled", "show_passkey_button", "allow_autofill", "prompt"},
+    "trusted_device_policy": {"enabled", "duration_days"},
+    "adaptive_mfa": {"enabled", "new_browser", "new_country", "inactive_days", "recent_failures"},
+    "attestation": {"require", "allowed_aaguids", "allow_synced"},
     "social_sign_in": {
         "automatic_account_linking",
         "create_users",
@@ -178,6 +188,13 @@ ANSWERS: Final = dict(
         ("PATCH /users/:pk/password", NOTHING),
         ("PATCH /users/:pk/suspend", "suspension"),
         ("DELETE /users/:pk/locks", NOTHING),
+        ("GET /users/:pk/mfa-verifications", "all factor"),
+        ("POST /users/:pk/mfa-verifications", "new factor"),
+        ("DELETE /users/:pk/mfa-verifications", NOTHING),
+        ("DELETE /users/:pk/mfa-verifications/:factor_pk", NOTHING),
+        ("GET /users/:pk/mfa-settings", "factor settings"),
+        ("PATCH /users/:pk/mfa-settings", "factor settings"),
+        ("POST /users/:pk/recovery-codes", "recovery code"),
         *assignment("/users/:pk/roles", "role"),
         ("GET /users/:pk/organizations", "page of user's organization"),
         ("GET /users/:pk/sessions", "page of session"),

@@ -406,6 +406,12 @@ def _administrator_changes(estate: Estate) -> Body:
     return {name: value for name, value in _administrator(estate).items() if name != "username"}
 
 
+def _recovery_code(estate: Estate) -> Body:
+    """A body for a tenant that has something to set up."""
+    result_of(estate.admin.patch("/sign-in-experience", mfa={"factors": ["Totp"]}))
+    return {"expires_in": 600}
+
+
 def _ids(name: str, collection: str) -> Callable[[Estate], Body]:
     return lambda estate: {name: [estate[collection]]}
 
@@ -427,7 +433,7 @@ _BODIES: Final[dict[str, Callable[[Estate], Body]]] = {
         "secret": base64.b32encode(secrets.token_bytes(20)).decode(),
         "name": "Phone",
     },
-    "POST /users/:pk/recovery-codes": lambda _: {"expires_in": 600},
+    "POST /users/:pk/recovery-codes": _recovery_code,
     "PATCH /users/:pk/mfa-settings": lambda _: {"two_step": False},
     "PUT /users/:pk/roles": _ids("role_ids", "roles"),
     "POST /roles": lambda estate: {**_named(estate), "type": "User"},
