@@ -1,6 +1,8 @@
 """The second factors of users, on the operators' site."""
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.factors import services, settings_of_users
 from identity.factors.kinds import FactorType
@@ -11,15 +13,17 @@ from identity.operator_kit.timestamps import format_time
 from identity.users.models import User
 
 _NAMES = {
-    FactorType.WEBAUTHN: "Passkey or security key",
-    FactorType.TOTP: "Authenticator app",
-    FactorType.BACKUP_CODE: "Backup codes",
+    FactorType.WEBAUTHN: _("Passkey or security key"),
+    FactorType.TOTP: _("Authenticator app"),
+    FactorType.BACKUP_CODE: _("Backup codes"),
 }
 
 
 def _describe(factor: services.StoredFactor) -> str:
     name = f"{_NAMES[factor.type]} {factor.name}".strip()
-    return name if factor.remaining is None else f"{name}, {factor.remaining} left"
+    if factor.remaining is None:
+        return name
+    return gettext("%(name)s, %(number)s left") % {"name": name, "number": factor.remaining}
 
 
 def _build_panels(user: User) -> list[Panel]:
@@ -27,13 +31,17 @@ def _build_panels(user: User) -> list[Panel]:
         (
             _describe(factor),
             format_time(factor.created_at),
-            format_time(factor.last_used_at) if factor.last_used_at else "Never",
+            format_time(factor.last_used_at) if factor.last_used_at else gettext("Never"),
         )
         for factor in services.get_factors(user)
     ]
-    asked = "A sign-in asks for one." if user.two_step else "A sign-in asks for one only if a policy does."
-    headings = ("Factor", "Added", "Last used")
-    return [Panel(f"Second factors. {asked}", headings, rows, empty="The user has set up none.")]
+    headings = (gettext("Factor"), gettext("Added"), gettext("Last used"))
+    title = (
+        gettext("Second factors, asked for at each sign-in")
+        if user.two_step
+        else gettext("Second factors, asked for only if a policy does")
+    )
+    return [Panel(title, headings, rows, empty=gettext("The user has set up none."))]
 
 
 def _build_form(user: User) -> type[forms.Form]:
@@ -45,25 +53,25 @@ def _remove(submission: Submission) -> str:
     chosen = submission.fields["factor"]
     factor = next(found for found in services.get_factors(submission.row) if str(found.id) == chosen)
     services.remove(submission.row, factor.id)
-    return "The factor is removed."
+    return gettext("The factor is removed.")
 
 
 def _reset(submission: Submission) -> str:
     services.reset(submission.row)
-    return "All second factors are removed; all sessions and refresh tokens have ended."
+    return gettext("All second factors are removed; all sessions and refresh tokens have ended.")
 
 
 class TwoStepForm(forms.Form):
     """Whether a user is asked for a second factor."""
 
     two_step = forms.BooleanField(
-        required=False, label="A sign-in asks for a second factor, although no policy does"
+        required=False, label=_("A sign-in asks for a second factor, although no policy does")
     )
 
 
 def _switch(submission: Submission) -> str:
     settings_of_users.set_two_step(submission.row, is_on=submission.fields["two_step"])
-    return "The sign-in of the user is changed."
+    return gettext("The sign-in of the user is changed.")
 
 
 def _has_factors(user: User) -> bool:
@@ -74,21 +82,22 @@ register_panels(User, _build_panels)
 register_operations(
     User,
     Operation(
-        "two-step", "Change two-step sign-in",
-        "Applies from the next sign-in on. A policy of the sign-in experience asks in any case.",
+        "two-step", _("Change two-step sign-in"),
+        _("Applies from the next sign-in on. A policy of the sign-in experience asks in any case."),
         _switch, form=TwoStepForm, initial=lambda user: {"two_step": user.two_step},
-        sentence="Change two-step sign-in of {name}",
+        sentence=_("Change two-step sign-in of {name}"),
     ),
     Operation(
-        "remove-factor", "Remove second factor",
-        "The user cannot prove it any longer, and gets an email. Backup codes go with the last other factor.",
+        "remove-factor", _("Remove second factor"),
+        _("The user cannot prove it any longer, and gets an email. Backup codes go with the last other "
+        "factor."),
         _remove, form_for=_build_form, is_possible=_has_factors, is_destructive=True,
-        sentence="Remove second factor of {name}",
+        sentence=_("Remove second factor of {name}"),
     ),
     Operation(
-        "reset-factors", "Reset two-step sign-in",
-        "Removes all second factors. Ends every session and refresh token at once. The user gets an email, "
-        "and signs in with the first factor alone, unless a policy asks to set one up.",
-        _reset, is_possible=_has_factors, is_destructive=True, sentence="Reset two-step sign-in of {name}",
+        "reset-factors", _("Reset two-step sign-in"),
+        _("Removes all second factors. Ends every session and refresh token at once. The user gets an email, "
+        "and signs in with the first factor alone, unless a policy asks to set one up."),
+        _reset, is_possible=_has_factors, is_destructive=True, sentence=_("Reset two-step sign-in of {name}"),
     ),
 )  # fmt: skip

@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from identity.factors import policy
 from identity.factors.kinds import FactorType
@@ -14,20 +16,20 @@ from interaction.experience import factor_settings
 from interaction.experience.models import SignInExperience
 
 _FACTORS: Final = {
-    FactorType.TOTP: "Authenticator app",
-    FactorType.BACKUP_CODE: "Backup codes",
-    FactorType.EMAIL_CODE: "Code by email",
-    FactorType.PHONE_CODE: "Code by text message",
+    FactorType.TOTP: _("Authenticator app"),
+    FactorType.BACKUP_CODE: _("Backup codes"),
+    FactorType.EMAIL_CODE: _("Code by email"),
+    FactorType.PHONE_CODE: _("Code by text message"),
 }
 _PROMPTS: Final = {
-    Prompt.NO_PROMPT: "Only people who have switched on two-step sign-in",
-    Prompt.AT_SIGN_IN: "Offer it to everybody once, at the next sign-in",
-    Prompt.AT_SIGN_IN_AND_SIGN_UP: "Offer it to everybody once, at the next sign-in and after sign-up",
-    Prompt.MANDATORY: "Require it of everybody",
+    Prompt.NO_PROMPT: _("Only people who have switched on two-step sign-in"),
+    Prompt.AT_SIGN_IN: _("Offer it to everybody once, at the next sign-in"),
+    Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
+    Prompt.MANDATORY: _("Require it of everybody"),
 }
 _SOCIAL: Final = {
-    SocialRule.ASK: "Ask after a sign-in with another provider, too",
-    SocialRule.SKIP: "Leave it to the other provider",
+    SocialRule.ASK: _("Ask after a sign-in with another provider, too"),
+    SocialRule.SKIP: _("Leave it to the other provider"),
 }
 
 
@@ -38,11 +40,13 @@ class FactorsForm(forms.Form):
         required=False,
         choices=[(factor.value, label) for factor, label in _FACTORS.items() if factor in AVAILABLE],
         widget=forms.CheckboxSelectMultiple,
-        label="Second factors",
+        label=_("Second factors"),
     )
-    policy = forms.ChoiceField(choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()])
+    policy = forms.ChoiceField(
+        choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()], label=_("Policy")
+    )
     social = forms.ChoiceField(
-        choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label="Other providers"
+        choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label=_("Other providers")
     )
 
 
@@ -56,8 +60,11 @@ def describe(row: SignInExperience) -> list[tuple[str, Any]]:
     current = policy.read(row.mfa)
     names = [label for factor, label in _FACTORS.items() if factor in current.factors]
     if not names:
-        return [("Second factors", "None")]
-    return [("Second factors", ", ".join(names)), ("Policy", _PROMPTS[current.prompt])]
+        return [(gettext("Second factors"), gettext("None"))]
+    return [
+        (gettext("Second factors"), ", ".join(map(str, names))),
+        (gettext("Policy"), _PROMPTS[current.prompt]),
+    ]
 
 
 def build_card(row: SignInExperience, form: forms.Form) -> Card:
@@ -70,14 +77,21 @@ def describe_effect(row: SignInExperience) -> str:
     current = policy.read(row.mfa)
     total = row_counts.count_users()
     with_factors = User.objects.filter(factors__gt=0).count()
-    have = f"{with_factors:,} of {total:,} users have set up a second factor."
+    have = gettext("%(number)s of %(total)s users have set up a second factor.") % {
+        "number": f"{with_factors:,}",
+        "total": f"{total:,}",
+    }
     if not current.is_on:
-        return f"{have} Nobody is asked for one, because no second factor is switched on."
+        nobody = gettext("Nobody is asked for one, because no second factor is switched on.")
+        return f"{have} {nobody}"
     if current.prompt is Prompt.MANDATORY:
-        return f"{have} The other {total - with_factors:,} have to prove or set up one at their next sign-in."
+        rest = gettext("The other %(number)s have to prove or set up one at their next sign-in.")
+        return f"{have} {rest % {'number': f'{total - with_factors:,}'}}"
     if current.prompt is Prompt.NO_PROMPT:
         asked = User.objects.filter(factors__gt=0, two_step=True).count()
-        return f"{have} {asked:,} of them are asked for it at each sign-in. Nobody else is asked."
+        some = gettext("%(number)s of them are asked for it at each sign-in. Nobody else is asked.")
+        return f"{have} {some % {'number': f'{asked:,}'}}"
     skipped = User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
     offered = total - with_factors - skipped
-    return f"{have} {offered:,} others are offered to set up one at their next sign-in."
+    others = gettext("%(number)s others are offered to set up one at their next sign-in.")
+    return f"{have} {others % {'number': f'{offered:,}'}}"

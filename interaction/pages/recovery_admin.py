@@ -1,5 +1,8 @@
 """The operation that creates a recovery code for a user, on the operators' site."""
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from identity.factors import recovery
 from identity.operator_kit.extensions import register_operations
 from identity.operator_kit.operations import Operation, ShowSecrets, Submission
@@ -10,11 +13,11 @@ from interaction.journeys import user_factors
 def _issue(submission: Submission) -> ShowSecrets:
     code, _ = user_factors.issue_recovery_code(submission.row, seconds=recovery.DEFAULT_SECONDS)
     return ShowSecrets(
-        "The recovery code is created.",
-        {"Recovery code": code},
+        gettext("The recovery code is created."),
+        {gettext("Recovery code"): code},
         submission.row,
         "recovery-code",
-        title="Recovery code",
+        title=gettext("Recovery code"),
         kind="code",
     )
 
@@ -22,10 +25,10 @@ def _issue(submission: Submission) -> ShowSecrets:
 register_operations(
     User,
     Operation(
-        "recovery-code", "Create recovery code",
-        "For a user who lost all second factors. After the first factor, the user enters it within an hour, "
-        "and has to set up a new factor, which replaces the old ones. It is shown once, and an earlier one "
-        "stops working. Check the identity of the user first. The user gets an email.",
-        _issue, is_possible=lambda user: bool(user.factors), sentence="Create recovery code for {name}",
+        "recovery-code", _("Create recovery code"),
+        _("For a user who lost all second factors. After the first factor, the user enters it within an "
+        "hour, and has to set up a new factor, which replaces the old ones. It is shown once, and an "
+        "earlier one stops working. Check the identity of the user first. The user gets an email."),
+        _issue, is_possible=lambda user: bool(user.factors), sentence=_("Create recovery code for {name}"),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from database.new_checks import AddCheckOfNewColumns
 class Migration(migrations.Migration):
     kind = "expand"
 
-    dependencies = [("grants", "0006_authorization_request_is_test")]
+    dependencies = [("grants", "0008_find_old_consents")]
 
     operations = [
         migrations.AddField(
