@@ -171,3 +171,13 @@ class AttestationSerializer(_OffForNow):
     def validate_allowed_aaguids(self, models: list[Any]) -> list[str]:
         """Return the models as texts, each once."""
         return list(dict.fromkeys(map(str, models)))
+
+
+class FactorSettingsSerializer(serializers.Serializer[Any]):
+    """The objects of second factors and passkeys."""
+
+    mfa = MfaSerializer(required=False)
+    passkey_sign_in = PasskeySignInSerializer(required=False)
+    trusted_device_policy = TrustedDevicePolicySerializer(required=False)
+    adaptive_mfa = AdaptiveMfaSerializer(required=False)
+    attestation = AttestationSerializer(required=False)

@@ -10,6 +10,7 @@ from identity.factors import policy
 from identity.factors.kinds import FactorType
 from identity.factors.policy import AVAILABLE, Prompt, SocialRule
 from identity.operator_kit.panels import Card
+from identity.operator_kit.texts import Text
 from identity.users import row_counts
 from identity.users.models import User
 from interaction.experience import factor_settings
@@ -55,7 +56,7 @@ def initial(row: SignInExperience) -> dict[str, Any]:
     return factor_settings.complete("mfa", row.mfa)
 
 
-def describe(row: SignInExperience) -> list[tuple[str, Any]]:
+def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     """Return the lines of the overview."""
     current = policy.read(row.mfa)
     names = [label for factor, label in _FACTORS.items() if factor in current.factors]

@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from identity.operator_kit.texts import Text
 from identity.users.identifiers import Kind
-from identity.users.notices import Notice
 from identity.users.profile import TEXTS
 from identity.users.profile_admin import get_label
 from interaction.experience import terms
+from interaction.experience.message_names import PURPOSE_NAMES
 from interaction.experience.message_templates import CODES, PURPOSES
 from interaction.experience.models import SignInExperience
 
@@ -152,27 +152,9 @@ class MessageKey:
         return {"purpose": self.purpose, "channel": self.channel, "language": self.language}
 
     def __str__(self) -> str:
-        return f"{_PURPOSES[self.purpose]}, {_CHANNELS[self.channel]}, {_LANGUAGES[self.language]}"
+        return f"{PURPOSE_NAMES[self.purpose]}, {_CHANNELS[self.channel]}, {_LANGUAGES[self.language]}"
 
 
-_PURPOSES: Final = {
-    "sign_in": _("signing in"), "register": _("registering"), "forgot_password": _("a forgotten password"),
-    "second_factor": _("a second factor"), "change": _("a new address"),
-    Notice.IDENTIFIER_REMOVED: _("notice of a removed address"),
-    Notice.PASSWORD_CHANGED: _("notice of a new password"),
-    Notice.ACCOUNT_LINKED: _("notice of a linked account"),
-    Notice.ACCOUNT_UNLINKED: _("notice of an unlinked account"),
-    Notice.EMAIL_CHANGED: _("notice of a new email address"),
-    Notice.PHONE_CHANGED: _("notice of a new phone number"),
-    Notice.FACTOR_ADDED: _("notice of a new second factor"),
-    Notice.FACTOR_REMOVED: _("notice of a removed second factor"),
-    Notice.FACTORS_RESET: _("notice of reset second factors"),
-    Notice.BACKUP_CODES_MADE: _("notice of new backup codes"),
-    Notice.BACKUP_CODE_USED: _("notice of a used backup code"),
-    Notice.RECOVERY_CODE_MADE: _("notice of a recovery code"),
-    Notice.RECOVERY_CODE_USED: _("notice of a used recovery code"),
-    Notice.FACTOR_LOCKED: _("notice of too many wrong codes"),
-}  # fmt: skip
 _CHANNELS: Final = {"email": _("email"), "sms": _("SMS")}
 _LANGUAGES: Final = {"": _("every other language"), **dict(settings.LANGUAGES)}
 MESSAGES: Final = [
@@ -185,7 +167,7 @@ MESSAGES: Final = [
 
 def _list_messages() -> list[tuple[str, str]]:
     return [
-        (f"{purpose}-{channel}", capfirst(f"{_PURPOSES[purpose]}, {_CHANNELS[channel]}"))
+        (f"{purpose}-{channel}", capfirst(f"{PURPOSE_NAMES[purpose]}, {_CHANNELS[channel]}"))
         for purpose in PURPOSES
         for channel in _CHANNELS
     ]

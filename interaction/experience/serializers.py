@@ -13,13 +13,7 @@ from identity.users.identifiers import Kind
 from identity.users.profile import TEXTS
 from interaction.experience import breached_passwords, pictures, terms
 from interaction.experience.brand import COLOUR, LAYOUTS
-from interaction.experience.factor_settings import (
-    AdaptiveMfaSerializer,
-    AttestationSerializer,
-    MfaSerializer,
-    PasskeySignInSerializer,
-    TrustedDevicePolicySerializer,
-)
+from interaction.experience.factor_settings import FactorSettingsSerializer
 from interaction.experience.images import BadPictureError, formats
 from interaction.experience.message_templates import MessageTemplatesSerializer
 from interaction.experience.models import WAYS, default_sign_up
@@ -238,7 +232,7 @@ class SocialSignInSerializer(serializers.Serializer[Any]):
     )
 
 
-class ExperienceSerializer(Record):
+class ExperienceSerializer(FactorSettingsSerializer, Record):
     """The sign-in experience."""
 
     branding = BrandingSerializer(required=False)
@@ -247,11 +241,6 @@ class ExperienceSerializer(Record):
     password_policy = PasswordPolicySerializer(required=False)
     account = AccountSerializer(required=False)
     social_sign_in = SocialSignInSerializer(required=False)
-    mfa = MfaSerializer(required=False)
-    passkey_sign_in = PasskeySignInSerializer(required=False)
-    trusted_device_policy = TrustedDevicePolicySerializer(required=False)
-    adaptive_mfa = AdaptiveMfaSerializer(required=False)
-    attestation = AttestationSerializer(required=False)
     message_templates = MessageTemplatesSerializer(required=False)
     page_texts = PageTextsSerializer(required=False)
     terms_of_use_url = Url()
