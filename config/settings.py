@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-from config import documentation, encryption_keys, env, mail, single_sign_on
+from config import documentation, encryption_keys, env, mail, passkeys, single_sign_on
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
@@ -27,6 +27,7 @@ THREADS = env.integer("THREADS", 16, least=4, most=256)
 BASE_URL = env.base_url(
     "BASE_URL", f"http://localhost:{PORT}" if DEVELOPMENT else "", development=DEVELOPMENT
 )
+WEBAUTHN_RP_ID = passkeys.relying_party_id("WEBAUTHN_RP_ID", BASE_URL)
 SECRET_KEY = env.secret("SECRET_KEY", development=DEVELOPMENT, kept_in=VAR / "secret-key", size=48)
 ENCRYPTION_KEYS = encryption_keys.ring(
     "ENCRYPTION_KEYS", development=DEVELOPMENT, kept_in=VAR / "encryption-key"

@@ -18,6 +18,7 @@ class DoctorConfig(AppConfig):
             encryption_keys,
             files,
             machine,
+            passkeys,
             proxies,
             versions,
         )
