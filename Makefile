@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEER := bench/peer/node_modules/.package-lock.json
 DOCS := .venv-docs
 SECURITY := .venv-security
-FUZZED := redirect_uris basic_header form json_body jwt_header phone email
+FUZZED := redirect_uris basic_header form json_body jwt_header phone email credential attestation
 
 # Tests start hundreds of servers: modules are compiled once, even where the shell asks Python to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE

@@ -11,11 +11,15 @@ from io import BytesIO
 from typing import Any, Final
 from urllib.parse import quote_plus, unquote_plus, urlencode
 
+import orjson
 import phonenumbers
 from django.test import override_settings
+from fido2.webauthn import AttestationObject
 from rest_framework.exceptions import APIException
 
 from identity.core.errors import Invalid
+from identity.factors import credential_json, webauthn
+from identity.factors.passkey_refusals import PasskeyRefused
 from identity.users import identifiers
 from management.api.parsers import StrictJSONParser
 from oidc.applications import redirect_uris
@@ -181,6 +185,48 @@ def email(data: bytes) -> None:
     assert not set("\r\n\0") & set(text)
 
 
+def credential(data: bytes) -> None:
+    """A credential that is taken has the bytes that its members spell, and one spelling only."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    for read in (credential_json.read_registration, credential_json.read_assertion):
+        try:
+            taken = read(document)
+        except PasskeyRefused:
+            continue
+        sent = document["response"]["clientDataJSON"]
+        assert document["type"] == "public-key"
+        assert credential_json.encode(credential_json.decode(taken.id)) == taken.id == document["id"]
+        assert credential_json.encode(taken.client_data.raw) == sent
+        assert json.loads(taken.client_data.raw)["origin"] == taken.client_data.origin
+        assert len(orjson.dumps(document)) <= credential_json.MAX_BYTES
+
+
+def attestation(data: bytes) -> None:
+    """Bytes of an authenticator that are taken say the same to the library."""
+    try:
+        kind, raw = webauthn.read_attestation_object(data)
+        taken = webauthn.read_authenticator_data(raw)
+        if taken.credential is None:
+            return
+        algorithm = webauthn.check_public_key(taken.credential.public_key)
+    except PasskeyRefused:
+        return
+    read = AttestationObject(data)
+    assert (read.fmt, bytes(read.auth_data)) == (kind, raw)
+    assert (read.auth_data.rp_id_hash, read.auth_data.counter) == (taken.rp_id_hash, taken.counter)
+    assert read.auth_data.credential_data is not None
+    assert read.auth_data.credential_data.credential_id == taken.credential.id
+    assert read.auth_data.credential_data.public_key[3] == algorithm
+    try:
+        webauthn.verify_signature(taken.credential.public_key, b"message", b"signature")
+    except PasskeyRefused:
+        return
+    raise AssertionError("a signature by nobody fits")
+
+
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     "redirect_uris": redirect_uri,
     "basic_header": basic_header,
@@ -189,4 +235,6 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     "jwt_header": jwt_header,
     "phone": phone,
     "email": email,
+    "credential": credential,
+    "attestation": attestation,
 }
