@@ -1,4 +1,4 @@
-"""The answers of requests with an idempotency key, and content that a page shows for a short time."""
+"""Answers of requests, content that a page shows for a short time, and values that count once."""
 
 from django.db import models
 
@@ -47,6 +47,27 @@ class ShownOnce(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["expires_at"], name="shown_once_expiry")]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class UsedOnce(models.Model):
+    """The hash of a value that counts once, such as a challenge, until the value expires.
+
+    ``tenant_id`` is a text, as in ``IdempotencyKey``.
+    """
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    tenant_id = models.CharField(max_length=36, default=tenancy.active_id, editable=False)
+    hash = models.CharField(max_length=64)
+    expires_at = models.DateTimeField()
+
+    objects: models.Manager["UsedOnce"] = TenantManager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant_id", "hash"], name="used_once_unique")]
+        indexes = [models.Index(fields=["expires_at"], name="used_once_expiry")]
 
     def __str__(self) -> str:
         return str(self.id)

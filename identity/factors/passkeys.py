@@ -1,0 +1,148 @@
+"""Passkeys of users: storing a new one, finding them, and recording their use."""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from audit import log
+from audit.events import Event
+from database.clock import DatabaseNow
+from identity.core.errors import Invalid
+from identity.factors import relying_party
+from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
+from identity.factors.ceremony_options import Descriptor
+from identity.factors.challenges import AcceptedChallenge
+from identity.factors.errors import AlreadyEnrolled, TooManyFactors
+from identity.factors.kinds import FactorType
+from identity.factors.models import Passkey
+from identity.factors.passkey_refusals import PasskeyRefused, Reason
+from identity.submissions import used_once
+from identity.users.models import User
+
+MOST: Final = 20
+MAX_NAME: Final = 64
+
+
+def hash_id(credential_id: str) -> str:
+    """Return the hash by which a credential is found."""
+    return hashlib.sha256(credential_id.encode()).hexdigest()
+
+
+def find(credential_id: str) -> Passkey | None:
+    """Return the passkey with this credential id in the active tenant, with its user."""
+    rows = Passkey.objects.select_related("user").filter(credential_hash=hash_id(credential_id))
+    return rows.first()
+
+
+def usable(user: User) -> QuerySet[Passkey]:
+    """Return the passkeys of a user that work at the present address, the last used first."""
+    rows = Passkey.objects.filter(user=user, rp_id=relying_party.current().id)
+    return rows.order_by(F("last_used_at").desc(nulls_last=True), "-pk")
+
+
+def can_sign_in(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:
+    """Return those that sign in alone: they are discoverable and verify the user."""
+    return passkeys.filter(is_discoverable=True, verifies_user=True)
+
+
+def describe(passkeys: Iterable[Passkey]) -> list[Descriptor]:
+    """Return what the options of a ceremony name."""
+    return [Descriptor(passkey.credential_id, passkey.transports) for passkey in passkeys]
+
+
+def read(passkey: Passkey) -> StoredPasskey:
+    """Return what an assertion is compared with."""
+    return StoredPasskey(
+        credential_id=passkey.credential_id,
+        public_key=bytes(passkey.public_key),
+        sign_count=passkey.sign_count,
+        backup_eligible=passkey.backup_eligible,
+        user=passkey.user_id,
+    )
+
+
+@transaction.atomic
+def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
+    """Store a passkey whose registration was checked.
+
+    Raises:
+        AlreadyEnrolled: somebody in this tenant has this credential.
+        TooManyFactors: the user has 20.
+        PasskeyRefused: the challenge was used before.
+
+    """
+    _spend(new.challenge)
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    if Passkey.objects.filter(credential_hash=hash_id(new.credential_id)).exists():
+        raise AlreadyEnrolled
+    if Passkey.objects.filter(user=user).count() >= MOST:
+        raise TooManyFactors
+    passkey = Passkey(
+        user=user,
+        credential_id=new.credential_id,
+        credential_hash=hash_id(new.credential_id),
+        public_key=new.public_key,
+        algorithm=new.algorithm,
+        sign_count=new.sign_count,
+        aaguid=new.aaguid,
+        transports=list(new.transports),
+        rp_id=new.rp_id,
+        is_discoverable=new.is_discoverable,
+        verifies_user=new.verifies_user,
+        backup_eligible=new.backup_eligible,
+        backed_up=new.backed_up,
+        attestation=new.attestation,
+        name=name,
+    )
+    passkey.save(force_insert=True)
+    log.record(Event.MFA_CREATE, user_id=user.pk, id=passkey.pk, type=FactorType.WEBAUTHN.value)
+    return passkey
+
+
+@transaction.atomic
+def record_use(passkey: Passkey, proven: ProvenPasskey) -> None:
+    """Store the new counter of a passkey, and that its challenge is used.
+
+    Raises:
+        PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
+
+    """
+    _spend(proven.challenge)
+    unchanged = Passkey.objects.filter(pk=passkey.pk)
+    if not passkey.backup_eligible:
+        unchanged = unchanged.filter(sign_count=passkey.sign_count)
+    changed = unchanged.update(
+        sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow()
+    )
+    if not changed:
+        was_removed = not Passkey.objects.filter(pk=passkey.pk).exists()
+        raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
+
+
+@transaction.atomic
+def rename(user: User, passkey_id: UUID, name: str) -> Passkey:
+    """Give a passkey of a user another name.
+
+    Raises:
+        Passkey.DoesNotExist: the user has no such passkey.
+        Invalid: the name is too long.
+
+    """
+    if len(name) > MAX_NAME:
+        raise Invalid("name", f"must have at most {MAX_NAME} characters")
+    passkey = Passkey.objects.select_for_update(no_key=True).get(user=user, pk=passkey_id)
+    passkey.name = name
+    passkey.save(update_fields=["name"])
+    log.record(Event.MFA_RENAME, user_id=user.pk, id=passkey.pk, type=FactorType.WEBAUTHN.value)
+    return passkey
+
+
+def _spend(challenge: AcceptedChallenge) -> None:
+    try:
+        used_once.use(challenge.hash, expires_at=challenge.expires_at)
+    except used_once.UsedBefore:
+        raise PasskeyRefused(Reason.CHALLENGE_USED) from None
