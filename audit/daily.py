@@ -22,7 +22,12 @@ from django.utils import timezone
 from audit.events import Event
 from audit.models import DayCount, Entry, EntryQuerySet
 
-SIGN_INS: Final = (Event.SIGN_IN_PASSWORD, Event.SIGN_IN_CODE, Event.SIGN_IN_SOCIAL)
+SIGN_INS: Final = (
+    Event.SIGN_IN_PASSWORD,
+    Event.SIGN_IN_CODE,
+    Event.SIGN_IN_SOCIAL,
+    Event.SIGN_IN_PASSKEY,
+)
 REGISTRATIONS: Final = (Event.REGISTER_USERNAME, Event.REGISTER_EMAIL, Event.REGISTER_PHONE)
 TOKENS: Final = (Event.TOKEN_EXCHANGE, Event.TOKEN_REFRESH)
 MAX_ENTRIES: Final = 200_000

@@ -11,6 +11,7 @@ class Event(TextChoices):
 
     SIGN_IN_PASSWORD = "SignIn.Password"  # noqa: S105 - a name, not a password
     SIGN_IN_CODE = "SignIn.VerificationCode"
+    SIGN_IN_PASSKEY = "SignIn.Passkey"
     SIGN_IN_FIRST_FACTOR = "SignIn.FirstFactor"
     REGISTER_USERNAME = "Register.Username"
     REGISTER_EMAIL = "Register.Email"
@@ -31,6 +32,7 @@ class Event(TextChoices):
     MFA_RESET = "Mfa.Reset"
     MFA_SKIP = "Mfa.Skip"
     MFA_SETTINGS_UPDATE = "Mfa.SettingsUpdate"
+    PASSKEY_COUNTER_ANOMALY = "Passkey.CounterAnomaly"
     BACKUP_CODES_CREATE = "BackupCodes.Create"
     BACKUP_CODE_USE = "BackupCode.Use"
     TOKEN_EXCHANGE = "Token.Exchange"  # noqa: S105

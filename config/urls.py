@@ -22,6 +22,7 @@ from identity.roles.viewsets import RoleScopes, RoleUsers, RoleViewSet, UserRole
 from identity.sessions.viewsets import UserSessions, UserSignOut
 from identity.tenants.viewsets import TenantsViewSet
 from identity.users.viewsets import UserRows, UserViewSet
+from interaction.api import passkeys as passkeys_api
 from interaction.api import second_factor as second_factor_api
 from interaction.api import views as interaction
 from interaction.api.my_account import OwnGrants, OwnSessions
@@ -56,6 +57,7 @@ from interaction.pages.views.account import (
     profile,
     security,
 )
+from interaction.pages.views.account import passkeys as account_passkeys
 from management.administrators import views as administrators
 from management.administrators.viewsets import AdministratorViewSet, InvitationViewSet
 from management.api.permissions import IsSuperuser
@@ -312,6 +314,8 @@ api: list[URLPattern | URLResolver] = [
     path("api/interaction/verify-code", interaction.VerifyCode.as_view(), name="verify-code"),
     path("api/interaction/forgot-password", interaction.ForgotPassword.as_view(), name="forgot-password"),
     path("api/interaction/next", second_factor_api.NextStep.as_view(), name="next-step"),
+    path("api/interaction/passkey/options", passkeys_api.PasskeyOptions.as_view(), name="passkey-options"),
+    path("api/interaction/passkey/verify", passkeys_api.VerifyPasskey.as_view(), name="passkey-verify"),
     path("api/interaction/mfa/totp", second_factor_api.Totp.as_view(), name="mfa-totp"),
     path("api/interaction/mfa/backup-code", second_factor_api.BackupCode.as_view(), name="mfa-backup-code"),
     path(
@@ -374,6 +378,7 @@ people = [
     path("account/password", password.password, name="account-password"),
     path("account/security", security.security, name="account-security"),
     path("account/security/authenticator", security.authenticator, name="account-authenticator"),
+    path("account/security/passkeys", account_passkeys.passkeys, name="account-passkeys"),
     path("account/security/codes", security.codes, name="account-backup-codes"),
     path("confirm", confirm.confirm, name="confirm"),
     path("account/language", language.language, name="account-language"),

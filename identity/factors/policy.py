@@ -8,8 +8,7 @@ from typing import Any, Final
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 
-# Passkeys are stored, but cannot be set up yet.
-AVAILABLE: Final = frozenset(FactorType) - {FactorType.WEBAUTHN}
+AVAILABLE: Final = frozenset(FactorType)
 # The factors that a person can set up during a sign-in.
 ENROLABLE: Final = (FactorType.WEBAUTHN, FactorType.TOTP)
 

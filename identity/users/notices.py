@@ -31,6 +31,7 @@ class Notice(StrEnum):
     RECOVERY_CODE_MADE = "notice_recovery_code_made"
     RECOVERY_CODE_USED = "notice_recovery_code_used"
     FACTOR_LOCKED = "notice_factor_locked"
+    PASSKEY_ANOMALY = "notice_passkey_anomaly"
 
 
 def notify(user: User, notice: Notice, *, to: Mapping[Kind, str] | None = None, **words: str) -> None:

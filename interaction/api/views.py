@@ -56,7 +56,7 @@ class Experience(APIView):
         current_experience = experience.current()
         document = OfferedExperienceSerializer(current_experience).data
         for name in _FACTOR_SETTINGS:
-            if not current_experience.factor_policy.is_on:
+            if not current_experience.has_factors:
                 del document[name]
         document["branding"] = page_branding.get_branding(current_experience, pending_request)
         if current_experience.tenant.keep_signed_in:

@@ -133,7 +133,7 @@ class _OffForNow(serializers.Serializer[Any]):
         return attrs
 
 
-class PasskeySignInSerializer(_OffForNow):
+class PasskeySignInSerializer(serializers.Serializer[Any]):
     """Signing in with a passkey alone."""
 
     enabled = Flag(required=False, help_text="Whether people can sign in with a passkey alone")

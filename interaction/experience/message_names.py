@@ -23,4 +23,5 @@ PURPOSE_NAMES: Final = {
     Notice.RECOVERY_CODE_MADE: _("notice of a recovery code"),
     Notice.RECOVERY_CODE_USED: _("notice of a used recovery code"),
     Notice.FACTOR_LOCKED: _("notice of too many wrong codes"),
+    Notice.PASSKEY_ANOMALY: _("notice of a passkey that may have been copied"),
 }  # fmt: skip

@@ -6,6 +6,7 @@ from django.db import models
 
 from identity.core.models import EditableModel, TenantManager, TenantModel
 from identity.factors import policy
+from identity.factors.levels import Level
 from identity.factors.policy import Policy
 from identity.organizations.models import Organization
 from identity.users.identifiers import Kind
@@ -186,6 +187,22 @@ class SignInExperience(EditableModel):
     def factor_policy(self) -> Policy:
         """The policy of second factors."""
         return policy.read(self.mfa)
+
+    @property
+    def has_passkey_sign_in(self) -> bool:
+        """Whether people can sign in with a passkey alone."""
+        return bool(self.passkey_sign_in.get("enabled"))
+
+    @property
+    def highest_level(self) -> int:
+        """The highest level that a sign-in of this tenant reaches."""
+        by_passkey = Level.PHISHING_RESISTANT if self.has_passkey_sign_in else Level.ONE
+        return max(self.factor_policy.highest_level, by_passkey)
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the tenant has second factors or passkeys, so that tokens tell how a user signed in."""
+        return self.highest_level > Level.ONE
 
     @property
     def sms_countries(self) -> list[str]:

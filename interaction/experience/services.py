@@ -57,8 +57,8 @@ def change(fields: dict[str, Any], *, expected: frozenset[int] | None = None) ->
         expected=expected,
         changed_fields=sorted(fields),
     )
-    if "mfa" in merged:
-        tenants.set_highest_level(experience.factor_policy.highest_level)
+    if {"mfa", "passkey_sign_in"} & merged.keys():
+        tenants.set_highest_level(experience.highest_level)
     return experience
 
 

@@ -32,6 +32,7 @@ _MESSAGES: Final = {
     "registration_off": _("You can't create an account here. Ask the people who run this service for one."),
     "stale": _("Your account was changed a moment ago, maybe in another window. Try again."),
     "gone": _("This account is no longer there."),
+    "no_way_in": _("This is your only way to sign in. Set a password first."),
     "last_way_in": _("This is your only way to sign in. Set a password first."),
     "linked_elsewhere": _("This account is already connected to another user."),
     "not_offered": _("You can no longer connect accounts of this provider."),

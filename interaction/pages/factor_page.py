@@ -10,13 +10,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from identity.core.errors import ServiceError
+from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.limits import rules
 from identity.users.models import User
 from interaction.journeys import codes
 from interaction.journeys.second_factor.next_step import Method
 from interaction.journeys.second_factor.people import KINDS
-from interaction.pages import durations, error_messages
+from interaction.pages import durations, error_messages, passkey_part
 
 _LABELS: Final = {
     FactorType.TOTP: _("Authenticator app"),
@@ -53,6 +54,8 @@ def describe(  # noqa: PLR0913 - the parts of a page
     is_sent: bool,
     error: ServiceError | None,
     page: Callable[..., str],
+    ceremony: Ceremony,
+    next_url: str = "",
     has_recovery: bool = False,
 ) -> dict[str, Any]:
     """Return the values of a page for one factor. ``page`` returns its URL for another.
@@ -73,6 +76,9 @@ def describe(  # noqa: PLR0913 - the parts of a page
     )
     return {
         "factor": factor.value,
+        "passkey": passkey_part.for_second_factor(ceremony, next_url)
+        if factor is FactorType.WEBAUTHN
+        else None,
         "masked": masked,
         "is_sent": was_sent,
         "has_letters": factor in KINDS and codes.has_long_codes(KINDS[factor], getattr(user, KINDS[factor])),

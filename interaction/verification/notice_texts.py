@@ -60,6 +60,10 @@ _TEXTS: Final = {
         gettext_lazy("A backup code was used to sign in to your account at %(name)s"),
         gettext_lazy("Unused codes left: %(left)s. Create new ones on your account page before you run out."),
     ),
+    Notice.PASSKEY_ANOMALY: Text(
+        gettext_lazy("A passkey of your account at %(name)s was refused"),
+        gettext_lazy("Somebody may have copied it. Remove it on your account page, and create a new one."),
+    ),
     Notice.RECOVERY_CODE_MADE: Text(
         gettext_lazy("A recovery code was created for your account at %(name)s"),
         gettext_lazy("The people who run the service give it to you. Nobody else needs it."),

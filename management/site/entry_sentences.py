@@ -15,6 +15,8 @@ DONE: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_PASSWORD: _("Sign-in with a password succeeded."),
     Event.SIGN_IN_CODE: _("Sign-in with a code succeeded."),
     Event.SIGN_IN_SOCIAL: _("Sign-in by another provider succeeded."),
+    Event.SIGN_IN_PASSKEY: _("Sign-in with a passkey succeeded."),
+    Event.PASSKEY_COUNTER_ANOMALY: _("A passkey was refused that may have been copied."),
     Event.REGISTER_USERNAME: _("Registration with a username succeeded."),
     Event.REGISTER_EMAIL: _("Registration with an email address succeeded."),
     Event.REGISTER_PHONE: _("Registration with a phone number succeeded."),

@@ -32,6 +32,7 @@ _WAYS: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_PASSWORD: _("Password"),
     Event.SIGN_IN_CODE: _("Code"),
     Event.SIGN_IN_SOCIAL: _("Other provider"),
+    Event.SIGN_IN_PASSKEY: _("Passkey"),
     Event.SOCIAL_IDENTITY_CREATE: _("Linking an account at a provider"),
     Event.CODE_SEND: _("Sending a code"),
     Event.CODE_VERIFY: _("Entering a code"),

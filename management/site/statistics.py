@@ -27,6 +27,7 @@ SIGN_INS: Final = {
     Event.SIGN_IN_PASSWORD.value: gettext_noop("Password"),
     Event.SIGN_IN_CODE.value: gettext_noop("Code"),
     Event.SIGN_IN_SOCIAL.value: gettext_noop("Other provider"),
+    Event.SIGN_IN_PASSKEY.value: gettext_noop("Passkey"),
 }
 GRANTS: Final = {
     "authorization_code": gettext_noop("Authorization code"),

@@ -23,7 +23,7 @@ from interaction.connectors import services as connectors
 from management.administrators import second_step
 from management.administrators import services as administrators
 from management.administrators.models import Administrator
-from tests.support import authenticator, codes, factors, management, second
+from tests.support import authenticator, codes, factors, management, passkeys, second
 from tests.support.cast import PASSWORD, Browser, RelyingParty, World, default_world
 from tests.support.codes import new_email, new_phone
 from tests.support.forms import forms
@@ -260,6 +260,22 @@ def contact_code(visit: Visit) -> httpx.Response:
     return visit.submit(path, code="000000")
 
 
+def passkey(visit: Visit) -> httpx.Response:
+    if not visit.number:
+        passkeys.switch_on(visit.world)
+    if "options" in visit.route:
+        return visit.post(passkeys.OPTIONS, {"ceremony": "sign_in", "identifier": visit.to})
+    return visit.post(passkeys.VERIFY, {"ceremony": "sign_in", "credential": {}})
+
+
+def remove_passkey(visit: Visit) -> httpx.Response:
+    if not visit.number:
+        passkeys.switch_on(visit.world)
+        with visit.world.active():
+            Session.objects.update(auth_time=timezone.now() - timedelta(hours=1))
+    return visit.submit("/account/security/passkeys", password="wrong", remove="x")
+
+
 def administrator(visit: Visit) -> httpx.Response:
     if visit.rule in {rules.RECOVERIES, rules.RECOVERIES_FROM_ANYWHERE}:
         return visit.submit("/admin/recover/", email=visit.to)
@@ -356,6 +372,9 @@ DRIVERS: Final[dict[str, Driver]] = {
     "POST /account/security": confirm_factors,
     "POST /account/security/authenticator": confirm_factors,
     "POST /account/security/codes": confirm_factors,
+    "POST /api/interaction/passkey/options": passkey,
+    "POST /api/interaction/passkey/verify": passkey,
+    "POST /account/security/passkeys": remove_passkey,
     "POST /sign-in": sign_in_page,
     "POST /sign-in/code": code_page,
     "POST /register": register_page,

@@ -6,7 +6,12 @@ from audit.events import Event
 from audit.models import Entry
 from identity.users.models import User
 
-_SIGN_INS: Final = (Event.SIGN_IN_PASSWORD, Event.SIGN_IN_CODE, Event.SIGN_IN_SOCIAL)
+_SIGN_INS: Final = (
+    Event.SIGN_IN_PASSWORD,
+    Event.SIGN_IN_CODE,
+    Event.SIGN_IN_SOCIAL,
+    Event.SIGN_IN_PASSKEY,
+)
 _MAX_SHOWN: Final = 10
 
 

@@ -41,6 +41,7 @@ class Overview:
     is_required: bool
     may_add_authenticator: bool
     may_have_backup_codes: bool
+    may_have_passkeys: bool
 
     @property
     def is_usable(self) -> bool:
@@ -50,8 +51,9 @@ class Overview:
 
 def get_overview(session: Session) -> Overview | None:
     """Return the second factors of a user, or None if the tenant has none."""
-    policy = experiences.current().factor_policy
-    if not policy.is_on:
+    experience = experiences.current()
+    policy = experience.factor_policy
+    if not experience.has_factors:
         return None
     user = session.user
     usable = people.get_person(user, policy).get_usable(policy)
@@ -63,6 +65,7 @@ def get_overview(session: Session) -> Overview | None:
         is_required=policy.prompt is Prompt.MANDATORY,
         may_add_authenticator=FactorType.TOTP in policy.factors,
         may_have_backup_codes=FactorType.BACKUP_CODE in policy.factors and bool(user.factors),
+        may_have_passkeys=FactorType.WEBAUTHN in policy.factors or experience.has_passkey_sign_in,
     )
 
 

@@ -47,7 +47,7 @@ def confirm(session: Session, *, factor: FactorType, code: str) -> tuple[str, in
         raise
 
 
-def step_up(session: Session, factor: FactorType) -> tuple[str, int | None]:
+def step_up(session: Session, factor: FactorType, level: int = Level.TWO) -> tuple[str, int | None]:
     """Store that a factor was just proven in a session.
 
     Returns the new secret of the session, which continues, and how long its cookie lives.
@@ -56,8 +56,8 @@ def step_up(session: Session, factor: FactorType) -> tuple[str, int | None]:
         confirmation.SignInAgain: the session has ended.
 
     """
-    amr, level = add_methods(session.amr, factor), max(Level.TWO, session.level)
-    token = sessions.step_up(session, amr=amr, level=level)
+    amr = add_methods(session.amr, factor)
+    token = sessions.step_up(session, amr=amr, level=max(level, session.level))
     if token is None:
         raise confirmation.SignInAgain
     tenant = experiences.current().tenant

@@ -61,13 +61,13 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
             result = verifying.finish(step, FactorType.TOTP, Level.TWO)
-            return _complete(result, visit, step)
+            return complete(result, visit, step)
     except WrongFactor:
         pending_sign_ins.count_try(step.stored)
         raise
 
 
-def _complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
+def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     """End the user's other sessions, which began without a second factor, and lead on to the backup codes."""
     if not isinstance(result, SignInResult):
         return result

@@ -108,7 +108,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         if pending:
             requests.record_sign_in(pending.row, session)
         entry.facts["session_id"] = str(session.pk)
-        if experience.factor_policy.is_on:
+        if experience.has_factors:
             entry.facts |= _describe(sign_in)
         entry.record_success()
     return SignInResult(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ from identity.users import identifiers
 from identity.users.identifiers import Kind
 from interaction.journeys import codes
 from interaction.journeys.pending import Pending
-from interaction.pages import durations, error_messages, labels
+from interaction.pages import context, durations, error_messages, labels, passkey_part
 from interaction.pages.forms import AddressForm, CodeForm
 from interaction.pages.views import shared
 from interaction.verification.models import Purpose
@@ -173,10 +173,17 @@ def _kind(identifier: str, step: CodeStep) -> Kind:
     return kind
 
 
+def _get_autocomplete(only: Kind | None, passkey: dict[str, Any] | None) -> str:
+    name = {Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username"
+    return f"{name} webauthn" if passkey and passkey["autofill"] else name
+
+
 def _address_page(
     request: HttpRequest, pending: Pending | None, step: CodeStep, form: Form, status: int = 200
 ) -> HttpResponse:
     only = step.kinds[0] if len(step.kinds) == 1 else None
+    is_sign_in = step.purpose is Purpose.SIGN_IN
+    passkey = passkey_part.for_sign_in(context.get_experience(request)) if is_sign_in else None
     response = shared.render_page(
         request,
         "code_address",
@@ -187,7 +194,8 @@ def _address_page(
         label=labels.identifier_label(step.kinds or [Kind.EMAIL]),
         only_kind=only.value if only else "",
         is_offered=bool(step.kinds),
-        autocomplete={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "username") if only else "username",
+        autocomplete=_get_autocomplete(only, passkey),
+        passkey=passkey,
         inputmode={Kind.EMAIL: "email", Kind.PHONE: "tel"}.get(only, "text") if only else "text",
         back_url=step.back_url,
         register_url=step.register_url,

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from identity.core.errors import ServiceError
+from identity.factors.challenges import Ceremony
 from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
 from interaction.journeys.pending import Pending
@@ -109,6 +110,7 @@ def _page(  # noqa: PLR0913 - the parts of a page
             form,
             is_sent=is_sent,
             error=error,
+            ceremony=Ceremony.SECOND_FACTOR,
             page=partial(shared.page_url, _URL, pending),
             has_recovery=verifying.can_recover(step),
         ),

@@ -5,11 +5,13 @@ from django.urls import reverse
 
 from identity.core.errors import ServiceError
 from identity.factors.errors import EnrolmentExpired
+from identity.factors.kinds import FactorType
 from identity.http.responses import redirect
 from interaction.journeys.pending import Pending
 from interaction.journeys.second_factor import backup, setting_up, verifying, visits
 from interaction.journeys.second_factor.authenticator_setup import Offer
 from interaction.journeys.second_factor.verifying import Step
+from interaction.pages import passkey_part
 from interaction.pages.authenticator_form import AuthenticatorForm
 from interaction.pages.views import shared
 from interaction.pages.views.second_factor import start_again
@@ -26,12 +28,16 @@ def set_up(request: HttpRequest, pending: Pending | None) -> HttpResponse:
         if not step.need.enrolable:
             return redirect(shared.page_url("pages:second-factor", visit.pending))
         if request.method != "POST":
-            return _page(request, step, AuthenticatorForm(), setting_up.begin_totp(visit))
+            return _page(request, step, AuthenticatorForm(), _begin(step))
         if "skip" in request.POST:
             return shared.redirect_signed_in(request, verifying.skip(visit))
         return _confirm(request, step)
     except NothingPending:
         return start_again(visit)
+
+
+def _begin(step: Step) -> Offer | None:
+    return setting_up.begin_totp(step.visit) if FactorType.TOTP in step.need.enrolable else None
 
 
 def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
@@ -53,9 +59,10 @@ def _confirm(request: HttpRequest, step: Step) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, step: Step, form: AuthenticatorForm, offer: Offer, status: int = 200
+    request: HttpRequest, step: Step, form: AuthenticatorForm, offer: Offer | None, status: int = 200
 ) -> HttpResponse:
     pending = step.visit.pending
+    has_passkeys = FactorType.WEBAUTHN in step.need.enrolable
     return shared.render_page(
         request,
         "set_up",
@@ -63,6 +70,7 @@ def _page(
         status,
         form=form,
         offer=offer,
+        passkey=passkey_part.for_set_up(signs_in=False, is_factor=True) if has_passkeys else None,
         action=reverse("pages:set-up"),
         may_skip=step.need.may_skip,
         other_account_url=shared.page_url("pages:sign-in", pending, switch="1"),

@@ -14,7 +14,7 @@ from interaction.journeys import codes, reauthentication
 from interaction.journeys import pending as pending_requests
 from interaction.journeys import sign_in as signing_in
 from interaction.journeys.pending import Pending
-from interaction.pages import context, error_messages, labels, provider_buttons
+from interaction.pages import context, error_messages, labels, passkey_part, provider_buttons
 from interaction.pages.forms import SignInForm
 from interaction.pages.views import code_step, shared
 from interaction.pages.views.code_step import EnteredCode
@@ -88,6 +88,7 @@ def _page(
     if not (kinds or social_offers or form.is_bound) and "code_url" in urls:
         return redirect(urls["code_url"])
     buttons = provider_buttons.describe(social_offers)
+    passkey = passkey_part.for_sign_in(experience)
     response = shared.render_page(
         request,
         "sign_in",
@@ -97,7 +98,8 @@ def _page(
         form=form,
         takes_password=bool(kinds),
         identifier_label=labels.identifier_label(kinds),
-        identifier_autocomplete="username",
+        identifier_autocomplete="username webauthn" if passkey and passkey["autofill"] else "username",
+        passkey=passkey,
         **urls,
         offers=buttons,
         has_icons_only=provider_buttons.has_icons_only(buttons),

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from identity.core.errors import ServiceError
+from identity.factors.challenges import Ceremony
 from identity.http.responses import redirect
 from identity.sessions import cookies
 from identity.sessions.models import Session
@@ -82,6 +83,8 @@ def _page(  # noqa: PLR0913 - the parts of a page
             is_sent=is_sent,
             error=error,
             page=partial(_get_url, back),
+            ceremony=Ceremony.CONFIRM,
+            next_url=reverse(f"pages:{back}"),
         ),
     )
 

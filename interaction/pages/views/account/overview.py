@@ -49,7 +49,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         last_sign_in_at=session.user.last_sign_in_at,
         organizations=organizations[:_MAX_ORGANIZATIONS],
         has_more_organizations=len(organizations) > _MAX_ORGANIZATIONS,
-        has_factors=experience.factor_policy.is_on,
+        has_factors=experience.has_factors,
         may_rename=account["username_change"],
         may_delete=account["deletion"],
     )

@@ -35,7 +35,7 @@ _CONFIRMED: Final = frozenset(
     (
         *("account-username", "account-email", "account-email-code", "account-phone", "account-phone-code"),
         *("account-password", "account-data", "account-delete"),
-        *("account-security", "account-authenticator", "account-backup-codes"),
+        *("account-security", "account-authenticator", "account-backup-codes", "account-passkeys"),
     )
 )
 _METHODS: Final = ["GET", "HEAD", "POST"]

@@ -1,0 +1,53 @@
+"""Requests and responses of passkeys."""
+
+from typing import Any, Final
+
+from rest_framework import serializers
+
+from identity.factors.challenges import Ceremony
+from identity.rest.fields import Line, Text
+from interaction.api.serializers import InteractionSerializer, StaySerializer
+
+_CEREMONIES: Final = [ceremony.value for ceremony in Ceremony]
+_MEANING: Final = (
+    "`sign_in` signs in with a passkey alone, `second_factor` completes a sign-in, `set_up` and "
+    "`set_up_security_key` create a passkey or a security key, during a sign-in that needs one or for the "
+    "signed-in user, and `confirm` confirms that it is the signed-in user"
+)
+
+
+class PasskeyOptionsSerializer(InteractionSerializer):
+    """A ceremony to begin."""
+
+    ceremony = serializers.ChoiceField(choices=_CEREMONIES, help_text=_MEANING)
+    identifier = Text(
+        max_length=254,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="For `sign_in`: the identifier, if the user typed one. The options then name credentials",
+    )
+
+
+class PasskeyChallengeSerializer(serializers.Serializer[Any]):
+    """The options of a ceremony."""
+
+    public_key = serializers.DictField(
+        help_text="For `parseCreationOptionsFromJSON()` or `parseRequestOptionsFromJSON()` of browsers"
+    )
+
+
+class PasskeySerializer(StaySerializer):
+    """The answer of a passkey."""
+
+    ceremony = serializers.ChoiceField(choices=_CEREMONIES, help_text=_MEANING)
+    credential = serializers.DictField(help_text="What `toJSON()` of the credential returns")
+    name = Line(max_length=64, required=False, default="", allow_blank=True, help_text="A name for a new one")
+    password = Text(
+        max_length=256,
+        required=False,
+        default="",
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="For a new one of a signed-in user who signed in more than five minutes ago",
+    )

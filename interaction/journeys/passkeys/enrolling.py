@@ -1,0 +1,162 @@
+"""Setting up a passkey or a security key: during a sign-in, or on the account page."""
+
+from typing import Any
+
+from django.db import transaction
+
+from identity.factors import ceremonies, ceremony_options, credential_json, passkeys, settings_of_users
+from identity.factors.ceremony_options import Account
+from identity.factors.challenges import Binding, Ceremony
+from identity.factors.errors import FactorNotAllowed
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.factors.models import Passkey
+from identity.factors.passkey_refusals import PasskeyRefused
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.sessions import services as sessions
+from identity.sessions.models import Session
+from identity.users.models import User
+from identity.users.notices import Notice, notify
+from interaction.experience import services as experiences
+from interaction.experience.models import SignInExperience
+from interaction.journeys.account import confirmation
+from interaction.journeys.passkeys import stepping_up
+from interaction.journeys.passkeys.stepping_up import Renewed
+from interaction.journeys.second_factor import setting_up, verifying
+from interaction.journeys.second_factor.sign_ins import Outcome, Visit
+from interaction.journeys.second_factor.verifying import Step
+from interaction.pending_sign_ins import services as pending_sign_ins
+
+
+def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
+    """Return the options to create a passkey in a sign-in whose user has no second factor yet.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
+
+    """
+    step = _find(visit)
+    return _get_options(step.user, _bind_step(step, ceremony), step.experience)
+
+
+def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, name: str = "") -> Outcome:
+    """Store a passkey, which completes the sign-in.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has a factor, or the tenant does not use passkeys.
+        PasskeyRefused: a check failed.
+        AlreadyEnrolled: somebody in this tenant has this passkey.
+        credentials.Suspended: the user is suspended.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    limits.hit_by_address(rules.SIGN_INS)
+    step = _find(visit)
+    try:
+        with transaction.atomic():
+            _store(step.user, _bind_step(step, ceremony), credential, name)
+            result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            return setting_up.complete(result, visit, step)
+    except PasskeyRefused:
+        pending_sign_ins.count_try(step.stored)
+        raise
+
+
+def get_options_in_session(session: Session, ceremony: Ceremony, *, browser: str) -> dict[str, Any]:
+    """Return the options to create a passkey for the signed-in user.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use passkeys for this.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+
+    """
+    experience = experiences.current()
+    check_allowed(ceremony, experience)
+    confirmation.check_factor(session)
+    return _get_options(session.user, _bind_session(session, ceremony, browser), experience)
+
+
+def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
+    session: Session,
+    ceremony: Ceremony,
+    *,
+    credential: object,
+    name: str = "",
+    password: str = "",
+    browser: str,
+) -> Renewed:
+    """Store a passkey of the signed-in user. With the first factor, the user's other browsers are signed out.
+
+    Raises:
+        FactorNotAllowed: the tenant does not use passkeys for this.
+        credentials.InvalidCredentials: the password is wrong.
+        confirmation.SignInAgain: the user has no password, and the sign-in is too old.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
+        PasskeyRefused: a check failed.
+        AlreadyEnrolled: somebody in this tenant has this passkey.
+        TooManyFactors: the user has 20.
+
+    """
+    check_allowed(ceremony, experiences.current())
+    confirmation.confirm_for_factors(session, password)
+    with transaction.atomic():
+        locked = User.objects.select_for_update(no_key=True).filter(pk=session.user_id)
+        is_first = not locked.values_list("factors", flat=True).first()
+        _store(session.user, _bind_session(session, ceremony, browser), credential, name)
+        confirmation.check_still_signed_in(session)
+        if is_first:
+            sessions.end_others(session)
+        renewed = stepping_up.step_up(session)
+    session.user.refresh_from_db(fields=("factors", "two_step"))
+    return renewed
+
+
+def check_allowed(ceremony: Ceremony, experience: SignInExperience) -> None:
+    """Check that the tenant uses passkeys for a ceremony that creates one.
+
+    Raises:
+        FactorNotAllowed: it does not.
+
+    """
+    is_factor = FactorType.WEBAUTHN in experience.factor_policy.factors
+    signs_in = ceremony is Ceremony.SET_UP and experience.has_passkey_sign_in
+    if not (is_factor or signs_in):
+        raise FactorNotAllowed
+
+
+def _get_options(user: User, binding: Binding, experience: SignInExperience) -> dict[str, Any]:
+    own = Passkey.objects.filter(user=user)
+    account = Account(user.pk, user.identifier, user.name)
+    return ceremony_options.creation_options(binding, account, experience.tenant.name, passkeys.describe(own))
+
+
+def _store(user: User, binding: Binding, credential: object, name: str) -> Passkey:
+    """Store a passkey and tell the user. A security key is asked for from now on.
+
+    A passkey that was made to sign in with is not: it may be on one device only, and the user would be locked
+    out on the others.
+    """
+    new = ceremonies.verify_registration(credential_json.read_registration(credential), binding)
+    passkey = passkeys.add(user, new, name=name)
+    if binding.ceremony is Ceremony.SET_UP_SECURITY_KEY:
+        settings_of_users.set_two_step(user, is_on=True)
+    notify(user, Notice.FACTOR_ADDED)
+    return passkey
+
+
+def _find(visit: Visit) -> Step:
+    step = verifying.find(visit)
+    if FactorType.WEBAUTHN not in step.need.enrolable:
+        raise FactorNotAllowed
+    return step
+
+
+def _bind_step(step: Step, ceremony: Ceremony) -> Binding:
+    return Binding(ceremony, step.visit.browser, str(step.user.pk), str(step.stored.pk))
+
+
+def _bind_session(session: Session, ceremony: Ceremony, browser: str) -> Binding:
+    return Binding(ceremony, browser, str(session.user_id), str(session.pk))

@@ -1,0 +1,73 @@
+"""A passkey or a security key as the second factor of a pending sign-in."""
+
+from typing import Any
+
+from django.db import transaction
+
+from identity.factors import ceremonies, ceremony_options, credential_json, passkeys
+from identity.factors.challenges import Binding, Ceremony
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.factors.passkey_refusals import PasskeyRefused, Reason
+from identity.limits import rules
+from identity.limits import services as limits
+from interaction.journeys.passkeys import anomalies, stepping_up
+from interaction.journeys.second_factor import verifying
+from interaction.journeys.second_factor.sign_ins import Outcome, Visit
+from interaction.journeys.second_factor.verifying import Step
+from interaction.pending_sign_ins import services as pending_sign_ins
+
+
+def get_options(visit: Visit) -> dict[str, Any]:
+    """Return the options to prove the second factor with a passkey of the user whose first one is proven.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has no passkey, or the tenant does not use them.
+
+    """
+    step = _find(visit)
+    return ceremony_options.request_options(_bind(step), passkeys.describe(passkeys.usable(step.user)))
+
+
+def verify(visit: Visit, *, credential: object) -> Outcome:
+    """Prove the second factor with the answer of a passkey.
+
+    Raises:
+        NothingPending: the browser has no pending sign-in.
+        FactorNotAllowed: the user has no passkey, or the tenant does not use them.
+        PasskeyRefused: a check failed, or it is a passkey of somebody else.
+        credentials.Suspended: the passkey is right, but the user is suspended.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    limits.hit_by_address(rules.SIGN_INS)
+    step = _find(visit)
+    try:
+        return _prove(step, credential)
+    except PasskeyRefused as refused:
+        stepping_up.record_failure(step.user.pk, refused)
+        pending_sign_ins.count_try(step.stored)
+        raise
+
+
+def _prove(step: Step, credential: object) -> Outcome:
+    answer = credential_json.read_assertion(credential)
+    passkey = passkeys.usable(step.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
+    if passkey is None:
+        raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
+    with anomalies.reported(passkey):
+        proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
+        with transaction.atomic():
+            passkeys.record_use(passkey, proven)
+            return verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+
+
+def _find(visit: Visit) -> Step:
+    step = verifying.find(visit)
+    step.check_usable(FactorType.WEBAUTHN)
+    return step
+
+
+def _bind(step: Step) -> Binding:
+    return Binding(Ceremony.SECOND_FACTOR, step.visit.browser, str(step.user.pk), str(step.stored.pk))

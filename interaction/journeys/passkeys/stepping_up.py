@@ -1,0 +1,106 @@
+"""A passkey in a session: the confirmation before a sensitive change, and the level that it reaches."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from audit import log
+from audit.events import Event
+from identity.factors import ceremonies, ceremony_options, credential_json, passkeys
+from identity.factors.challenges import Binding, Ceremony
+from identity.factors.errors import FactorNotAllowed
+from identity.factors.kinds import FactorType
+from identity.factors.levels import Level
+from identity.factors.passkey_refusals import PasskeyRefused, Reason
+from identity.limits import rules
+from identity.limits import services as limits
+from identity.sessions.models import Session
+from interaction.journeys.account import confirmation
+from interaction.journeys.passkeys import anomalies
+from interaction.journeys.second_factor import confirming
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A session that continues with a new secret, and how long its cookie lives."""
+
+    session: Session
+    token: str
+    cookie_seconds: int | None
+
+
+def get_options(session: Session, *, browser: str) -> dict[str, Any]:
+    """Return the options to confirm with a passkey that it is the user.
+
+    Raises:
+        FactorNotAllowed: the user has no passkey, or the tenant does not use them.
+
+    """
+    _check_usable(session)
+    own = passkeys.describe(passkeys.usable(session.user))
+    return ceremony_options.request_options(_bind(session, browser), own)
+
+
+def confirm(session: Session, *, credential: object, browser: str) -> Renewed:
+    """Confirm with a passkey that it is the user. The session reaches the level of a passkey.
+
+    Raises:
+        FactorNotAllowed: the user has no passkey, or the tenant does not use them.
+        PasskeyRefused: a check failed, or it is a passkey of somebody else.
+        confirmation.SignInAgain: the session has ended.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    limits.hit_by_address(rules.SIGN_INS)
+    _check_usable(session)
+    try:
+        return _prove(session, credential, browser)
+    except PasskeyRefused as refused:
+        record_failure(session.user_id, refused)
+        raise
+
+
+def _prove(session: Session, credential: object, browser: str) -> Renewed:
+    answer = credential_json.read_assertion(credential)
+    passkey = passkeys.usable(session.user).filter(credential_hash=passkeys.hash_id(answer.id)).first()
+    if passkey is None:
+        raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
+    with anomalies.reported(passkey):
+        proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(session, browser)])
+        with transaction.atomic():
+            passkeys.record_use(passkey, proven)
+            return step_up(session)
+
+
+def step_up(session: Session) -> Renewed:
+    """Store that a passkey was just proven in a session.
+
+    Raises:
+        confirmation.SignInAgain: the session has ended.
+
+    """
+    token, seconds = confirming.step_up(session, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+    return Renewed(session, token, seconds)
+
+
+def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
+    """Write the audit entry of a passkey that was refused as the second factor."""
+    log.record(
+        Event.MFA_VERIFY,
+        user_id=user_id,
+        type=FactorType.WEBAUTHN.value,
+        result="failed",
+        error=refused.reason,
+        **refused.audit_facts,
+    )
+
+
+def _check_usable(session: Session) -> None:
+    if FactorType.WEBAUTHN not in confirmation.get_factors(session):
+        raise FactorNotAllowed
+
+
+def _bind(session: Session, browser: str) -> Binding:
+    return Binding(Ceremony.CONFIRM, browser, str(session.user_id), str(session.pk))

@@ -1,0 +1,85 @@
+"""The ceremonies by their names: what a browser asks for, and what its answer does."""
+
+from typing import Any
+
+from identity.factors.challenges import Ceremony
+from identity.sessions.models import Session
+from interaction.journeys.account.confirmation import NotSignedIn
+from interaction.journeys.passkeys import enrolling, second_step, signing_in, stepping_up
+from interaction.journeys.passkeys.stepping_up import Renewed
+from interaction.journeys.second_factor import verifying
+from interaction.journeys.second_factor.sign_ins import Outcome, Visit
+from interaction.pending_sign_ins.services import NothingPending
+
+
+def get_options(visit: Visit, *, ceremony: Ceremony, identifier: str = "") -> dict[str, Any]:
+    """Return the options of a ceremony, for ``navigator.credentials``.
+
+    A passkey is set up in the pending sign-in of the browser, else in its session.
+
+    Raises:
+        NotSignedIn: the browser has neither.
+        FactorNotAllowed: the tenant does not use passkeys for this.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    if ceremony is Ceremony.SIGN_IN:
+        return signing_in.get_options(visit, identifier=identifier)
+    if ceremony is Ceremony.SECOND_FACTOR:
+        return second_step.get_options(visit)
+    if ceremony is Ceremony.CONFIRM:
+        return stepping_up.get_options(_get_session(visit), browser=visit.browser)
+    if _has_pending_sign_in(visit):
+        return enrolling.get_options_in_sign_in(visit, ceremony)
+    return enrolling.get_options_in_session(_get_session(visit), ceremony, browser=visit.browser)
+
+
+def verify(  # noqa: PLR0913 - the members of the request
+    visit: Visit,
+    *,
+    ceremony: Ceremony,
+    credential: object,
+    name: str = "",
+    password: str = "",
+    keep_signed_in: bool = False,
+) -> Outcome | Renewed:
+    """Do what the answer of a ceremony allows.
+
+    Raises:
+        NotSignedIn: the browser has neither a pending sign-in nor a session.
+        PasskeyRefused: a check failed.
+        FactorNotAllowed: the tenant does not use passkeys for this.
+        credentials.Suspended: the passkey is right, but the user is suspended.
+        limits.TooMany: too many sign-ins from this address.
+
+    """
+    if ceremony is Ceremony.SIGN_IN:
+        return signing_in.sign_in(visit, credential=credential, keep_signed_in=keep_signed_in)
+    if ceremony is Ceremony.SECOND_FACTOR:
+        return second_step.verify(visit, credential=credential)
+    if ceremony is Ceremony.CONFIRM:
+        return stepping_up.confirm(_get_session(visit), credential=credential, browser=visit.browser)
+    if _has_pending_sign_in(visit):
+        return enrolling.confirm_in_sign_in(visit, ceremony, credential=credential, name=name)
+    return enrolling.confirm_in_session(
+        _get_session(visit),
+        ceremony,
+        credential=credential,
+        name=name,
+        password=password,
+        browser=visit.browser,
+    )
+
+
+def _has_pending_sign_in(visit: Visit) -> bool:
+    try:
+        verifying.find(visit)
+    except NothingPending:
+        return False
+    return True
+
+
+def _get_session(visit: Visit) -> Session:
+    if visit.current is None:
+        raise NotSignedIn
+    return visit.current

@@ -1,0 +1,39 @@
+"""The page of the user's passkeys and security keys."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from identity.http.responses import redirect
+from identity.sessions.models import Session
+from interaction.journeys.account import confirmation
+from interaction.journeys.passkeys import own
+from interaction.pages import passkey_part
+from interaction.pages.account_forms import FactorsForm
+from interaction.pages.views.account import shared
+
+
+@shared.confirmed_page
+def passkeys(request: HttpRequest, session: Session) -> HttpResponse:
+    """Show the passkeys of the user, remove one, and create new ones."""
+    overview = own.get_overview(session)
+    if overview is None:
+        return redirect(reverse("pages:account"))
+    form = FactorsForm(session, shared.form_data(request))
+    if request.method == "POST":
+
+        def remove() -> str:
+            own.remove(session, request.POST.get("remove", ""), password=form.entered_password)
+            return "removed"
+
+        if done := shared.attempt(form, remove):
+            return shared.redirect_done("pages:account-passkeys", done)
+    part = passkey_part.for_set_up(signs_in=overview.signs_in, is_factor=overview.is_factor)
+    return shared.render_page(
+        request,
+        session,
+        "passkeys",
+        form=form,
+        overview=overview,
+        passkey=part | {"confirm_url": f"{reverse('pages:confirm')}?back=account-passkeys"},
+        must_enter_password=confirmation.must_enter_password(session),
+    )

@@ -1,0 +1,258 @@
+"""Signing in with a passkey alone, over HTTP."""
+
+from uuid import uuid4
+
+import pytest
+
+from audit.models import Entry
+from identity.core import tenancy
+from identity.factors.challenges import Ceremony
+from identity.factors.models import Passkey
+from identity.sessions.models import Session
+from identity.users import services as users
+from identity.users.models import User
+from tests.support import factors, passkeys
+from tests.support.factors import has_session, is_signed_in
+from tests.support.passkey_device import BE, BS, UP, UV
+from tests.support.passkeys import OPTIONS, VERIFY, ask, device, enrol, send, switch_on, use
+
+REFUSED = {"code": 401, "message": "the passkey was not accepted", "result": {"reason": "passkey_refused"}}
+
+
+@pytest.fixture
+def user(acme):
+    return acme.user()
+
+
+@pytest.fixture
+def phone(acme, user):
+    """A device with a passkey of the user, in a tenant that has them."""
+    switch_on(acme)
+    with_passkey = device()
+    enrol(acme, user, with_passkey)
+    return with_passkey
+
+
+def last_entry(world, key="SignIn.Passkey"):
+    return Entry.objects.filter(tenant_id=world.tenant.pk, key=key).order_by("-pk").first()
+
+
+def is_refused_as(world, answer, check):
+    assert answer.status_code == 401, answer.text
+    assert answer.json() == REFUSED
+    assert not has_session(answer)
+    facts = last_entry(world).payload
+    assert (facts["error"], facts["check"]) == ("passkey_refused", check)
+
+
+class TestSignIn:
+    def test_decision_M20_a_passkey_that_verified_the_user_signs_in_with_both_factors(
+        self, acme, user, phone
+    ):
+        browser = acme.browser()
+
+        answer = use(browser, phone)
+
+        assert answer.status_code == 200, answer.text
+        assert is_signed_in(browser)
+        with acme.active():
+            session = Session.objects.get()
+            row = Passkey.objects.get()
+        assert (session.user_id, session.level, session.amr) == (user.pk, 3, ["pop", "user", "mfa"])
+        assert row.last_used_at is not None
+        entry = last_entry(acme)
+        assert (entry.payload["result"], entry.user_id) == ("success", str(user.pk))
+        assert entry.payload["acr"] == "phr"
+
+    def test_decision_M12_no_code_is_asked_for_after_a_passkey(self, acme, user):
+        switch_on(acme, "Totp", "WebAuthn", policy="Mandatory")
+        factors.enrol(acme, user)
+        phone = device()
+        enrol(acme, user, phone)
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+
+        answer = use(acme.browser(), phone)
+
+        assert has_session(answer)
+        assert "next" not in answer.json()["result"]
+
+    def test_it_leads_back_to_the_application(self, acme, user, phone):
+        client, browser = acme.application(), acme.browser()
+        interaction = browser.authorize(client).headers["Location"].partition("interaction=")[2]
+
+        options = ask(browser, "sign_in", interaction=interaction)
+        answer = send(browser, "sign_in", phone.get(options), interaction=interaction)
+
+        assert interaction in answer.json()["result"]["redirect_to"]
+
+    def test_it_is_off_by_default(self, acme, user):
+        answers = [
+            acme.browser().post(OPTIONS, json={"ceremony": "sign_in"}),
+            acme.browser().post(VERIFY, json={"ceremony": "sign_in", "credential": {}}),
+        ]
+
+        for answer in answers:
+            assert answer.status_code == 403, answer.text
+
+    def test_a_suspended_user_is_told_after_the_passkey(self, acme, user, phone):
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(is_suspended=True)
+
+        wrong, right = use(acme.browser(), phone, signature=b"x"), use(acme.browser(), phone)
+
+        assert (wrong.status_code, right.status_code) == (401, 403)
+        assert not has_session(right)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("check", "wrong"),
+        [
+            ("origin", {"origin": "https://evil.example"}),
+            ("cross_origin", {"cross_origin": True}),
+            ("rp_id", {"rp_id": "evil.example"}),
+            ("user_verification", {"flags": UP | BE | BS}),
+            ("backup_flags", {"flags": UP | UV | BS}),
+            ("type", {"type": "webauthn.create"}),
+            ("signature", {"signature": b"wrong"}),
+            ("user_handle", {"user_handle": uuid4().bytes}),
+            ("user_handle", {"user_handle": None}),
+        ],
+    )
+    def test_decision_M24_the_answer_is_one_word_and_the_log_has_the_check(
+        self, acme, user, phone, check, wrong
+    ):
+        is_refused_as(acme, use(acme.browser(), phone, **wrong), check)
+
+    def test_decision_M23_a_passkey_of_another_tenant_is_unknown(self, acme, rival, phone):
+        switch_on(rival)
+
+        is_refused_as(rival, use(rival.browser(), phone), "unknown_credential")
+
+    def test_case_MT19_a_challenge_is_good_once_in_one_browser(self, acme, user, phone):
+        browser, other = acme.browser(), acme.browser()
+        credential = phone.get(ask(browser, "sign_in"))
+        ask(other, "sign_in")
+
+        stolen = send(other, "sign_in", credential)
+        is_refused_as(acme, stolen, "challenge")
+        assert has_session(send(browser, "sign_in", credential))
+        is_refused_as(acme, send(browser, "sign_in", credential), "challenge_used")
+
+    def test_case_MT19_a_challenge_of_another_ceremony_is_refused(self, acme, user, phone):
+        switch_on(acme, "WebAuthn")
+        with acme.active():
+            User.objects.filter(pk=user.pk).update(two_step=True)
+        browser = acme.browser()
+        factors.half(browser, user)
+        options = ask(browser, "second_factor")
+
+        is_refused_as(acme, send(browser, "sign_in", phone.get(options)), "challenge")
+
+    def test_case_MT25_a_counter_that_goes_back_is_recorded(self, acme, user):
+        switch_on(acme)
+        key = device(flags=0, step=5)
+        row = enrol(acme, user, key)
+        assert has_session(use(acme.browser(), key))
+
+        is_refused_as(acme, use(acme.browser(), key, counter=3), "counter")
+
+        entry = last_entry(acme, "Passkey.CounterAnomaly")
+        assert (entry.user_id, entry.payload["id"]) == (str(user.pk), str(row.pk))
+        with acme.active():
+            assert Passkey.objects.get().sign_count == 5
+
+    @pytest.mark.parametrize("credential", [None, "x", [], 7])
+    def test_a_credential_that_is_no_object_is_invalid(self, acme, phone, credential):
+        answer = send(acme.browser(), "sign_in", credential)
+
+        assert answer.status_code == 400
+
+    def test_an_object_of_another_shape_is_refused(self, acme, phone):
+        is_refused_as(acme, send(acme.browser(), "sign_in", {"a": 1}), "json")
+
+    def test_case_MT34_pages_of_other_origins_are_refused(self, acme, phone):
+        for path in (OPTIONS, VERIFY):
+            answer = acme.browser().post(
+                path,
+                json={"ceremony": "sign_in", "credential": {}},
+                headers={"Origin": "https://evil.example"},
+            )
+            assert (answer.status_code, answer.json()["result"]) == (403, "")
+
+    def test_case_MT39_the_log_has_neither_challenge_nor_credential(self, acme, user, phone):
+        browser = acme.browser()
+        options = ask(browser, "sign_in")
+        credential = phone.get(options)
+
+        send(browser, "sign_in", credential)
+
+        text = str(list(Entry.objects.filter(tenant_id=acme.tenant.pk).values_list("payload", flat=True)))
+        assert options["challenge"] not in text
+        assert credential["id"] not in text
+
+
+class TestIdentifiers:
+    def test_case_MT14_known_and_unknown_ones_get_the_same_answer(self, acme, user, phone):
+        known = ask(acme.browser(), "sign_in", identifier=user.username)
+        without = ask(acme.browser(), "sign_in", identifier=acme.user().username)
+        unknown = ask(acme.browser(), "sign_in", identifier="nobody")
+
+        for options in (known, without, unknown):
+            assert len(options["allowCredentials"]) == 2
+            assert len({len(one["id"]) for one in options["allowCredentials"]}) == 1
+            assert options.keys() == known.keys()
+            assert len(options["challenge"]) == len(known["challenge"])
+
+    def test_decision_M29_the_passkey_of_the_identifier_signs_in(self, acme, user, phone):
+        browser = acme.browser()
+        options = ask(browser, "sign_in", identifier=user.username.upper())
+
+        assert has_session(send(browser, "sign_in", phone.get(options)))
+
+    def test_case_MT15_the_passkey_of_somebody_else_is_refused(self, acme, user, phone):
+        other, browser = acme.user(), acme.browser()
+        enrol(acme, other, device())
+        options = ask(browser, "sign_in", identifier=other.username)
+
+        credential = phone.get(options, key=phone.keys[0])
+
+        is_refused_as(acme, send(browser, "sign_in", credential), "challenge")
+
+    def test_case_MT15_a_made_up_credential_belongs_to_nobody(self, acme, user, phone):
+        browser = acme.browser()
+        options = ask(browser, "sign_in", identifier="nobody")
+
+        is_refused_as(acme, send(browser, "sign_in", phone.get(options, key=phone.keys[0])), "challenge")
+
+    def test_a_security_key_is_not_named(self, acme, user):
+        switch_on(acme, "WebAuthn")
+        row = enrol(acme, user, passkeys.security_key(), Ceremony.SET_UP_SECURITY_KEY)
+
+        options = ask(acme.browser(), "sign_in", identifier=user.username)
+
+        assert row.credential_id not in {one["id"] for one in options["allowCredentials"]}
+
+
+def test_case_MT41_the_passkeys_of_one_person_in_two_tenants_stay_apart(acme, rival):
+    phone, people = device(), {}
+    for world in (acme, rival):
+        switch_on(world)
+        people[world] = world.user("ada")
+        enrol(world, people[world], phone)
+
+    for world, key in zip((acme, rival), phone.keys, strict=True):
+        browser = world.browser()
+        assert has_session(send(browser, "sign_in", phone.get(ask(browser, "sign_in"), key=key)))
+    with tenancy.using(tenancy.EVERYWHERE):
+        assert {row.user_id for row in Passkey.objects.filter(tenant__in=[acme.tenant, rival.tenant])} == {
+            user.pk for user in people.values()
+        }
+
+
+def test_a_deleted_user_takes_the_passkeys_along(acme, user, phone):
+    with acme.active():
+        users.remove(User.objects.get(pk=user.pk))
+
+    is_refused_as(acme, use(acme.browser(), phone), "unknown_credential")
