@@ -71,7 +71,9 @@ def _passwords(submission: Submission) -> _Fields:
 
 
 def _factors(submission: Submission) -> _Fields:
-    return {"mfa": dict(submission.fields)}
+    fields = dict(submission.fields)
+    enabled = fields.pop("passkeys")
+    return {"mfa": fields, "passkey_sign_in": {"enabled": enabled}}
 
 
 def _accounts(submission: Submission) -> _Fields:

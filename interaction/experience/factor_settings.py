@@ -137,9 +137,11 @@ class PasskeySignInSerializer(serializers.Serializer[Any]):
     """Signing in with a passkey alone."""
 
     enabled = Flag(required=False, help_text="Whether people can sign in with a passkey alone")
-    show_passkey_button = Flag(required=False)
-    allow_autofill = Flag(required=False)
-    prompt = Flag(required=False)
+    show_passkey_button = Flag(required=False, help_text="Whether the sign-in page has a button for it")
+    allow_autofill = Flag(
+        required=False, help_text="Whether browsers offer passkeys in the field for the identifier"
+    )
+    prompt = Flag(required=False, help_text="It is stored, and has no effect in this version")
 
 
 class TrustedDevicePolicySerializer(_OffForNow):

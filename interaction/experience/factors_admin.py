@@ -17,6 +17,7 @@ from interaction.experience import factor_settings
 from interaction.experience.models import SignInExperience
 
 _FACTORS: Final = {
+    FactorType.WEBAUTHN: _("Passkey or security key"),
     FactorType.TOTP: _("Authenticator app"),
     FactorType.BACKUP_CODE: _("Backup codes"),
     FactorType.EMAIL_CODE: _("Code by email"),
@@ -49,22 +50,30 @@ class FactorsForm(forms.Form):
     social = forms.ChoiceField(
         choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label=_("Other providers")
     )
+    passkeys = forms.BooleanField(
+        required=False,
+        label=_("Sign in with a passkey"),
+        help_text=_("People with a passkey need neither password nor code"),
+    )
 
 
 def initial(row: SignInExperience) -> dict[str, Any]:
     """Return the initial values of ``FactorsForm``."""
-    return factor_settings.complete("mfa", row.mfa)
+    return factor_settings.complete("mfa", row.mfa) | {"passkeys": row.has_passkey_sign_in}
 
 
 def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     """Return the lines of the overview."""
     current = policy.read(row.mfa)
     names = [label for factor, label in _FACTORS.items() if factor in current.factors]
+    is_on = gettext("On") if row.has_passkey_sign_in else gettext("Off")
+    passkeys = (gettext("Sign-in with a passkey"), is_on)
     if not names:
-        return [(gettext("Second factors"), gettext("None"))]
+        return [(gettext("Second factors"), gettext("None")), passkeys]
     return [
         (gettext("Second factors"), ", ".join(map(str, names))),
         (gettext("Policy"), _PROMPTS[current.prompt]),
+        passkeys,
     ]
 
 

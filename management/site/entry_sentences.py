@@ -115,6 +115,7 @@ FAILED: Final[Mapping[str, Promise]] = {
     Event.SIGN_IN_PASSWORD: _("Sign-in with a password failed"),
     Event.SIGN_IN_CODE: _("Sign-in with a code failed"),
     Event.SIGN_IN_SOCIAL: _("Sign-in by another provider failed"),
+    Event.SIGN_IN_PASSKEY: _("Sign-in with a passkey failed"),
     Event.REGISTER_USERNAME: _("Registration with a username failed"),
     Event.REGISTER_EMAIL: _("Registration with an email address failed"),
     Event.REGISTER_PHONE: _("Registration with a phone number failed"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -188,6 +189,39 @@ def test_decision_M29_a_refusal_is_said_and_the_password_works(page, tenant, use
     authenticator.answer(at_once=False)
     sign_in(page, tenant, user)
     page.wait_for_url("**/account")
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_axe_finds_nothing_on_the_pages(screens, tenant, user, language):
+    page, axe, found = screens.open(locale=language, reduced_motion="reduce"), Axe(), []
+    authenticator = VirtualAuthenticator(page)
+    authenticator.answer(at_once=False)
+
+    def look(name: str) -> None:
+        page.wait_for_function("document.querySelector('[data-passkey] button:not([hidden])')")
+        results = axe.run(page)
+        found.extend(
+            f"{name}: {one['id']} {one['nodes'][0]['html']}" for one in results.response["violations"]
+        )
+
+    page.goto(f"{tenant.address}/sign-in")
+    look("sign-in")
+    page.locator("[name=identifier]").fill(user.username)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("#sign-in button.button-primary").click()
+    page.wait_for_url("**/account")
+    authenticator.answer(at_once=True)
+    page.goto(f"{tenant.address}/account/security/passkeys")
+    look("no passkeys")
+    page.locator("[name=name]").fill("Phone")
+    page.locator("[data-ceremony=set_up]").click()
+    expect(page.get_by_text("Phone", exact=True)).to_be_visible()
+    look("passkeys")
+    page.locator("[data-ceremony=set_up]").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    look("a refusal")
+
+    assert found == []
 
 
 def test_without_scripts_the_pages_work_and_say_what_passkeys_need(screens, tenant, user):

@@ -146,6 +146,17 @@ class TestThePolicy:
         assert "can be Mandatory only with Totp" in text_of(answer)
         assert experience_of(acme).mfa["factors"] == []
 
+    def test_passkeys_are_switched_on_and_off(self, acme, operator):
+        with_them = {"factors": ["WebAuthn"], "policy": "NoPrompt", "social": "ask"}
+
+        self.save(operator, acme, **with_them, passkeys="on")
+        switched_on = experience_of(acme)
+        self.save(operator, acme, **with_them)
+
+        assert switched_on.has_passkey_sign_in
+        assert switched_on.mfa["factors"] == ["WebAuthn"]
+        assert not experience_of(acme).has_passkey_sign_in
+
     def test_the_overview_names_them(self, acme, operator):
         self.save(operator, acme, factors=["Totp"], policy="NoPrompt", social="ask")
         row = experience_of(acme)

@@ -60,7 +60,6 @@ class TestChanging:
             ({"factors": ["EmailVerificationCode"], "policy": "Mandatory"}, "can be Mandatory only with"),
             ({"policy": "Mandatory"}, "can be Mandatory only with"),
             ({"factors": ["BackupCode"]}, "backup codes need another factor"),
-            ({"factors": ["WebAuthn"]}, "WebAuthn cannot be used in this version"),
             ({"factors": ["Pigeon"]}, "mfa.factors"),
             ({"policy": "Sometimes"}, "mfa.policy"),
             ({"social": "trust_amr"}, "trust_amr cannot be used in this version"),
@@ -85,7 +84,6 @@ class TestChanging:
     @pytest.mark.parametrize(
         "fields",
         [
-            {"passkey_sign_in": {"enabled": True}},
             {"trusted_device_policy": {"enabled": True}},
             {"adaptive_mfa": {"enabled": True}},
             {"attestation": {"require": True}},

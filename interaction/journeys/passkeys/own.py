@@ -43,11 +43,6 @@ class Overview:
     user_name: str
     display_name: str
 
-    @property
-    def usable(self) -> list[Passkey]:
-        """The passkeys that work at the present address."""
-        return [passkey.row for passkey in self.passkeys if not passkey.is_elsewhere]
-
 
 def get_overview(session: Session) -> Overview | None:
     """Return the passkeys of a user, or None if the tenant uses none."""
