@@ -193,7 +193,8 @@ def test_decision_M29_a_refusal_is_said_and_the_password_works(page, tenant, use
 
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_axe_finds_nothing_on_the_pages(screens, tenant, user, language):
-    page, axe, found = screens.open(locale=language, reduced_motion="reduce"), Axe(), []
+    page, axe = screens.open(locale=language, reduced_motion="reduce"), Axe()
+    found: list[str] = []
     authenticator = VirtualAuthenticator(page)
     authenticator.answer(at_once=False)
 

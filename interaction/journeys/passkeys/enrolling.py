@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from identity.factors import ceremonies, ceremony_options, credential_json, passkeys, settings_of_users
 from identity.factors.ceremony_options import Account
@@ -11,6 +12,7 @@ from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
 from identity.factors.models import Passkey
+from identity.factors.needed import Way
 from identity.factors.passkey_refusals import PasskeyRefused
 from identity.limits import rules
 from identity.limits import services as limits
@@ -38,7 +40,10 @@ def get_options_in_sign_in(visit: Visit, ceremony: Ceremony) -> dict[str, Any]:
 
     """
     step = _find(visit)
-    return _get_options(step.user, _bind_step(step, ceremony), step.experience)
+    # Lost passkeys are deleted. Their device may be the one that creates the new passkey.
+    has_lost_all = step.sign_in.way == Way.RECOVERY
+    own = Passkey.objects.none() if has_lost_all else Passkey.objects.filter(user=step.user)
+    return _get_options(step.user, _bind_step(step, ceremony), step.experience, own)
 
 
 def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, name: str = "") -> Outcome:
@@ -57,6 +62,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
     step = _find(visit)
     try:
         with transaction.atomic():
+            setting_up.forget_lost_factors(step)
             _store(step.user, _bind_step(step, ceremony), credential, name)
             result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
             return setting_up.complete(result, visit, step)
@@ -76,7 +82,8 @@ def get_options_in_session(session: Session, ceremony: Ceremony, *, browser: str
     experience = experiences.current()
     check_allowed(ceremony, experience)
     confirmation.check_factor(session)
-    return _get_options(session.user, _bind_session(session, ceremony, browser), experience)
+    own = Passkey.objects.filter(user=session.user)
+    return _get_options(session.user, _bind_session(session, ceremony, browser), experience, own)
 
 
 def confirm_in_session(  # noqa: PLR0913 - what a registration is bound to
@@ -127,8 +134,9 @@ def check_allowed(ceremony: Ceremony, experience: SignInExperience) -> None:
         raise FactorNotAllowed
 
 
-def _get_options(user: User, binding: Binding, experience: SignInExperience) -> dict[str, Any]:
-    own = Passkey.objects.filter(user=user)
+def _get_options(
+    user: User, binding: Binding, experience: SignInExperience, own: QuerySet[Passkey]
+) -> dict[str, Any]:
     account = Account(user.pk, user.identifier, user.name)
     return ceremony_options.creation_options(binding, account, experience.tenant.name, passkeys.describe(own))
 

@@ -55,8 +55,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
     secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser, now=now)
     try:
         with transaction.atomic():
-            if step.sign_in.way == Way.RECOVERY:
-                _forget_lost_factors(step)
+            forget_lost_factors(step)
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
@@ -77,10 +76,14 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
 
-def _forget_lost_factors(step: Step) -> None:
-    """Delete the factors that the user lost. The new one takes their place in the same transaction."""
-    credentials.lock_for_sign_in(step.user)
-    services.clear(step.user)
+def forget_lost_factors(step: Step) -> None:
+    """Delete the factors of a user who lost them and has used a recovery code.
+
+    The new one takes their place in the same transaction.
+    """
+    if step.sign_in.way == Way.RECOVERY:
+        credentials.lock_for_sign_in(step.user)
+        services.clear(step.user)
 
 
 def _find(visit: Visit, factor: FactorType) -> Step:

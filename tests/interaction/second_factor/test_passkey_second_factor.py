@@ -7,9 +7,10 @@ from identity.factors.challenges import Ceremony
 from identity.factors.models import Passkey
 from identity.sessions.models import Session
 from identity.users.models import User
-from tests.support import factors
+from tests.support import factors, management, passkey_device
 from tests.support.cast import PASSWORD
 from tests.support.factors import half, has_session, is_signed_in
+from tests.support.management import result_of
 from tests.support.passkeys import (
     OPTIONS,
     VERIFY,
@@ -159,6 +160,21 @@ class TestSetUpInASignIn:
 
         assert (answer.status_code, answer.json()["result"]) == (400, {"reason": "already_enrolled"})
         assert len(stored(acme)) == 1
+
+    def test_decision_M46_after_a_recovery_code_the_new_passkey_replaces_the_lost_ones(self, acme, user, key):
+        admin, browser = management.superuser(acme), acme.browser()
+        code = result_of(admin.post(f"/users/{user.pk}/recovery-codes"))["code"]
+        half(browser, user)
+
+        recovered = browser.post("/api/interaction/mfa/recovery-code", json={"code": code})
+        options = ask(browser, "set_up_security_key")
+        answer = send(browser, "set_up_security_key", security_key().create(options))
+
+        assert recovered.json()["result"]["next"]["step"] == "set_up"
+        assert options["excludeCredentials"] == []
+        assert has_session(answer), answer.text
+        (row,) = stored(acme)
+        assert row.credential_id != passkey_device.encode(key.keys[0].id)
 
 
 class TestSetUpInASession:
