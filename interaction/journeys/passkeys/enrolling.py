@@ -62,7 +62,7 @@ def confirm_in_sign_in(visit: Visit, ceremony: Ceremony, *, credential: object, 
     step = _find(visit)
     try:
         with transaction.atomic():
-            setting_up.forget_lost_factors(step)
+            setting_up.lock_factors(step)
             _store(step.user, _bind_step(step, ceremony), credential, name)
             result = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
             return setting_up.complete(result, visit, step)

@@ -55,7 +55,7 @@ def confirm_totp(visit: Visit, *, enrolment: str, code: str, name: str = "") -> 
     secret = authenticators.open_enrolment(step.user, enrolment, browser=visit.browser, now=now)
     try:
         with transaction.atomic():
-            forget_lost_factors(step)
+            lock_factors(step)
             authenticators.confirm(step.user, secret, code, name=name, now=now)
             settings_of_users.set_two_step(step.user, is_on=True)
             notify(step.user, Notice.FACTOR_ADDED)
@@ -76,14 +76,24 @@ def complete(result: Outcome, visit: Visit, step: Step) -> Outcome:
     return replace(result, redirect_to=backup.get_url(str(visit.pending.row.pk) if visit.pending else ""))
 
 
-def forget_lost_factors(step: Step) -> None:
-    """Delete the factors of a user who lost them and has used a recovery code.
+def lock_factors(step: Step) -> None:
+    """Lock the factors of a user for the transaction that adds one.
 
-    The new one takes their place in the same transaction.
+    Those of a user who lost them and has used a recovery code are deleted: the new one takes their place.
+
+    Raises:
+        FactorNotAllowed: the user has set up or removed another factor meanwhile.
+        credentials.InvalidCredentials: the password was changed meanwhile.
+
     """
+    known = step.user.factors
+    credentials.lock_for_sign_in(step.user)
     if step.sign_in.way == Way.RECOVERY:
-        credentials.lock_for_sign_in(step.user)
         services.clear(step.user)
+        return
+    step.user.refresh_from_db(fields=("factors",))
+    if step.user.factors != known:
+        raise FactorNotAllowed
 
 
 def _find(visit: Visit, factor: FactorType) -> Step:
