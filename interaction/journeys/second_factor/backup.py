@@ -24,7 +24,7 @@ def should_offer(session: Session) -> bool:
     """Return whether a user who has just proven a second factor has no backup codes yet."""
     if not confirmation.has_recent_factor(session) or session.user.factors & BACKUP_CODE:
         return False
-    return bool(session.user.factors) and are_on(experiences.current())
+    return are_on(experiences.current()) and _has_other_factor(session)
 
 
 def renew(session: Session) -> list[str]:
@@ -33,18 +33,24 @@ def renew(session: Session) -> list[str]:
     Raises:
         FactorNotAllowed: the tenant does not use backup codes.
         confirmation.ConfirmNeeded: the second factor was proven more than five minutes ago.
-        backup_codes.NoOtherFactor: the user has no other factor.
+        backup_codes.NoOtherFactor: the user has no other factor that the tenant uses.
 
     """
     if not are_on(experiences.current()):
         raise FactorNotAllowed
     confirmation.check_factor(session)
+    if not _has_other_factor(session):  # otherwise nothing was confirmed
+        raise backup_codes.NoOtherFactor
     with transaction.atomic():
         codes = backup_codes.renew(session.user)
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
         notify(session.user, Notice.BACKUP_CODES_MADE)
     return codes
+
+
+def _has_other_factor(session: Session) -> bool:
+    return bool({*confirmation.get_factors(session)} - {FactorType.BACKUP_CODE})
 
 
 def get_url(interaction: str) -> str:
