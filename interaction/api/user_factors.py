@@ -22,7 +22,7 @@ from interaction.journeys import user_factors
 
 
 class SignInAgain(ServiceError):
-    """Removing a factor needs a recent sign-in of the administrator."""
+    """Changing the factors of a user needs a recent sign-in of the administrator."""
 
     status = 403
     reason = "proof_needed"
@@ -51,6 +51,7 @@ class UserFactors(TenantViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Set up a factor for a user. Only this response contains its secret or codes."""
         user = self.get_object()
+        _check_recent(request)
         serializer = NewUserFactorSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         fields = dict(serializer.validated_data)
@@ -114,7 +115,10 @@ class UserFactorSettings(TenantViewSet):
         serializer = UserFactorSettingsSerializer(data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
         if "two_step" in serializer.validated_data:
-            user_factors.switch_two_step(user, is_on=serializer.validated_data["two_step"])
+            is_on = serializer.validated_data["two_step"]
+            if not is_on:
+                _check_recent(request)
+            user_factors.switch_two_step(user, is_on=is_on)
         return _respond(user)
 
 
