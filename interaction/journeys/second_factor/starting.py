@@ -103,7 +103,8 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
             keep_signed_in=choice,
             level=sign_in.level,
             has_second_factor=sign_in.second is not None,
-            replaces_level=pending is not None and "login" in pending.authorization.prompt,
+            # A request with max_age asks for the whole sign-in, as prompt=login does.
+            replaces_level=pending is not None and pending.max_age is not None,
         )
         if pending:
             requests.record_sign_in(pending.row, session)
