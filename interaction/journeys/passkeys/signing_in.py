@@ -87,7 +87,8 @@ def sign_in(visit: Visit, *, credential: object, keep_signed_in: bool = False) -
             raise PasskeySignInOff
         answer = credential_json.read_assertion(credential)
         passkey = passkeys.find(answer.id)
-        if passkey is None:
+        # A security key is a second factor only, also if its PIN has verified the user.
+        if passkey is None or passkey.is_discoverable is False:
             raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL)
         bindings = [Binding(Ceremony.SIGN_IN, visit.browser, user) for user in ("", str(passkey.user_id))]
         with anomalies.reported(passkey):
