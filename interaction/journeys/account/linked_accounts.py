@@ -4,6 +4,7 @@ from database import ids
 from identity.core.records import Gone
 from identity.sessions.models import Session
 from identity.users.models import User
+from interaction.journeys.account import confirmation
 from interaction.journeys.social import linking
 from interaction.social import offers
 from interaction.social import services as identities
@@ -31,11 +32,13 @@ def begin_link(session: Session, *, connector_id: str, browser: str) -> str:
 
     Raises:
         SignInAgain: the sign-in is more than ten minutes ago.
+        confirmation.ConfirmNeeded: the user has a second factor, and proved it too long ago.
         NotOffered: no such connector is enabled, or its provider cannot be used.
         ProviderFailed: the provider's endpoints cannot be discovered.
         Busy: too many requests are waiting for providers.
 
     """
+    confirmation.check_factor(session)  # it becomes a way in, which a tenant may trust without second factor
     return linking.begin_link(connector_id=connector_id, browser=browser, session=session)
 
 

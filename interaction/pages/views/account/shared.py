@@ -34,7 +34,7 @@ _FIELDS: Final = {
 _CONFIRMED: Final = frozenset(
     (
         *("account-username", "account-email", "account-email-code", "account-phone", "account-phone-code"),
-        *("account-password", "account-data", "account-delete"),
+        *("account-password", "account-data", "account-delete", "account-linked"),
         *("account-security", "account-authenticator", "account-backup-codes", "account-passkeys"),
     )
 )
