@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final
 
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -24,7 +25,7 @@ def build(connector: Connector, *_: Any) -> Card:
     lines: list[tuple[Text, Any]] = (
         _describe(provider, config)
         if provider
-        else [("JSON", json.dumps(config, indent=2, ensure_ascii=False))]
+        else [("JSON", format_html("<pre>{}</pre>", json.dumps(config, indent=2, ensure_ascii=False)))]
     )
     return Card("admin/sections.html", [Values(TITLE, "", lines)])
 
@@ -40,4 +41,4 @@ def _format(value: Any) -> Any:
         return badges.yes_or_no(value=value)
     if value == masking.MASK:
         return badges.badge(gettext("Set, not shown"), badges.QUIET)
-    return "-" if value == "" else value
+    return "-" if value == "" else format_html("<bdi>{}</bdi>", value)

@@ -50,11 +50,11 @@ class TestManyAtOnce:
 
         theirs, *own = at_once(7, lambda index: check(browsers[index], costly_file(f"n{index}-")))
 
-        assert theirs.status_code == 302
-        assert {answer.status_code for answer in own} == {302, 409}
+        assert theirs.status_code == 303
+        assert {answer.status_code for answer in own} == {303, 409}
         refused = next(answer for answer in own if answer.status_code == 409)
         assert OWN in refused.text
-        assert check(browsers[1], b"id,username\n1,ann\n").status_code == 302
+        assert check(browsers[1], b"id,username\n1,ann\n").status_code == 303
 
     def test_an_administrator_imports_one_file_at_a_time(self, acme):
         one, other = operators.administrator(), operators.administrator()

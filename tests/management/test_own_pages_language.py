@@ -46,7 +46,7 @@ def operator(acme: World) -> Operator:
 
 
 def follow(operator: Operator, answer: Any) -> Any:
-    assert answer.status_code == 302, text_of(answer)
+    assert answer.status_code == 303, text_of(answer)
     return operator.get(answer.headers["Location"])
 
 

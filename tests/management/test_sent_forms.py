@@ -19,7 +19,7 @@ USERS = "/admin/users/user/"
 SHOWN_BY = {"hide a secret": "/admin/", "sign out": "/admin/tenant/", "signed out": "/admin/login/"}
 WALK: dict[str, tuple[str, dict[str, Any], str]] = {
     "choose a tenant": ("/admin/tenant/", {"tenant": "{tenant}", "next": "/admin/why/"}, "/admin/why/"),
-    "time zone": ("/admin/time-zone/", {"time_zone": "Europe/Berlin"}, "/admin/time-zone/"),
+    "preferences": ("/admin/preferences/", {"time_zone": "Europe/Berlin"}, "/admin/preferences/"),
     "suspend in bulk": (
         USERS, {"action": "suspend", ACTION_CHECKBOX_NAME: "{user}", "confirmed": "yes"}, USERS,
     ),
