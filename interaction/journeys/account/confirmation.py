@@ -61,7 +61,7 @@ def has_recent_factor(session: Session) -> bool:
 def get_factors(session: Session) -> list[FactorType]:
     """Return the second factors that the user has and the tenant uses now."""
     user = session.user
-    if not (user.factors or user.two_step or max(session.level, session.highest_level) > Level.ONE):
+    if not (user.factors or user.two_step or session.level > Level.ONE):
         return []  # without a look at the tenant's policy
     policy = experiences.current().factor_policy
     return people.get_person(user, policy).get_usable(policy) if policy.is_on else []

@@ -13,7 +13,7 @@ from identity.factors.models import Authenticator, BackupCode, Passkey
 from identity.sessions.models import Session
 from identity.users.models import User
 from management.administrators import tokens
-from tests.support import codes, factors, management, operators, passkeys
+from tests.support import factors, management, operators, passkeys
 from tests.support.factors import App, enrol, half, has_session, switch_on
 from tests.support.forms import forms
 from tests.support.passkeys import OPTIONS, VERIFY, ask, device, send
@@ -65,18 +65,6 @@ class TestOneFactorAddsNone:
         offer = browser.post(factors.SET_UP, json={}).json()["result"]
         body = {"enrolment": offer["enrolment"], "code": App(offer["secret"]).code()}
         return lambda: browser.post(factors.SET_UP_VERIFY, json=body)
-
-    def test_case_MT7_a_verified_address_is_a_factor(self, acme):
-        codes.reachable(acme)
-        switch_on(acme, "Totp", "EmailVerificationCode")
-        user = acme.user(email=codes.new_email(), email_verified=True)
-        browser = acme.browser()
-        assert has_session(browser.sign_in(user))
-
-        page = browser.get("/account/security/authenticator")
-
-        assert page.status_code == 303
-        assert "/confirm" in page.headers["Location"]
 
 
 class TestLinkedAccounts:
