@@ -82,10 +82,10 @@ class TestManagers:
     def test_decision_T2_every_row_of_ours_belongs_to_a_tenant(self):
         without = {label(model) for model in OURS if model._meta.managed and model not in TENANT_MODELS}
 
-        # Each of the last two belongs to a caller or to a session of an administrator.
+        # Those of submissions name their tenant as text; see ``IdempotencyKey``.
         assert without == {
             *("tenants.Tenant", "tenants.RetiredTenant"),
-            *("submissions.IdempotencyKey", "submissions.ShownOnce"),
+            *("submissions.IdempotencyKey", "submissions.ShownOnce", "submissions.UsedOnce"),
         }
 
     @pytest.mark.parametrize("model", TENANT_MODELS, ids=label)

@@ -42,7 +42,7 @@ class TestUsers:
 
         answer = operate(operator, "users/user", user, "reset-factors")
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert not is_signed_in(browser)
         assert has_session(acme.browser().sign_in(user))
 
@@ -54,7 +54,7 @@ class TestUsers:
 
         answer = operate(operator, "users/user", user, "remove-factor", factor=str(first))
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         with acme.active():
             assert Authenticator.objects.exclude(pk=first).count() == 1
             assert not Authenticator.objects.filter(pk=first).exists()
@@ -79,7 +79,7 @@ class TestUsers:
         assert has_session(acme.browser().sign_in(user))
         on = operate(operator, "users/user", user, "two-step", two_step="on")
 
-        assert (off.status_code, on.status_code) == (302, 302)
+        assert (off.status_code, on.status_code) == (303, 303)
         assert half(acme.browser(), user)["next"]["step"] == "second_factor"
 
     def test_decision_M46_a_recovery_code_is_shown_once(self, acme, operator, user):
@@ -88,7 +88,7 @@ class TestUsers:
         answer = operate(operator, "users/user", user, "recovery-code")
         shown = text_of(operator.get(answer.headers["Location"]))
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert "Recovery code" in shown
         with acme.active():
             assert RecoveryGrant.objects.get().made_by == str(operator.who.pk)
@@ -118,7 +118,7 @@ class TestThePolicy:
 
         answer = self.save(operator, acme, factors=["Totp", "BackupCode"], policy="Mandatory", social="ask")
 
-        assert answer.status_code == 302
+        assert answer.status_code == 303
         assert "1 of 2 users have set up a second factor." in before
         assert "Nobody is asked for one" in before
         assert "The other 1 have to prove or set up one at their next sign-in." in self.form(operator, acme)

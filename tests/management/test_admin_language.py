@@ -123,13 +123,13 @@ class TestMails:
         """The mails that are sent, whose subjects name their language."""
         settings.EMAIL_HOST, settings.ADMIN_MAIL_FROM = "mail.example.com", "gatehouse@example.com"
         settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-        monkeypatch.setattr(mail, "get_site_name", translation.get_language)
+        monkeypatch.setattr(mail, "get_site_name", lambda: f"<{translation.get_language()}>")
         django_mail.outbox = []
         return django_mail.outbox
 
     def languages(self, outbox):
         mail.EXECUTOR.submit(lambda: None).result()
-        return [message.subject.rpartition(" ")[2] for message in outbox]
+        return [re.search(r"<(.+)>", message.subject)[1] for message in outbox]
 
     @pytest.mark.parametrize(("chosen", "spoken"), [("de", "de"), ("", "fr")])
     def test_are_in_the_language_of_the_inviter_else_of_the_browser(self, address, outbox, chosen, spoken):

@@ -71,9 +71,13 @@ PROOF = {"current_password": PASSWORD, "current_code": ""}
 READS = {"application do claims-preview"}
 # They lead to another site: tests/interaction/social/test_trial.py, test_try_sign_in.py.
 LEAVES = {"application do try-sign-in", "connector do try"}
-# One needs a mail server: tests/management/administrators/test_invitations.py. The other needs a file and has
-# pages of its own: tests/management/test_import_page.py.
-NOT_HERE = {"invitation do link", "user do import"}
+# One needs a mail server: tests/management/administrators/test_invitations.py. Another needs a file and has
+# pages of its own: tests/management/test_import_page.py. The others need second factors:
+# tests/management/test_admin_factors.py.
+NOT_HERE = {
+    *("invitation do link", "user do import"),
+    *("user do remove-factor", "user do reset-factors", "user do recovery-code"),
+}
 
 
 def fill(acme: World) -> World:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -37,7 +38,7 @@ class TestTenants:
 
         for path in ("/admin/", *LISTS):
             answer = operator.get(path)
-            assert answer.headers["Location"] == f"/admin/tenant/?next={path}", path
+            assert answer.headers["Location"] == f"/admin/tenant/?next={quote(path, safe='')}", path
 
     def test_who_manages_one_works_there(self, acme):
         operator = Operator(administrator(tenants=[acme.tenant.slug]))

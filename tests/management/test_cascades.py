@@ -51,7 +51,13 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "grants.ConsentTarget.resource": "a consent keeps its other targets, and this one is gone",
     },
     "roles.Role": {"roles.RoleScope.role": _LINK},
-    "users.User": {"grants.AuthorizationCode.user": _SHORT},
+    "users.User": {
+        "grants.AuthorizationCode.user": _SHORT,
+        "pending_sign_ins.PendingSignIn.user": _SHORT,
+        "factors.BackupCode.user": "the factors that the codes stand in for are counted",
+        "factors.RecoveryGrant.user": _SHORT,
+        "factors.KnownBrowser.user": "a browser that is forgotten is asked once more",
+    },
 }
 
 

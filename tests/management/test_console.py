@@ -260,5 +260,5 @@ class TestSearch:
 
         answer = stranger.get("/admin/search/?q=ada")
 
-        assert answer.status_code == 303
+        assert answer.status_code == 302
         assert answer.headers["Location"].startswith("/admin/login/")
