@@ -12,6 +12,7 @@ from tests.support.surface import Estate, Route, all_routes
 # Answered as a whole: few by nature, and the interface says arrays.
 WHOLE = {
     "/users/:pk/roles",
+    "/users/:pk/mfa-verifications",
     "/roles/:pk/scopes",
     "/roles/:pk/users",
     "/roles/:pk/applications",
@@ -26,7 +27,7 @@ WHOLE = {
     "/connector-factories",
     "/m2m/organizations/:organization_pk/members/:user_pk/roles",
 }
-DETAIL = {"/sign-in-experience", "/oidc-settings"}
+DETAIL = {"/sign-in-experience", "/oidc-settings", "/users/:pk/mfa-settings"}
 NO_NUMBERS = ["0", "-1", "abc", "1.5", "", " 1", "1e3", "٣", "1\0", "00", "+1", "0x1"]
 PAGED = [
     route

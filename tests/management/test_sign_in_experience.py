@@ -27,6 +27,7 @@ class TestSignInExperience:
                 "privacy_policy_url",
                 "updated_at",
             ),
+            *("mfa", "passkey_sign_in", "trusted_device_policy", "adaptive_mfa", "attestation"),
         }
         assert shown["sign_up"] == {
             "identifiers": ["username"],

@@ -9,7 +9,7 @@ from tests.support.management import refusal_of, result_of
 
 FIELDS = {
     *("id", "username", "name", "email", "phone", "avatar", "custom_data", "is_suspended"),
-    *("given_name", "family_name", "profile"),
+    *("given_name", "family_name", "profile", "mfa_factors", "two_step"),
     *("email_verified", "phone_verified", "login_count", "last_sign_in_at", "created_at", "updated_at"),
 }
 

@@ -196,7 +196,7 @@ class TestOnTheOperatorsSite:
             row = SigningKey.objects.get(pk=key["id"])
         done = operate(operator, "keys/signingkey", row, "retire")
 
-        assert done.status_code == 302
+        assert done.status_code == 303
         assert "EdDSA is retired." in operator.get(page).text
         assert "Retire algorithm" not in operator.get(page).text
 

@@ -70,12 +70,14 @@ LIFETIMES = {
 RIGHTS = {"email": "ada@ops.example", "role": "support", "is_superuser": "on", "current_password": PASSWORD}
 SALES = {"name": "Sales", "access_token_ttl": "61", "access_token_signing_alg": "RS256"}
 # What is typed, what the card then shows, and the audit entry.
+FACTORS = {"factors": "Totp", "policy": "NoPrompt", "social": "ask"}
 CASES: dict[str, tuple[str, str, dict[str, Any], str, str]] = {
     "branding": (EXPERIENCE, "look", {"primary_color": "#00aa00"}, "#00aa00", "SignInExperience"),
     "methods": (EXPERIENCE, "ways", {"email_password": "on"}, "Email", "SignInExperience"),
     "sign-up": (EXPERIENCE, "registration", {}, "Closed", "SignInExperience"),
     "passwords": (EXPERIENCE, "passwords", {"min_length": "14"}, "<dd>14</dd>", "SignInExperience"),
     "account": (EXPERIENCE, "accounts", {"sms_countries": "DE AT"}, "DE AT", "SignInExperience"),
+    "factors": (EXPERIENCE, "factors", FACTORS, "Authenticator app", "SignInExperience"),
     "user": (USER, "change", {"name": "Countess"}, "Countess", "User"),
     "profile": (USER, "profile", {"nickname": "The first"}, "Nickname: The first", "User"),
     "application": (APPLICATION, "change", {"name": "Store"} | METADATA, "Store", "Application"),
