@@ -16,7 +16,7 @@ def test_a_role_that_was_withdrawn_imports_nobody(acme):
     Administrator.objects.filter(pk=who.pk).update(role="support")
 
     for answer in (operator.http.post(PATH, data=hidden(page)), operator.get(address)):
-        assert answer.status_code == 302
+        assert answer.status_code in {302, 303}
         assert answer.headers["Location"].startswith("/admin/login/")
     assert names(acme) == set()
 
@@ -28,7 +28,7 @@ def test_an_administrator_who_was_deleted_imports_nobody(acme):
     Administrator.objects.filter(pk=who.pk).delete()
 
     for answer in (operator.http.post(PATH, data=hidden(page)), operator.get(address)):
-        assert answer.status_code == 302
+        assert answer.status_code in {302, 303}
         assert answer.headers["Location"].startswith("/admin/login/")
     assert names(acme) == set()
 
@@ -50,7 +50,7 @@ def test_a_tenant_that_was_deleted_gets_nobody(acme):
     tenants.remove(acme.tenant)
 
     for answer in (operator.http.post(PATH, data=hidden(page)), operator.get(address)):
-        assert answer.status_code in {303, 409}, answer.text
+        assert answer.status_code in {302, 303, 409}, answer.text
         assert "result" not in answer.headers.get("Location", "")
 
 
