@@ -100,7 +100,8 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
     new = Authenticator(user=user, name=name, last_step=last_step)
     new.sealed_secret = keyring.encrypt(secret, purpose=PURPOSE, bound_to=_bind_row(new))
     new.save(force_insert=True)
-    log.record(Event.MFA_CREATE, user_id=user.pk, id=new.pk, type=FactorType.TOTP.value)
+    facts = {"type": FactorType.TOTP.value, "name": new.name}
+    log.record(Event.MFA_CREATE, user_id=user.pk, id=new.pk, **facts)
     return new
 
 

@@ -99,7 +99,8 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
         name=name,
     )
     passkey.save(force_insert=True)
-    log.record(Event.MFA_CREATE, user_id=user.pk, id=passkey.pk, type=FactorType.WEBAUTHN.value)
+    facts = {"type": FactorType.WEBAUTHN.value, "name": passkey.name}
+    log.record(Event.MFA_CREATE, user_id=user.pk, id=passkey.pk, **facts)
     return passkey
 
 

@@ -37,7 +37,8 @@ def issue(user: User, *, seconds: int = DEFAULT_SECONDS) -> tuple[str, datetime]
     grant.digest = keyring.digest(code, purpose=_PURPOSE)
     grant.save(force_insert=True)
     grant.refresh_from_db(fields=("expires_at",))
-    log.record(Event.USER_RECOVERY_CODE_ISSUE, user_id=user.pk, id=user.pk)
+    expires_at = grant.expires_at.isoformat()
+    log.record(Event.USER_RECOVERY_CODE_ISSUE, user_id=user.pk, id=user.pk, expires_at=expires_at)
     notify(user, Notice.RECOVERY_CODE_MADE)
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4)), grant.expires_at
 

@@ -231,8 +231,8 @@ class TestTabs:
         for page, current in ((overview, "Overview"), (form, "Branding")):
             (nav,) = re.findall(r'<nav class="tabs".*?</nav>', page)
             assert re.findall(r">([^<]+)</a>", nav) == [
-                *("Overview", "Branding", "Methods", "Order", "Sign-up", "Passwords", "Account", "Messages"),
-                "Texts",
+                *("Overview", "Branding", "Methods", "Order", "Sign-up", "Passwords", "Second factors"),
+                *("Account", "Messages", "Texts"),
             ]
             assert re.findall(r'aria-current="page">([^<]+)<', nav) == [current]
         assert '/change/?edit=passwords#card-passwords">Edit<' in overview

@@ -360,5 +360,5 @@ class TestOperatorsSite:
         refused = operate(operator, "applications/application", client.application, "lifetimes", **typed)
 
         shown = result_of(admin.get(f"/applications/{client.application.pk}"))["oidc_client_metadata"]
-        assert (done.status_code, refused.status_code) == (302, 400)
+        assert (done.status_code, refused.status_code) == (303, 400)
         assert [shown[name] for name in (*REFRESH, "default_max_age")] == [60, None, 0]

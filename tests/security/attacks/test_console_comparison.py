@@ -22,6 +22,7 @@ _FOLLOWS: Final = frozenset(
     {
         "id", "tenant_id", "created_at", "updated_at", "version", "search_text", "epoch", "self_registered",
         "last_login", "totp_step", "pk", "secret_created_at", "has_further_secrets",
+        "factors", "highest_level",
     }
 )  # fmt: skip
 # Tables that no administrator edits: what stands in them follows from what does.
@@ -30,9 +31,12 @@ _KEPT_BY_US: Final = (
     "applications.ApplicationOrigin", "users.UserCount", "organizations.MemberCount", "migrations.", "keys.",
     "identity_sessions.", "grants.",
 )  # fmt: skip
-_CALLED: Final = {"sealed_config": "config", "secret_digest": "client_secret"}
+_CALLED: Final = {
+    "sealed_config": "config", "secret_digest": "client_secret",
+    "made_by": "administrator_id", "user_id": "id",
+}  # fmt: skip
 # What every new row of its kind has, so that its creation need not name it.
-_BORN: Final = {"secret_digest", "digest", "token_hash"}
+_BORN: Final = {"secret_digest", "digest", "token_hash", "sealed_secret"}
 _SECRET: Final = ("password", "secret", "digest", "sealed")
 _WRITES: Final = [route for route in all_routes() if route.method not in {"GET", "HEAD", "OPTIONS"}]
 # What they do is a statement of its own, named by the key: nothing is given to them to be named.

@@ -174,6 +174,7 @@ class TestPurgeAsTheServingRole:
     def test_one_sentence_says_who_has_to_run_it_and_the_other_rows_are_deleted(
         self, installation, serving, kept
     ):
+        installation.http.cookies.clear()
         installation.shop.sign_in(installation.send)
         with installation.roles.as_owner() as owner:
             owner.execute("UPDATE limits_counter SET ends_at = now() - interval '2 days'")
