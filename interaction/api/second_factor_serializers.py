@@ -61,12 +61,16 @@ class BackupCodesSerializer(NextSerializer):
 class UsableFactorSerializer(serializers.Serializer[Any]):
     """A factor that can be proven or set up now."""
 
+    is_sparse = True
+
     type = serializers.ChoiceField(choices=[factor.value for factor in FactorType])
     masked = serializers.CharField(required=False, help_text="Where the code is sent, if it is sent")
 
 
 class NextStepSerializer(serializers.Serializer[Any]):
     """What a browser has to do next. Only `step` is always there."""
+
+    is_sparse = True
 
     step = serializers.ChoiceField(choices=_STEPS)
     methods = UsableFactorSerializer(many=True, required=False)
@@ -80,5 +84,7 @@ class NextStepSerializer(serializers.Serializer[Any]):
 
 class SignedInSerializer(NextSerializer):
     """The URL to open next. With `next`, the sign-in is not finished, and there is no session."""
+
+    is_sparse = True
 
     next = NextStepSerializer(required=False)

@@ -124,6 +124,8 @@ class AskedCaptchaSerializer(serializers.Serializer[Any]):
 class OfferedExperienceSerializer(ExperienceSerializer):
     """The sign-in experience as a front end needs it."""
 
+    may_be_missing = frozenset({"mfa", "passkey_sign_in", "trusted_device_policy", "keep_signed_in"})
+
     id = None  # type: ignore[assignment]  # the interface shows no such field
     updated_at = None  # type: ignore[assignment]  # as id
     account = None  # type: ignore[assignment]  # as id

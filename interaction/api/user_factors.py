@@ -102,7 +102,6 @@ class UserFactorSettings(TenantViewSet):
     model = User
     resource_name = "user"
     serializer_class = UserFactorSettingsSerializer
-    request_serializers = {"partial_update": UserFactorSettingsSerializer}
 
     def retrieve(self, request: Request, **_: Any) -> Response:
         """Return whether a user is asked for a second factor."""

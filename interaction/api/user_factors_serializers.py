@@ -15,6 +15,8 @@ _TYPES: Final = [factor.value for factor in FactorType]
 class UserFactorSerializer(serializers.Serializer[Any]):
     """A second factor of a user. Members that the type does not have are missing."""
 
+    is_sparse = True
+
     id = serializers.UUIDField(
         allow_null=True, help_text="`null` for codes to a verified address, which have nothing to remove"
     )
@@ -49,6 +51,8 @@ class NewUserFactorSerializer(serializers.Serializer[Any]):
 
 class CreatedUserFactorSerializer(serializers.Serializer[Any]):
     """A new factor. Only this response has its secret or codes."""
+
+    is_sparse = True
 
     id = serializers.UUIDField(required=False)
     type = serializers.ChoiceField(choices=_TYPES)

@@ -26,6 +26,7 @@ from interaction.api.serializers import (
     SocialConnectorSerializer,
 )
 from interaction.connectors import captcha
+from interaction.experience import factor_settings
 from interaction.experience import services as experience
 from interaction.journeys import codes, languages, page_branding, pending, register, reset_password, sign_in
 from interaction.journeys.pending import Pending
@@ -56,8 +57,9 @@ class Experience(APIView):
         current_experience = experience.current()
         document = OfferedExperienceSerializer(current_experience).data
         for name in _FACTOR_SETTINGS:
-            if not current_experience.has_factors:
-                del document[name]
+            stored = document.pop(name)
+            if current_experience.has_factors:
+                document[name] = factor_settings.complete(name, stored)
         document["branding"] = page_branding.get_branding(current_experience, pending_request)
         if current_experience.tenant.keep_signed_in:
             document["keep_signed_in"] = True

@@ -48,7 +48,8 @@ class FieldSchema(AutoSchema):
             for part in properties.values():
                 part.pop("readOnly", None)
             if not getattr(serializer, "is_sparse", False):
-                schema["required"] = list(properties)  # a response has all of its fields
+                missing = getattr(serializer, "may_be_missing", ())
+                schema["required"] = [name for name in properties if name not in missing]
         component = type(serializer).__name__.removesuffix("Serializer")
         for name, part in properties.items():
             description = (

@@ -38,6 +38,13 @@ def everything() -> dict[str, Any]:
     return found
 
 
+def changed_since(before: dict[str, Any]) -> dict[str, list[str]]:
+    """The rows that differ, by their kind. Comparing the whole lists would take an hour to explain."""
+    now = everything()
+    differing = {kind: {*map(repr, rows)} ^ {*map(repr, before[kind])} for kind, rows in now.items()}
+    return {kind: sorted(rows) for kind, rows in differing.items() if rows}
+
+
 def forms_of(kind: Any, row: Any) -> list[str]:
     """The addresses of everything that is done to a kind of row, or drawn of it."""
     found = []
@@ -85,7 +92,7 @@ def test_attack_AP05_no_form_drawn_in_one_tenant_is_done_in_another(acme: Any, r
 
     assert {path: answer.status_code for path, answer in answers.items() if answer.status_code != 409} == {}
     assert unsaid.status_code == 409
-    assert everything() == before
+    assert changed_since(before) == {}
 
 
 def test_attack_AP05_nor_are_those_that_were_ticked_in_one_done_in_another(acme: Any, rival: Any) -> None:
@@ -108,7 +115,7 @@ def test_attack_AP05_nor_are_those_that_were_ticked_in_one_done_in_another(acme:
 
     assert {fields["drawn_for"] for fields in lists.values()} == {acme.tenant.pk}
     assert {answer.status_code for answer in answers} == {409}
-    assert everything() == before
+    assert changed_since(before) == {}
 
 
 def test_attack_AP05_the_answer_says_so_and_leads_back(acme: Any, rival: Any) -> None:
