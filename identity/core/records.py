@@ -48,12 +48,12 @@ class Protected(ServiceError):
     message = gettext_noop("a built-in role, API resource or scope cannot be renamed or deleted")
 
 
-def _join(ids: list[str]) -> str:
-    joined, others = ", ".join(ids[:_MOST_NAMED]), len(ids) - _MOST_NAMED
+def _shorten(ids: list[str]) -> str | list[str]:
+    named, others = ids[:_MOST_NAMED], len(ids) - _MOST_NAMED
     if others <= 0:
-        return joined
+        return named
     text = ngettext_lazy("%(ids)s and %(count)s more", "%(ids)s and %(count)s more", "count")
-    return fill(text, ids=joined, count=others)
+    return fill(text, ids=named, count=others)
 
 
 class UnknownIds(Invalid):
@@ -63,7 +63,7 @@ class UnknownIds(Invalid):
 
     def __init__(self, field: str, ids: list[str]) -> None:
         self.ids = ids
-        rule = fill(gettext_noop("unknown or not of the required type: %(ids)s"), ids=_join(ids))
+        rule = fill(gettext_noop("unknown or not of the required type: %(ids)s"), ids=_shorten(ids))
         super().__init__(field, rule, code="unknown")
 
 

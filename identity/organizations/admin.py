@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
+from identity.core.text_lists import join
 from identity.operator_kit import crud
 from identity.operator_kit.operations import Operation
 from identity.operator_kit.pages import Pages
@@ -87,7 +88,7 @@ class OrganizationAdmin(Pages):
             members.select_related("user").prefetch_related("role_links__role"),
             lambda member: (
                 link(member, str(member.user)),
-                ", ".join(sorted(held.role.name for held in member.role_links.all())) or "-",
+                join(sorted(held.role.name for held in member.role_links.all())) or "-",
                 gettext("Yes") if member.is_admin else gettext("No"),
                 format_time(member.created_at),
             ),

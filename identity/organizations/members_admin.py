@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from identity.core.text_lists import join
 from identity.operator_kit import crud, routes
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
@@ -73,7 +74,7 @@ class MembershipAdmin(Pages):
 
     @admin.display(description=_("Roles"))
     def roles(self, member: Membership) -> str:
-        return ", ".join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
+        return join(role.name for role in services.MEMBER_ROLES.items_of(member.pk)) or "-"
 
 
 def get_list_url(organization: Organization) -> str:

@@ -50,7 +50,7 @@ class AlreadyMember(Invalid):
     reason = "already_member"
 
     def __init__(self, ids: list[str]) -> None:
-        rule = fill(gettext_noop("already in the organization: %(ids)s"), ids=", ".join(ids[:20]))
+        rule = fill(gettext_noop("already in the organization: %(ids)s"), ids=ids[:20])
         super().__init__("user_ids", rule)
 
 

@@ -5,6 +5,8 @@ from typing import Any, Final
 from django.utils.translation import gettext
 from rest_framework import serializers
 
+from identity.core.text_lists import join
+
 MOST_LISTED: Final = 20  # choices that a message names
 _QUOTED: Final = 64  # characters of a wrong value that a message repeats
 
@@ -32,4 +34,4 @@ def _join(words: list[str]) -> str:
     *others, last = words
     if not others:
         return last
-    return gettext("%(words)s or %(last)s") % {"words": ", ".join(others), "last": last}
+    return gettext("%(words)s or %(last)s") % {"words": join(others), "last": last}

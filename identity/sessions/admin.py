@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext, ngettext_l
 from django.utils.translation import gettext_lazy as _
 
 from identity.core import impacts
+from identity.core.text_lists import join
 from identity.operator_kit import routes
 from identity.operator_kit.badges import GOOD, QUIET, badge
 from identity.operator_kit.extensions import register_operations, register_panels
@@ -134,7 +135,7 @@ class SessionAdmin(Pages):
 
     @admin.display(description=_("Methods (amr)"))
     def methods(self, session: Session) -> str:
-        return ", ".join(session.amr) or "-"
+        return join(session.amr) or "-"
 
 
 def _signed_in(session: Session) -> str:

@@ -209,10 +209,10 @@ def _has_email(_: Any) -> bool:
 
 def _find_disabled() -> list[health.Problem]:
     """Return the disabled connectors, the newest ones if there are many."""
-    disabled = Connector.objects.filter(enabled=False).defer("sealed_config").order_by("-created_at", "-pk")
+    disabled = Connector.objects.filter(enabled=False).order_by("-created_at", "-pk")
     return [
         health.Problem(
-            gettext("The connector %(connector)s is disabled.") % {"connector": row},
+            gettext("The connector %(connector)s is disabled.") % {"connector": choices.get_name(row)},
             gettext("Nothing is sent through it, and users cannot sign in with it."),
             Link(gettext("Open connector"), routes.row_url(row)),
         )

@@ -80,5 +80,5 @@ def _problem(field: Field, value: Any) -> str | None:
     if isinstance(value, str) and not field.multiline and (problem := rules.one_line(value) or ""):
         return problem
     if field.choices and value not in field.choices:
-        return fill(gettext_noop("must be one of %(choices)s"), choices=", ".join(field.choices))
+        return fill(gettext_noop("must be one of %(choices)s"), choices=field.choices)
     return field.rule(value) if field.rule else None

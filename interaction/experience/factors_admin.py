@@ -3,12 +3,14 @@
 from typing import Any, Final
 
 from django import forms
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.core.text_lists import join
 from identity.factors import policy
 from identity.factors.kinds import FactorType
 from identity.factors.policy import AVAILABLE, Prompt, SocialRule
+from identity.operator_kit.numbers import format_number
 from identity.operator_kit.panels import Card
 from identity.operator_kit.texts import Text
 from identity.users import row_counts
@@ -71,7 +73,7 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     if not names:
         return [(gettext("Second factors"), gettext("None")), passkeys]
     return [
-        (gettext("Second factors"), ", ".join(map(str, names))),
+        (gettext("Second factors"), join(names)),
         (gettext("Policy"), _PROMPTS[current.prompt]),
         passkeys,
     ]
@@ -83,25 +85,40 @@ def build_card(row: SignInExperience, form: forms.Form) -> Card:
 
 
 def describe_effect(row: SignInExperience) -> str:
-    """Return a sentence such as "312 of 4,810 users have set up a factor."."""
+    """Return sentences such as "Users with a second factor: 312 of 4,810."."""
     current = policy.read(row.mfa)
     total = row_counts.count_users()
     with_factors = User.objects.filter(factors__gt=0).count()
-    have = gettext("%(number)s of %(total)s users have set up a second factor.") % {
-        "number": f"{with_factors:,}",
-        "total": f"{total:,}",
+    have = gettext("Users with a second factor: %(number)s of %(total)s.") % {
+        "number": format_number(with_factors),
+        "total": format_number(total),
     }
+    return f"{have} {_describe_asked(current, total - with_factors)}"
+
+
+def _describe_asked(current: policy.Policy, without: int) -> str:
+    """Return whom a policy asks, given the number of users without a second factor."""
     if not current.is_on:
-        nobody = gettext("Nobody is asked for one, because no second factor is switched on.")
-        return f"{have} {nobody}"
+        return gettext("Nobody is asked for one, because no second factor is switched on.")
     if current.prompt is Prompt.MANDATORY:
-        rest = gettext("The other %(number)s have to prove or set up one at their next sign-in.")
-        return f"{have} {rest % {'number': f'{total - with_factors:,}'}}"
+        text = ngettext(
+            "%(number)s other user has to set one up at the next sign-in.",
+            "%(number)s other users have to set one up at their next sign-in.",
+            without,
+        )
+        return text % {"number": format_number(without)}
     if current.prompt is Prompt.NO_PROMPT:
         asked = User.objects.filter(factors__gt=0, two_step=True).count()
-        some = gettext("%(number)s of them are asked for it at each sign-in. Nobody else is asked.")
-        return f"{have} {some % {'number': f'{asked:,}'}}"
-    skipped = User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
-    offered = total - with_factors - skipped
-    others = gettext("%(number)s others are offered to set up one at their next sign-in.")
-    return f"{have} {others % {'number': f'{offered:,}'}}"
+        text = ngettext(
+            "%(number)s user is asked for it at each sign-in. Nobody else is asked.",
+            "%(number)s users are asked for it at each sign-in. Nobody else is asked.",
+            asked,
+        )
+        return text % {"number": format_number(asked)}
+    offered = without - User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
+    text = ngettext(
+        "%(number)s other user is offered to set one up at the next sign-in.",
+        "%(number)s other users are offered to set one up at their next sign-in.",
+        offered,
+    )
+    return text % {"number": format_number(offered)}

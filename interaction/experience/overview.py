@@ -8,6 +8,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, pgettext
 
 from identity.core import tenancy
+from identity.core.text_lists import join
 from identity.operator_kit import badges
 from identity.operator_kit.panels import Card, Values
 from identity.operator_kit.texts import Text
@@ -93,7 +94,7 @@ def _order(row: SignInExperience) -> list[Line]:
 
 
 def _list_kinds(kinds: Iterable[str]) -> str:
-    return ", ".join(str(KINDS[Kind(kind)]) for kind in kinds)
+    return join(KINDS[Kind(kind)] for kind in kinds)
 
 
 def _sign_up(row: SignInExperience) -> list[Line]:
@@ -108,7 +109,7 @@ def _sign_up(row: SignInExperience) -> list[Line]:
 
 
 def _account(row: SignInExperience) -> list[Line]:
-    shown = ", ".join(get_label(name) for name in row.profile_fields)
+    shown = join(get_label(name) for name in row.profile_fields)
     return [
         *_flags(forms.AccountsForm, row.account | row.social_sign_in),
         (gettext("Profile"), shown or gettext("Name only")),
@@ -122,7 +123,7 @@ def _messages(row: SignInExperience) -> list[Line]:
 
 
 def _texts(row: SignInExperience) -> list[Line]:
-    languages = ", ".join(text_operations.list_languages(row))
+    languages = join(text_operations.list_languages(row))
     return [(gettext("Own texts of pages"), capfirst(languages) or gettext("None: built-in texts"))]
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ValidationError
 
+from identity.core.text_lists import join
 from identity.operator_kit.operations import Draft, Operation, ShowForm, Submission, validate
 from interaction.experience import drafts, services
 from interaction.experience.models import SignInExperience
@@ -28,7 +29,7 @@ class ChooseLanguageForm(forms.Form):
 
 
 def _text_field(name: str, key: TextKey, language: str) -> forms.CharField:
-    placeholders = ", ".join(f"{{{word}}}" for word in sorted(key.allowed))
+    placeholders = join(f"{{{word}}}" for word in sorted(key.allowed))
     hints = (
         [gettext("You can use %(placeholders)s.") % {"placeholders": placeholders}] if placeholders else []
     )

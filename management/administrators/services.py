@@ -225,6 +225,6 @@ def find_tenants(slugs: list[str]) -> list[Tenant]:
     """
     tenants = list(Tenant.objects.filter(slug__in=slugs))
     if unknown := sorted(set(slugs) - {tenant.slug for tenant in tenants}):
-        rule = fill(gettext_noop("unknown: %(names)s"), names=", ".join(unknown[:20]))
+        rule = fill(gettext_noop("unknown: %(names)s"), names=unknown[:20])
         raise Invalid("tenants", rule, code="unknown")
     return tenants

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import context, exports
 from audit.models import Entry, EntryQuerySet
+from identity.core.text_lists import join
 from identity.operator_kit import timestamps
 from identity.operator_kit.badges import BAD, GOOD, badge
 from identity.operator_kit.pages import Pages
@@ -144,7 +145,7 @@ class AuditLog(Pages):
     def facts(self, entry: Entry) -> str:
         """The other facts of the event, shortened."""
         rest = {k: v for k, v in entry.payload.items() if k not in {"result", "error", "administrator_id"}}
-        text = ", ".join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
+        text = join(f"{name}: {_brief(value)}" for name, value in rest.items())[:120]
         return format_html("<bdi>{}</bdi>", text)
 
     @admin.display(description=_("Facts"))

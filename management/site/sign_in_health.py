@@ -15,6 +15,7 @@ from audit.events import Event
 from audit.models import Entry
 from database import ids
 from identity.core import tenancy
+from identity.core.text_lists import join
 from identity.operator_kit.extensions import register_card
 from identity.operator_kit.panels import Card, Link, link
 from identity.operator_kit.timestamps import format_text, format_time
@@ -151,7 +152,7 @@ def _ways(user: User, ways: list[Way], urls: Mapping[str, str], *, is_locked: bo
     if not intact:
         detail = "" if ways else gettext("The user has no identifier.")
         return [State(gettext("No way to sign in"), detail), *problems]
-    working = ", ".join(str(way.name) for way in intact if not (is_locked and way.needs_password))
+    working = join(way.name for way in intact if not (is_locked and way.needs_password))
     if user.is_suspended or not working:
         return problems
     text = gettext("Still works") if is_locked else gettext("Can sign in")

@@ -29,7 +29,7 @@ class LeavesNobody(ServiceError):
     reason = "last_allowed"
 
     def __init__(self, applications: list[Application]) -> None:
-        names = ", ".join(f"{row.name} ({row.pk})" for row in applications[:_MAX_NAMED])
+        names = [f"{row.name} ({row.pk})" for row in applications[:_MAX_NAMED]]
         message = gettext_noop(
             "applications: nobody could use %(names)s; first change who may use these applications"
         )

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.core.text_lists import join
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.operations import Operation
@@ -128,7 +129,7 @@ class ApplicationAdmin(SectionedPages):
     @admin.display(description=_("Grant types"))
     def grants(self, application: Application) -> str:
         """Return the grant types."""
-        return ", ".join(application.grant_types)
+        return join(application.grant_types)
 
     @admin.display(description=_("Algorithm of ID tokens"))
     def id_token_algorithm(self, application: Application) -> str:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from database import ids
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
+from identity.core.text_lists import join
 from identity.operator_kit import crud
 from identity.operator_kit.extensions import register_operations, register_panels
 from identity.operator_kit.operations import Operation, ShowRow, Submission
@@ -129,7 +130,7 @@ class OrganizationApplicationAdmin(Pages):
 
     @admin.display(description=_("Roles"))
     def roles(self, binding: OrganizationApplication) -> str:
-        return ", ".join(role.name for role in bindings.IN_ORGANIZATION.items_of(binding.pk)) or "-"
+        return join(role.name for role in bindings.IN_ORGANIZATION.items_of(binding.pk)) or "-"
 
 
 def _render_link(row: Any) -> str:

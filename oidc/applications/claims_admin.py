@@ -7,6 +7,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from identity.core.text_lists import join
 from identity.operator_kit.extensions import register_panels
 from identity.operator_kit.json_field import JSONField
 from identity.operator_kit.operations import Operation, Submission, validate
@@ -63,7 +64,7 @@ def _build_application_panels(application: Application) -> list[Panel]:
         (
             claim["name"],
             name_source(claim["source"]),
-            ", ".join(str(_PLACES[place]) for place in claim["into"]),
+            join(_PLACES[place] for place in claim["into"]),
         )
         for claim in application.custom_claims
     ]

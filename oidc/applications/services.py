@@ -111,7 +111,7 @@ def validate_grant_types(grant_types: list[str] | None, application_type: str) -
     if not_allowed or possible[0] not in grant_types:
         rule = fill(
             gettext_noop("must be of %(possible)s for %(type)s, %(required)s included"),
-            possible=", ".join(possible),
+            possible=possible,
             type=application_type,
             required=possible[0],
         )

@@ -119,9 +119,9 @@ class TestThePolicy:
         answer = self.save(operator, acme, factors=["Totp", "BackupCode"], policy="Mandatory", social="ask")
 
         assert answer.status_code == 303
-        assert "1 of 2 users have set up a second factor." in before
+        assert "Users with a second factor: 1 of 2." in before
         assert "Nobody is asked for one" in before
-        assert "The other 1 have to prove or set up one at their next sign-in." in self.form(operator, acme)
+        assert "1 other user has to set one up at the next sign-in." in self.form(operator, acme)
         assert experience_of(acme).mfa["policy"] == "Mandatory"
         with acme.active():
             assert User.objects.values_list("tenant__highest_level", flat=True)[0] == 2
@@ -131,8 +131,8 @@ class TestThePolicy:
         enrol(acme, user)
 
         for policy, said in (
-            ("NoPrompt", "1 of them are asked for it at each sign-in."),
-            ("PromptOnlyAtSignIn", "1 others are offered to set up one at their next sign-in."),
+            ("NoPrompt", "1 user is asked for it at each sign-in."),
+            ("PromptOnlyAtSignIn", "1 other user is offered to set one up at the next sign-in."),
         ):
             self.save(operator, acme, factors=["Totp"], policy=policy, social="ask")
             assert said in self.form(operator, acme)

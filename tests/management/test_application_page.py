@@ -201,6 +201,20 @@ class TestGuides:
         assert offered == {page.stem for page in pages}
         assert all(guide.application_type in TYPES for guide in guides.get_all())
 
+    @pytest.mark.parametrize(
+        ("kind", "first", "last"),
+        [
+            ("Traditional", "flask", "nginx"),
+            ("SPA", "single-page", "single-page"),
+            ("Native", "native", "native"),
+            ("MachineToMachine", "machines", "api-node"),
+        ],
+    )
+    def test_the_guide_that_fits_most_applications_of_a_type_is_the_first(self, kind, first, last):
+        names = [guide.name for guide in guides.get_all() if guide.application_type == kind]
+
+        assert (names[0], names[-1]) == (first, last)
+
 
 class TestQuickStart:
     def of(self, world, guide=GUIDE, **fields):

@@ -7,6 +7,7 @@ has to be data or a name.
 import re
 import shutil
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.apps import apps
@@ -17,9 +18,11 @@ from audit.models import Entry
 from identity.tenants.models import Tenant
 from management.administrators import time_zones
 from management.administrators.models import Administrator
-from tests.support import pseudo_language
+from tests.support import openid, operators, pseudo_language
 from tests.support.admin_pages import first_of, furnish
+from tests.support.cast import PASSWORD, query_of
 from tests.support.operators import Operator, address_of, administrator, pages
+from tests.support.social import connect
 
 pytestmark = pytest.mark.skipif(not shutil.which("xgettext"), reason="needs gettext")
 
@@ -110,6 +113,79 @@ class TestPages:
             answers.append(visitor.post("/admin/login/", {"username": "nobody-here", "password": "wrong"}))
 
         assert not (found := unmarked(answers, data_of(acme))), "\n".join(found)
+
+
+class TestResultsOfTrials:
+    """A trial ends with a page of its own: the report of what happened, or why there is none."""
+
+    def test_of_sign_ins_are_marked(self, estate):
+        operator, world, data = estate
+        client = world.application(grant_types=["authorization_code", "refresh_token"])
+        user = world.user(name="Ada Lovelace", email="ada@acme.example")
+        trial = f"/admin/applications/application/{client.application.pk}/do/try-sign-in/"
+
+        scopes = ("openid profile email offline_access", "openid", "openid", "openid", "openid")
+        errors = ("", "", "access_denied", "invalid_scope", "server_error")
+
+        with pseudo_language.spoken():
+            answers = []
+            for scope, error in zip(scopes, errors, strict=True):
+                begun = begin(operator, trial, scope=scope, signs_in_again="on")
+                sent = query_of(sign_in(operator, world, user, begun))
+                sent |= {"code": "", "error": error} if error else {}
+                answers.append(follow(operator, f"{trial}?{urlencode(sent)}"))
+            unknown = follow(operator, f"{trial}?state=unknown")
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert unknown.status_code == 400
+        assert not (found := unmarked([*answers, unknown], data | data_of(world))), "\n".join(found)
+
+    def test_of_connectors_are_marked(self, estate, settings):
+        settings.DEVELOPMENT = True  # loopback may be reached
+        operator, world, data = estate
+        with openid.provider() as provider:
+            provider.publish()
+            connector = connect(world, provider.config)
+            trial = f"/admin/connectors/connector/{connector.pk}/do/try/"
+            person = {"sub": "42", "name": "Ada", "email": "ada@acme.example"}
+
+            with pseudo_language.spoken():
+                sent = [provider.approve(begin(operator, trial), **person, email_verified=True)]
+                sent.append(provider.approve(begin(operator, trial), sub="43"))
+                sent.append(provider.approve(begin(operator, trial), **person, nonce="wrong"))
+                declined = ("access_denied", "invalid_scope", "server_error", "unknown")
+                sent += [
+                    {"state": query_of(begin(operator, trial))["state"], "error": error} for error in declined
+                ]
+                answers = [follow(operator, f"{trial}?{urlencode(query)}") for query in sent]
+                unknown = follow(operator, f"{trial}?state=unknown")
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert unknown.status_code == 400
+        assert not (found := unmarked([*answers, unknown], data | data_of(world) | {*person.values()})), (
+            "\n".join(found)
+        )
+
+
+def begin(operator: Operator, trial: str, **typed: str) -> str:
+    """Press the button of a trial; return the address of the authorization request."""
+    answer = operator.submit(trial, **typed)
+    assert answer.status_code == 303, operators.text_of(answer)
+    return str(answer["Location"])
+
+
+def sign_in(operator: Operator, world: Any, user: Any, address: str) -> str:
+    """Sign the user in, and agree; return the address of the callback."""
+    interaction = query_of(operator.get(address)["Location"])["interaction"]
+    typed = {"identifier": user.username, "password": PASSWORD, "interaction": interaction}
+    api = f"/t/{world.tenant.slug}/api/interaction/sign-in"
+    signed_in = operator.http.post(api, typed, content_type="application/json")
+    assert signed_in.status_code == 200, signed_in.content
+    return str(operator.get(signed_in.json()["result"]["redirect_to"])["Location"])
+
+
+def follow(operator: Operator, address: str) -> Any:
+    return operator.get(address, follow=True)
 
 
 def unmarked(answers: list[Any], data: set[str]) -> list[str]:

@@ -54,7 +54,7 @@ def test_says_what_needs_attention_and_leads_to_what_fixes_it(acme, limited):
 
     assert "3 messages were not delivered in the last 24 hours." in text
     assert "The signing key has been in use for 120 days." in text
-    assert "The connector outbox-email (Email) is disabled." in text
+    assert "The connector Outbox (email) is disabled." in text
     assert text.index("not delivered") < text.index("signing key")  # serious problems come first
     assert "/admin/keys/signingkey/do/rotate/" in links
     (log,) = [link for link in links if "audit" in link]

@@ -19,6 +19,8 @@ _TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 _TYPE: Final = re.compile(r'"type": "(\w+)"')
 _URIS: Final = re.compile(r'"redirect_uris": \[(.*?)\]', re.DOTALL)
 _NEEDED: Final = re.compile(r"\bISSUER=.*?\bCLIENT_ID=", re.DOTALL)
+_LISTED: Final = re.compile(r"^\|.*", re.MULTILINE)  # the table of the page ``index.md``
+_LINK: Final = re.compile(r"\]\(([\w-]+)\.md\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,11 @@ class Guide:
 
 @cache
 def get_all() -> tuple[Guide, ...]:
-    """Return the guides in the order of their titles."""
-    found = [parse(page.stem, page.read_text(encoding="utf-8")) for page in sorted(_FOLDER.glob("*.md"))]
-    return tuple(sorted((guide for guide in found if guide), key=lambda guide: guide.title.lower()))
+    """Return the guides in the order of ``index.md``, which begins with those that fit most applications."""
+    table = "".join(_LISTED.findall((_FOLDER / "index.md").read_text(encoding="utf-8")))
+    pages = ((name, _FOLDER / f"{name}.md") for name in dict.fromkeys(_LINK.findall(table)))
+    found = (parse(name, page.read_text(encoding="utf-8")) for name, page in pages)
+    return tuple(guide for guide in found if guide)
 
 
 def parse(name: str, text: str) -> Guide | None:

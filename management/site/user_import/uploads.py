@@ -159,7 +159,7 @@ def _check_heading(records: list[Record]) -> None:
                 "needs a first line with the names of its columns, separated by commas; the columns are "
                 "%(columns)s."
             )
-        raise Invalid("file", fill(rule, name=refusal.field, columns=", ".join(own.COLUMNS))) from None
+        raise Invalid("file", fill(rule, name=refusal.field, columns=own.COLUMNS)) from None
 
 
 def _get_format(upload: Upload) -> Format:

@@ -1,0 +1,14 @@
+"""Lists within a line of text, as the active language writes them."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from django.utils.translation import get_language
+
+# Where it is not ", ": what the list patterns of Unicode's CLDR have between two items.
+_SEPARATORS: Final = {"ar": "، ", "ja": "、", "zh-hans": "、"}
+
+
+def join(items: Iterable[object]) -> str:
+    """Return the items with the separator of the active language between them, such as "a, b, c"."""
+    return _SEPARATORS.get(get_language() or "", ", ").join(map(str, items))
