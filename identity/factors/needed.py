@@ -74,13 +74,16 @@ class Proven:
 class Demands:
     """What the request, the user's organizations and the risk of the sign-in ask for.
 
-    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``.
+    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``. Of the
+    user's organizations that require two factors, one is ``in_strict_organization``. The request is
+    ``for_strict_organization`` if it asks for a token of such a one.
     """
 
     essential: dict[str, int] = field(default_factory=dict)
     wished: dict[str, int] = field(default_factory=dict)
     in_strict_organization: bool = False
     risks: tuple[str, ...] = ()
+    for_strict_organization: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
     if not is_remembered:
+        if demands.for_strict_organization:
+            required["organization"] = Level.TWO
         required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
         if usable:
             required |= dict.fromkeys((f"risk:{risk}" for risk in demands.risks), Level.TWO)
