@@ -29,6 +29,10 @@ _PROMPTS: Final = {
     Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
     Prompt.MANDATORY: _("Require it of everybody"),
 }
+_OF_ORGANIZATIONS: Final = {
+    Prompt.NO_PROMPT: _("Ask their members when an application requests the organization"),
+    Prompt.MANDATORY: _("Ask their members at every sign-in"),
+}
 _SOCIAL: Final = {
     SocialRule.ASK: _("Ask after a sign-in with another provider, too"),
     SocialRule.SKIP: _("Leave it to the other provider"),
@@ -46,6 +50,11 @@ class FactorsForm(forms.Form):
     )
     policy = forms.ChoiceField(
         choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()], label=_("Policy")
+    )
+    organization_required_mfa_policy = forms.ChoiceField(
+        required=False,
+        choices=[(prompt.value, label) for prompt, label in _OF_ORGANIZATIONS.items()],
+        label=_("Organizations that require two factors"),
     )
     social = forms.ChoiceField(
         choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label=_("Other providers")

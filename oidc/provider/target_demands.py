@@ -1,6 +1,9 @@
 """What the target of a token demands of the sign-in: two factors for an organization, a level for an API."""
 
 from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Q
 
 from identity.factors.levels import Level
 from identity.organizations import memberships
@@ -10,6 +13,9 @@ from identity.sessions.models import Session
 from oidc.grants.models import RefreshFamily
 from oidc.provider.errors import InvalidRequest
 from oidc.settings import acr_levels
+
+# As ``Strength.satisfies_organizations``, for queries of sessions and refresh families.
+SATISFIES_ORGANIZATIONS: Final = Q(level__gte=Level.TWO) | Q(remembered=True)
 
 
 @dataclass(frozen=True, slots=True)

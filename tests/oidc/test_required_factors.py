@@ -305,3 +305,26 @@ class TestMembers:
         result_of(setting.admin.patch("/sign-in-experience", mfa=mfa))
 
         assert has_session(setting.world.browser().sign_in(setting.user))
+
+
+class TestSessionContext:
+    def context(self, setting, tokens):
+        headers = {"Authorization": f"Bearer {tokens['access_token']}"}
+        return result_of(setting.world.get("/api/session/context", headers=headers))
+
+    @pytest.mark.parametrize("scope", ["openid", "openid offline_access"])
+    def test_decision_M18_it_says_whether_the_sign_in_is_enough(self, setting, scope):
+        weak = setting.client.tokens_for(setting.user, scope=scope, organization_id=setting.organization)
+        before = self.context(setting, weak)
+        setting.require()
+        app = enrol(setting.world, setting.user)
+        browser = factors.signed_in(setting.world, setting.user, app)
+        strong = setting.client.tokens_for(
+            setting.user, browser, scope=scope, organization_id=setting.organization
+        )
+
+        assert "is_mfa_satisfied" not in before["organization"] | before["organizations"][0]
+        for tokens, is_satisfied in ((weak, False), (strong, True)):
+            shown = self.context(setting, tokens)
+            assert shown["organization"]["is_mfa_satisfied"] is is_satisfied
+            assert shown["organizations"][0]["is_mfa_satisfied"] is is_satisfied
