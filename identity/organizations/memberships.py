@@ -35,6 +35,12 @@ def is_in_strict_organization(user_id: UUID) -> bool:
     return Membership.objects.filter(user=user_id, organization__is_mfa_required=True).exists()
 
 
+def count_users_in_strict_organizations() -> int:
+    """Return how many users of the tenant have an organization that requires two factors."""
+    strict = Membership.objects.filter(organization__is_mfa_required=True)
+    return strict.values("user").distinct().count()
+
+
 def get_permissions(membership: Membership) -> QuerySet[OrganizationPermission]:
     """Return the permissions of a member's roles."""
     roles = MemberRole.objects.filter(membership=membership).values("role_id")

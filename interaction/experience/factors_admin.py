@@ -11,6 +11,7 @@ from identity.factors.kinds import FactorType
 from identity.factors.policy import AVAILABLE, Prompt, SocialRule
 from identity.operator_kit.panels import Card
 from identity.operator_kit.texts import Text
+from identity.organizations import memberships
 from identity.users import row_counts
 from identity.users.models import User
 from interaction.experience import factor_settings
@@ -52,7 +53,6 @@ class FactorsForm(forms.Form):
         choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()], label=_("Policy")
     )
     organization_required_mfa_policy = forms.ChoiceField(
-        required=False,
         choices=[(prompt.value, label) for prompt, label in _OF_ORGANIZATIONS.items()],
         label=_("Organizations that require two factors"),
     )
@@ -82,6 +82,7 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     return [
         (gettext("Second factors"), ", ".join(map(str, names))),
         (gettext("Policy"), _PROMPTS[current.prompt]),
+        (gettext("Organizations that require two factors"), _OF_ORGANIZATIONS[current.organization_prompt]),
         passkeys,
     ]
 
@@ -106,11 +107,27 @@ def describe_effect(row: SignInExperience) -> str:
     if current.prompt is Prompt.MANDATORY:
         rest = gettext("The other %(number)s have to prove or set up one at their next sign-in.")
         return f"{have} {rest % {'number': f'{total - with_factors:,}'}}"
+    if members := _describe_members(current):
+        have = f"{have} {members}"
     if current.prompt is Prompt.NO_PROMPT:
         asked = User.objects.filter(factors__gt=0, two_step=True).count()
         some = gettext("%(number)s of them are asked for it at each sign-in. Nobody else is asked.")
+        if members:
+            some = gettext("%(number)s users have switched it on for themselves. Nobody else is asked.")
         return f"{have} {some % {'number': f'{asked:,}'}}"
     skipped = User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
     offered = total - with_factors - skipped
     others = gettext("%(number)s others are offered to set up one at their next sign-in.")
     return f"{have} {others % {'number': f'{offered:,}'}}"
+
+
+def _describe_members(current: policy.Policy) -> str:
+    """Return whom organizations ask at every sign-in, or nothing if they ask nobody."""
+    if current.organization_prompt is not Prompt.MANDATORY:
+        return ""
+    members = memberships.count_users_in_strict_organizations()
+    said = gettext(
+        "%(number)s members of organizations that require two factors have to prove or set up one at each "
+        "sign-in."
+    )
+    return said % {"number": f"{members:,}"}
