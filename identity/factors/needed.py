@@ -136,6 +136,12 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     return wish or _find_offer(policy, person, proven, usable)
 
 
+def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> bool:
+    """Return whether a sign-in can reach a level, with a factor that the user has or can set up."""
+    usable = person.get_usable(policy, proven.channels)
+    return any(_REACHES[factor] >= level for factor in usable) or bool(_get_enrolable(policy, level))
+
+
 def _get_policy_reasons(
     policy: Policy, person: Person, proven: Proven, demands: Demands, usable: list[FactorType]
 ) -> Iterable[str]:

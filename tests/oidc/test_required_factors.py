@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import factors, management
+from tests.support import codes, factors, management
 from tests.support.cast import query_of
 from tests.support.factors import NEXT, SKIP, TOTP, enrol, half, has_session, switch_on
 from tests.support.management import result_of
@@ -15,8 +15,8 @@ TWO = "urn:service:acr:2fa"
 class Setting:
     """A member of an organization, in a tenant that has second factors and asks nobody for one."""
 
-    def __init__(self, world, **mfa):
-        self.world = switch_on(world, "Totp", **mfa)
+    def __init__(self, world, *, factors=("Totp",), **mfa):
+        self.world = switch_on(world, *factors, **mfa)
         self.admin = management.superuser(world)
         self.user = world.user()
         self.organization = self.admin.created("/organizations", name="Clinic")["id"]
@@ -224,6 +224,19 @@ class TestRequests:
 
         assert (step["reasons"], step["least_acr"]) == (["acr"], TWO)
         assert setting.client.redeem(self.end(browser, done)["code"]).status_code == 200
+
+    def test_decision_M18_a_factor_on_the_channel_of_the_first_leads_nobody_astray(self, acme):
+        codes.reachable(acme)
+        setting = Setting(acme, factors=["EmailVerificationCode"])
+        setting.require()
+        setting.require_acr(TWO)
+        for target in ({"organization_id": setting.organization}, {"resource": INDICATOR}):
+            browser = acme.browser()
+            interaction = self.start(setting, browser, **target)
+
+            answer = browser.sign_in(setting.user, interaction=interaction)
+
+            assert self.end(browser, answer)["error"] == "unmet_authentication_requirements"
 
     def test_decision_M19_what_nobody_can_reach_ends_at_the_application(self, setting):
         setting.require_acr(TWO)

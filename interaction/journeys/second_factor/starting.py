@@ -73,8 +73,9 @@ def find_need(user: User, sign_in: SignIn, experience: SignInExperience, pending
     policy = experience.factor_policy
     channels = people.find_used_channels(user, policy, sign_in.entered)
     proven = Proven(sign_in.way, sign_in.level, channels, skips=sign_in.skips)
-    demands = target_demands.add(Demands(), user, policy, proven.level, pending)
-    return needed(policy, people.get_person(user, policy), proven, demands, is_remembered=False)
+    person = people.get_person(user, policy)
+    demands = target_demands.add(Demands(), user, policy, person, proven, pending)
+    return needed(policy, person, proven, demands, is_remembered=False)
 
 
 def _start(  # noqa: PLR0913, PLR0917 - as go_on
