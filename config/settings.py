@@ -108,6 +108,8 @@ ALL_NODES_KNOW = "management.upgrades.serving.do_all_nodes_know"
 # Creates the key of an algorithm: see identity.resources.services.
 ENSURE_SIGNING_KEY = "oidc.keys.services.ensure"
 HOLD_SIGNING_KEY = "oidc.keys.services.hold"
+# The level of each value of acr: see identity.resources.serializers.
+ACR_LEVELS = "oidc.settings.acr_levels.get_all"
 SIGNING_ALGORITHM_USES = "oidc.applications.algorithm_uses.find"
 # The members of a branding, and where it is stored: see identity.core.branding.
 BRANDING = "interaction.experience.branding"

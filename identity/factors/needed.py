@@ -74,13 +74,16 @@ class Proven:
 class Demands:
     """What the request, the user's organizations and the risk of the sign-in ask for.
 
-    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``.
+    ``essential`` and ``wished`` are levels by the word of the demand: ``acr`` or ``application``. Of the
+    user's organizations that require two factors, one is ``in_strict_organization``. The request is
+    ``for_strict_organization`` if it asks for a token of such a one.
     """
 
     essential: dict[str, int] = field(default_factory=dict)
     wished: dict[str, int] = field(default_factory=dict)
     in_strict_organization: bool = False
     risks: tuple[str, ...] = ()
+    for_strict_organization: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
     if not is_remembered:
+        if demands.for_strict_organization:
+            required["organization"] = Level.TWO
         required |= dict.fromkeys(_get_policy_reasons(policy, person, proven, demands, usable), Level.TWO)
         if usable:
             required |= dict.fromkeys((f"risk:{risk}" for risk in demands.risks), Level.TWO)
@@ -129,6 +134,12 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         return NOTHING
     wish = _find_need(policy, usable, proven, demands.wished, may_skip=True)
     return wish or _find_offer(policy, person, proven, usable)
+
+
+def can_reach(policy: Policy, person: Person, proven: Proven, level: int) -> bool:
+    """Return whether a sign-in can reach a level, with a factor that the user has or can set up."""
+    usable = person.get_usable(policy, proven.channels)
+    return any(_REACHES[factor] >= level for factor in usable) or bool(_get_enrolable(policy, level))
 
 
 def _get_policy_reasons(

@@ -9,8 +9,8 @@ from django.utils.translation import gettext, gettext_noop
 _ABBREVIATIONS: Final = {
     name.lower(): name
     for name in (
-        "API", "CAPTCHA", "ID", "IDs", "IP", "JSON", "JWKS", "OIDC", "PKCE", "SMS", "SMTP", "SPA", "TLS",
-        "TOTP", "TTL", "URI", "URIs", "URL", "URLs", "UTC",
+        "API", "CAPTCHA", "ID", "IDs", "IP", "JSON", "JWKS", "MFA", "OIDC", "PKCE", "SMS", "SMTP", "SPA",
+        "TLS", "TOTP", "TTL", "URI", "URIs", "URL", "URLs", "UTC",
     )
 }  # fmt: skip
 # The labels of columns that most models have.

@@ -32,7 +32,7 @@ from identity.organizations.serializers import (
 from identity.resources.forms import ScopesForm
 
 # The labels of columns, which ``get_label`` builds from their names.
-_LABELS: Final = (gettext_noop("Logo URL"),)
+_LABELS: Final = (gettext_noop("Logo URL"), gettext_noop("MFA required"))
 
 
 @admin.register(Organization)
@@ -41,9 +41,13 @@ class OrganizationAdmin(Pages):
 
     section = "Organizations"
     empty = _("An organization is a customer or team whose members have roles of their own.")
-    list_display = ("name", "description", "members", "created_at")
+    list_display = ("name", "description", "members", "is_mfa_required", "created_at")
+    list_filter = ("is_mfa_required",)
     search_fields = ("name", "description")
-    fields = ("id", "name", "description", "logo_url", "metadata", "created_at", "updated_at")
+    fields = (
+        *("id", "name", "description", "logo_url", "metadata", "is_mfa_required"),
+        *("created_at", "updated_at"),
+    )
     operations = (
         Operation(
             "change", _("Edit organization"), _("Applications and users see these settings."),

@@ -27,6 +27,14 @@ class OrganizationForm(NameForm):
         required=False, initial=dict, help_text=_("A JSON object for applications."),
         widget=forms.Textarea({"rows": 4, "spellcheck": "false"}),
     )  # fmt: skip
+    is_mfa_required = forms.BooleanField(
+        required=False,
+        label=_("Require two factors"),
+        help_text=_(
+            "Users get a token of this organization only after a sign-in with two factors. Tokens that exist "
+            "stay valid until they expire."
+        ),
+    )
 
     def clean_metadata(self) -> object:
         """Return an empty object for an empty field."""

@@ -1,6 +1,7 @@
 """The organizations, permissions and scopes of a user's memberships, for tokens."""
 
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -15,13 +16,29 @@ from identity.organizations.models import (
 )
 from identity.resources.models import Scope
 
+_NOT_WITH_MEMBERSHIPS: Final = tuple(
+    f"organization__{column}" for column in ("description", "logo_url", "metadata", "branding")
+)
+
 
 def find_membership(user_id: UUID, organization_id: str) -> Membership | None:
-    """Return a user's membership in an organization. ``organization_id`` may be any text."""
+    """Return a user's membership, with its organization. ``organization_id`` may be any text."""
     organization = ids.parse(organization_id)
     if organization is None:
         return None
-    return Membership.objects.filter(user=user_id, organization=organization).first()
+    found = Membership.objects.filter(user=user_id, organization=organization)
+    return found.select_related("organization").defer(*_NOT_WITH_MEMBERSHIPS).first()
+
+
+def is_in_strict_organization(user_id: UUID) -> bool:
+    """Return whether an organization of the user requires two factors."""
+    return Membership.objects.filter(user=user_id, organization__is_mfa_required=True).exists()
+
+
+def count_users_in_strict_organizations() -> int:
+    """Return how many users of the tenant have an organization that requires two factors."""
+    strict = Membership.objects.filter(organization__is_mfa_required=True)
+    return strict.values("user").distinct().count()
 
 
 def get_permissions(membership: Membership) -> QuerySet[OrganizationPermission]:

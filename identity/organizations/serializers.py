@@ -1,13 +1,16 @@
 """Serializers of organizations, members and templates."""
 
+from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
+from identity.factors.levels import Level
 from identity.organizations.models import OrganizationPermission, OrganizationRole
 from identity.resources.serializers import ScopeName
 from identity.rest.branding import OwnBrandingSerializer
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Flag, JSONObject, Name, Timestamp, Url
 from identity.rest.serializers import Record
+from identity.tenants import services as tenants
 
 
 class OrganizationSerializer(Record):
@@ -18,7 +21,21 @@ class OrganizationSerializer(Record):
     logo_url = Url()
     metadata = JSONObject(required=False)
     branding = OwnBrandingSerializer(required=False)
+    is_mfa_required = Flag(
+        required=False,
+        help_text="Whether users get a token of the organization only after a sign-in with two factors",
+    )
     member_count = serializers.IntegerField(read_only=True)
+
+    def validate_is_mfa_required(self, is_required: bool) -> bool:  # noqa: FBT001 - the framework's signature
+        """Check that the users of the tenant can have two factors, if this is new."""
+        was_required = self.instance is not None and self.instance.is_mfa_required
+        if is_required and not was_required and tenants.get_highest_level() < Level.TWO:
+            raise serializers.ValidationError(
+                gettext_noop("needs a second factor: switch one on in the sign-in experience first"),
+                code="conflict",
+            )
+        return is_required
 
 
 class BriefOrganizationSerializer(serializers.Serializer[None]):

@@ -43,8 +43,8 @@ class OrganizationViewSet(CrudViewSet):
     resource_name = "organization"
     serializer_class = OrganizationSerializer
     columns = (
-        *("id", "name", "description", "logo_url", "metadata", "branding", "member_count"),
-        *("created_at", "updated_at"),
+        *("id", "name", "description", "logo_url", "metadata", "branding", "is_mfa_required"),
+        *("member_count", "created_at", "updated_at"),
     )
 
     def rows(self) -> QuerySet[Any, Row]:

@@ -22,6 +22,7 @@ _LABELS: Final = (
     gettext_noop("Access token TTL"),
     gettext_noop("Default"),
     gettext_noop("Protected"),
+    gettext_noop("Required acr"),
     gettext_noop("Resource"),
 )
 
@@ -46,6 +47,15 @@ class SettingsForm(forms.Form):
         required=False,
         choices=algorithm_choices(_("The tenant's default")),
         help_text=_("Choose RS256 for APIs and gateways that verify no other."),
+    )
+    required_acr = forms.CharField(
+        label=_("Required acr"),
+        required=False,
+        max_length=256,
+        help_text=_(
+            "The sign-in that users need for its access tokens: urn:service:acr:2fa for two factors, phr for "
+            "a passkey, or an alias. Leave it empty to require none."
+        ),
     )
 
 
@@ -144,7 +154,15 @@ class ResourceAdmin(Pages):
     field_groups = (
         (
             _("API resource"),
-            ("name", "indicator", "is_default", "access_token_ttl", "algorithm", "is_protected"),
+            (
+                "name",
+                "indicator",
+                "is_default",
+                "access_token_ttl",
+                "algorithm",
+                "required_acr",
+                "is_protected",
+            ),
         ),
         (_("Claims"), ("claims", "custom_claims")),
         (_("Record"), ("created_at", "updated_at", "id")),

@@ -24,6 +24,8 @@ class Resource(EditableModel):
     # declared.
     claims = models.JSONField(default=list, db_default=_EMPTY_LIST)
     custom_claims = models.JSONField(default=list, db_default=_EMPTY_LIST)
+    # The value of ``acr`` that users need for its access tokens. Empty: none.
+    required_acr = models.CharField(max_length=256, blank=True, default="", db_default="")
 
     objects = TenantManager()
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from django.conf import settings
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
@@ -14,6 +16,7 @@ from identity.resources.models import MAX_TTL, Resource, Scope
 from identity.rest.choices import Choice
 from identity.rest.fields import Description, Flag, Line, Name, SigningAlgorithm, WholeNumber
 from identity.rest.serializers import Record
+from identity.tenants import services as tenants
 
 _ORGANIZATION_PREFIX: Final = "urn:service:organization:"
 _MIN_TTL: Final = 60
@@ -53,6 +56,12 @@ class ResourceSerializer(Record):
     )
     claims = serializers.ListField(child=Choice(choices=ROLE_CLAIMS), required=False, max_length=20)
     custom_claims = CustomClaims(child=ApiClaimSerializer())
+    required_acr = Line(
+        required=False,
+        allow_blank=True,
+        help_text="The value of `acr` that users need for its access tokens: that of a level, or an alias of "
+        "the tenant. Empty: none",
+    )
     scope_count = serializers.IntegerField(read_only=True)
 
     create_only = ("indicator",)
@@ -61,6 +70,22 @@ class ResourceSerializer(Record):
     def validate_claims(self, names: list[str]) -> list[str]:
         """Return the names, each once."""
         return list(dict.fromkeys(names))
+
+    def validate_required_acr(self, value: str) -> str:
+        """Check a new value: the tenant knows it, and its users can reach it."""
+        if not value or (self.instance is not None and value == self.instance.required_acr):
+            return value
+        levels: dict[str, int] = import_string(settings.ACR_LEVELS)()
+        if value not in levels:
+            raise serializers.ValidationError(
+                gettext_noop("must be a value of acr, or one of acr_aliases"), code="unknown"
+            )
+        if levels[value] > tenants.get_highest_level():
+            raise serializers.ValidationError(
+                gettext_noop("cannot be reached with the second factors of the sign-in experience"),
+                code="conflict",
+            )
+        return value
 
 
 class ScopeName(Name):

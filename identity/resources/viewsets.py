@@ -31,6 +31,7 @@ class ResourceViewSet(CrudViewSet):
         "access_token_signing_alg",
         "claims",
         "custom_claims",
+        "required_acr",
         "scope_count",
         "created_at",
         "updated_at",

@@ -58,6 +58,11 @@ def check(values: Mapping[str, Any]) -> None:
         raise BadPolicy(
             "mfa.policy", "can be Mandatory only with Totp or WebAuthn, which work without email and phone"
         )
+    if mfa["organization_required_mfa_policy"] == Prompt.MANDATORY and not factors & set(ENROLABLE):
+        raise BadPolicy(
+            "mfa.organization_required_mfa_policy",
+            "can be Mandatory only with Totp or WebAuthn, which work without email and phone",
+        )
     if factors == {FactorType.BACKUP_CODE}:
         raise BadPolicy("mfa.factors", "backup codes need another factor")
     for factor in factors & set(_CHANNELS):

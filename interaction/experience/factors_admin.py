@@ -13,6 +13,7 @@ from identity.factors.policy import AVAILABLE, Prompt, SocialRule
 from identity.operator_kit.numbers import format_number
 from identity.operator_kit.panels import Card
 from identity.operator_kit.texts import Text
+from identity.organizations import memberships
 from identity.users import row_counts
 from identity.users.models import User
 from interaction.experience import factor_settings
@@ -31,6 +32,10 @@ _PROMPTS: Final = {
     Prompt.AT_SIGN_IN_AND_SIGN_UP: _("Offer it to everybody once, at the next sign-in and after sign-up"),
     Prompt.MANDATORY: _("Require it of everybody"),
 }
+_OF_ORGANIZATIONS: Final = {
+    Prompt.NO_PROMPT: _("Ask their members when an application requests the organization"),
+    Prompt.MANDATORY: _("Ask their members at every sign-in"),
+}
 _SOCIAL: Final = {
     SocialRule.ASK: _("Ask after a sign-in with another provider, too"),
     SocialRule.SKIP: _("Leave it to the other provider"),
@@ -48,6 +53,10 @@ class FactorsForm(forms.Form):
     )
     policy = forms.ChoiceField(
         choices=[(prompt.value, label) for prompt, label in _PROMPTS.items()], label=_("Policy")
+    )
+    organization_required_mfa_policy = forms.ChoiceField(
+        choices=[(prompt.value, label) for prompt, label in _OF_ORGANIZATIONS.items()],
+        label=_("Organizations that require two factors"),
     )
     social = forms.ChoiceField(
         choices=[(rule.value, label) for rule, label in _SOCIAL.items()], label=_("Other providers")
@@ -75,6 +84,7 @@ def describe(row: SignInExperience) -> list[tuple[Text, Any]]:
     return [
         (gettext("Second factors"), join(names)),
         (gettext("Policy"), _PROMPTS[current.prompt]),
+        (gettext("Organizations that require two factors"), _OF_ORGANIZATIONS[current.organization_prompt]),
         passkeys,
     ]
 
@@ -93,7 +103,28 @@ def describe_effect(row: SignInExperience) -> str:
         "number": format_number(with_factors),
         "total": format_number(total),
     }
-    return f"{have} {_describe_asked(current, total - with_factors)}"
+    return " ".join(
+        filter(None, (have, _describe_members(current), _describe_asked(current, total - with_factors)))
+    )
+
+
+def _describe_members(current: policy.Policy) -> str:
+    """Return whom organizations ask at every sign-in. Empty if they ask nobody, or the tenant asks all."""
+    if current.prompt is Prompt.MANDATORY or not _do_organizations_ask(current):
+        return ""
+    members = memberships.count_users_in_strict_organizations()
+    text = ngettext(
+        "%(number)s member of organizations that require two factors has "
+        "to prove or set up one at each sign-in.",
+        "%(number)s members of organizations that require two factors have "
+        "to prove or set up one at each sign-in.",
+        members,
+    )
+    return text % {"number": format_number(members)}
+
+
+def _do_organizations_ask(current: policy.Policy) -> bool:
+    return current.is_on and current.organization_prompt is Prompt.MANDATORY
 
 
 def _describe_asked(current: policy.Policy, without: int) -> str:
@@ -108,13 +139,7 @@ def _describe_asked(current: policy.Policy, without: int) -> str:
         )
         return text % {"number": format_number(without)}
     if current.prompt is Prompt.NO_PROMPT:
-        asked = User.objects.filter(factors__gt=0, two_step=True).count()
-        text = ngettext(
-            "%(number)s user is asked for it at each sign-in. Nobody else is asked.",
-            "%(number)s users are asked for it at each sign-in. Nobody else is asked.",
-            asked,
-        )
-        return text % {"number": format_number(asked)}
+        return _describe_choosers(current)
     offered = without - User.objects.filter(factors=0).exclude(factor_skipped_at=None).count()
     text = ngettext(
         "%(number)s other user is offered to set one up at the next sign-in.",
@@ -122,3 +147,20 @@ def _describe_asked(current: policy.Policy, without: int) -> str:
         offered,
     )
     return text % {"number": format_number(offered)}
+
+
+def _describe_choosers(current: policy.Policy) -> str:
+    """Return how many users are asked because they chose it, where the tenant asks nobody."""
+    asked = User.objects.filter(factors__gt=0, two_step=True).count()
+    text = ngettext(
+        "%(number)s user is asked for it at each sign-in. Nobody else is asked.",
+        "%(number)s users are asked for it at each sign-in. Nobody else is asked.",
+        asked,
+    )
+    if _do_organizations_ask(current):
+        text = ngettext(
+            "%(number)s user has switched it on. Nobody else is asked.",
+            "%(number)s users have switched it on. Nobody else is asked.",
+            asked,
+        )
+    return text % {"number": format_number(asked)}

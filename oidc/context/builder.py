@@ -12,6 +12,8 @@ from oidc.provider.bearer import Principal
 from oidc.provider.scopes import EMAIL, ORGANIZATION_ROLES, ORGANIZATIONS, PHONE, PROFILE
 
 Row = dict[str, Any]
+# What the list shows of an organization. The last is there if the organization requires two factors.
+_BRIEF: Final = ("id", "name", "logo_url", "is_mfa_satisfied")
 
 
 def _rows(memberships: QuerySet[Membership]) -> QuerySet[Any, Any]:
@@ -20,6 +22,7 @@ def _rows(memberships: QuerySet[Membership]) -> QuerySet[Any, Any]:
         "organization_id",
         "organization__name",
         "organization__logo_url",
+        "organization__is_mfa_required",
         "is_admin",
         "role_links__role__name",
     )
@@ -80,7 +83,7 @@ def build(principal: Principal, organization_id: str | None) -> Row:
             "tenant_id": tenant.pk,
         },
         "organization": current,
-        "organizations": [{name: row[name] for name in ("id", "name", "logo_url")} for row in listed],
+        "organizations": [{name: row[name] for name in _BRIEF if name in row} for row in listed],
         "session": {
             "subject": principal.claims["sub"],
             "client_id": principal.claims["client_id"],
@@ -129,13 +132,14 @@ def _organizations(principal: Principal) -> dict[str, Row]:
     else:
         rows = _MEMBERSHIPS.all(user_id=principal.user.pk)
     organizations: dict[str, Row] = {}
-    for pk, name, logo_url, is_admin, role in rows:
+    for pk, name, logo_url, is_mfa_required, is_admin, role in rows:
         organization = organizations.setdefault(
             str(pk),
             {
                 "id": pk,
                 "name": name,
                 "logo_url": logo_url,
+                **({"is_mfa_satisfied": principal.satisfies_organizations} if is_mfa_required else {}),
                 "is_member": True,
                 "is_admin": is_admin,
                 "roles": [],

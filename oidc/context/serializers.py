@@ -42,11 +42,15 @@ class ContextApplicationSerializer(serializers.Serializer[None]):
 
 
 class ContextOrganizationSerializer(serializers.Serializer[None]):
-    """An organization of which the user is a member."""
+    """An organization of which the user is a member.
+
+    ``is_mfa_satisfied`` is there if it requires two factors: whether the sign-in of the token had them.
+    """
 
     id = serializers.UUIDField()
     name = serializers.CharField()
     logo_url = serializers.CharField()
+    is_mfa_satisfied = serializers.BooleanField(required=False)
 
 
 class CurrentOrganizationSerializer(ContextOrganizationSerializer):

@@ -18,7 +18,7 @@ from oidc.applications.models import Application
 from oidc.grants.models import RefreshFamily, RevokedToken
 from oidc.keys.jws import InvalidToken
 from oidc.keys.models import SigningKey
-from oidc.provider import bearer_consents, tokens
+from oidc.provider import bearer_consents, target_demands, tokens
 
 LEEWAY: Final = 5  # seconds of clock skew between nodes
 _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,7 +36,8 @@ class ApplicationGone(InvalidBearer):
 class Principal:
     """The user and application of a valid access token.
 
-    ``userinfo_alg`` is empty if userinfo is not signed. The name and type are empty unless requested.
+    ``userinfo_alg`` is empty if userinfo is not signed. The name and type are empty unless requested, and
+    ``satisfies_organizations`` (see ``target_demands``) is false.
     ``has_old_profile`` is that of the user's consent to a third-party application.
     """
 
@@ -49,6 +50,7 @@ class Principal:
     userinfo_alg: str = ""
     custom_claims: tuple[dict[str, Any], ...] = ()
     has_old_profile: bool = False
+    satisfies_organizations: bool = False
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -61,7 +63,7 @@ def authenticate(token: str, *, with_names: bool = False) -> Principal:
 
     The order of checks: signature, expiry, application, user, family or session, revoked id; then, for
     a third-party application, audience and consent. ``with_names`` also reads the name and type of the
-    application, and the row of the tenant.
+    application, the row of the tenant, and how strong the sign-in was.
 
     Raises:
         InvalidBearer: a check failed, or the token is an application's own.
@@ -85,6 +87,7 @@ def authenticate(token: str, *, with_names: bool = False) -> Principal:
         has_old_profile=user.application_is_third_party and user.has_old_profile,
         application_name=user.application_name if with_names else "",
         application_type=user.application_type if with_names else "",
+        satisfies_organizations=with_names and user.is_strong,
     )
 
 
@@ -220,10 +223,15 @@ def _annotate_users(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
 
 
 def _annotate_names(live_grants: Callable[[], QuerySet[Any]]) -> QuerySet[User]:
+    grant = live_grants().model.objects.filter(pk=uuid("grant_id"))
     return (
         _annotate_users(live_grants)
         .select_related("tenant")
-        .annotate(application_name=_application_column("name"), application_type=_application_column("type"))
+        .annotate(
+            application_name=_application_column("name"),
+            application_type=_application_column("type"),
+            is_strong=Exists(grant.filter(target_demands.SATISFIES_ORGANIZATIONS)),
+        )
     )
 
 

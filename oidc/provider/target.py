@@ -19,9 +19,11 @@ from identity.users.models import User
 from oidc.applications import bindings
 from oidc.applications.models import OrganizationApplication
 from oidc.grants.consents import ConsentRequest, GrantedConsent
+from oidc.provider import target_demands
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidRequest, UnauthorizedClient
 from oidc.provider.scopes import NEWER, RESERVED
+from oidc.provider.target_demands import Strength
 
 _UNKNOWN: Final = "The {} is unknown, or not for this client."
 
@@ -46,19 +48,22 @@ class Target:
     custom_claims: tuple[Declaration, ...] = ()
 
 
-def resolve_for_user(
+def resolve_for_user(  # noqa: PLR0913 - what a target depends on
     user: User,
     requested: list[str],
     *,
     resource: str,
     organization_id: str,
     consent: GrantedConsent | None,
+    strength: Strength | None,
 ) -> Target:
     """Return the target of a user's token. ``consent`` limits a third-party application.
 
+    ``strength`` is that of the sign-in, or None for a preview.
+
     Raises:
         InvalidRequest: the resource or organization is unknown, the user did not agree to it, or is not a
-            member. The message is the same for all of these.
+            member, with the same message for all of these; or it requires a stronger sign-in.
 
     """
     api = _get_resource(resource) if resource else None
@@ -68,6 +73,8 @@ def resolve_for_user(
     available = _get_available_names(user, api, membership)
     if consent is not None:
         available &= _get_consented_scopes(consent, api, membership)
+    if strength is not None:
+        target_demands.check(strength, api, membership)
     if consent is not None and api is None:
         # Userinfo accepts this token, and must not take a permission for consent to an identity scope.
         available = available.difference(NEWER)
@@ -115,13 +122,10 @@ def build_consent_request(
     api = Resource.objects.filter(indicator=resource).first() if resource else None
     membership = memberships.find_membership(user.pk, organization_id) if organization_id else None
     names = _select_scopes(_get_available_names(user, api, membership), requested)
-    return ConsentRequest(
-        identity=identity,
-        resource_id=api.pk if api else None,
-        resource_scopes=names if api else (),
-        organization_id=membership.organization_id if membership else None,
-        organization_scopes=() if api else names,
-    )
+    organization = membership.organization_id if membership else None
+    if api is None:
+        return ConsentRequest(identity, organization_id=organization, organization_scopes=names)
+    return ConsentRequest(identity, resource_id=api.pk, resource_scopes=names, organization_id=organization)
 
 
 def _get_available_names(user: User, api: Resource | None, membership: Membership | None) -> set[str]:

@@ -5,9 +5,10 @@ import pytest
 from identity.factors.models import Authenticator, RecoveryGrant
 from identity.users.models import User
 from interaction.experience.models import SignInExperience
-from tests.support import factors, operators
+from tests.support import factors, management, operators
 from tests.support.admin_pages import operate
 from tests.support.factors import enrol, give_backup_codes, half, has_session, is_signed_in, switch_on
+from tests.support.management import result_of
 from tests.support.operators import administrator, text_of
 
 
@@ -105,7 +106,8 @@ class TestUsers:
 class TestThePolicy:
     def save(self, operator, world, **typed):
         row = experience_of(world)
-        return operate(operator, "experience/signinexperience", row, "factors", **typed)
+        fields = {"organization_required_mfa_policy": "NoPrompt"} | typed
+        return operate(operator, "experience/signinexperience", row, "factors", **fields)
 
     def form(self, operator, world):
         row = experience_of(world)
@@ -136,6 +138,25 @@ class TestThePolicy:
         ):
             self.save(operator, acme, factors=["Totp"], policy=policy, social="ask")
             assert said in self.form(operator, acme)
+
+    def test_decision_M15_members_of_strict_organizations_are_counted(self, acme, operator):
+        factors.switch_on(acme, "Totp")
+        member, _ = acme.user(), acme.user()
+        admin = management.superuser(acme)
+        for name in ("Clinic", "Bank"):
+            made = admin.created("/organizations", name=name, is_mfa_required=True)
+            result_of(admin.post(f"/organizations/{made['id']}/users", user_ids=[str(member.pk)]))
+
+        self.save(
+            operator, acme, factors=["Totp"], policy="NoPrompt", social="ask",
+            organization_required_mfa_policy="Mandatory",
+        )  # fmt: skip
+
+        said = "1 member of organizations that require two factors has to prove or set up one"
+        assert said in self.form(operator, acme)
+        row = experience_of(acme)
+        page = text_of(operator.get(f"/admin/experience/signinexperience/{row.pk}/change/"))
+        assert "Ask their members at every sign-in" in page
 
     def test_decision_M16_a_policy_that_shuts_people_out_is_refused(self, acme, operator):
         answer = self.save(

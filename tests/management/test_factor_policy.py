@@ -59,6 +59,7 @@ class TestChanging:
         [
             ({"factors": ["EmailVerificationCode"], "policy": "Mandatory"}, "can be Mandatory only with"),
             ({"policy": "Mandatory"}, "can be Mandatory only with"),
+            ({"organization_required_mfa_policy": "Mandatory"}, "can be Mandatory only with"),
             ({"factors": ["BackupCode"]}, "backup codes need another factor"),
             ({"factors": ["Pigeon"]}, "mfa.factors"),
             ({"policy": "Sometimes"}, "mfa.policy"),

@@ -92,9 +92,11 @@ THINGS: Final = {
     "role's user": "id:id username:text name:text email:text avatar:text?",
     "role's application": f"id:id {MADE}",
     "resource": f"id:id name:text indicator:text access_token_ttl:int {DATED} "
-    "+ is_default:bool access_token_signing_alg:text claims:list custom_claims:list scope_count:int",
+    "+ is_default:bool access_token_signing_alg:text claims:list custom_claims:list scope_count:int "
+    "required_acr:text",
     "scope": f"{NAMED} resource_id:id created_at:time",
-    "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text branding:object",
+    "organization": f"{NAMED} metadata:object member_count:int {DATED} + logo_url:text branding:object "
+    "is_mfa_required:bool",
     "member": "id:id username:text name:text email:text avatar:text? joined_at:time + is_admin:bool",
     "named": NAMED,
     "role template": f"{NAMED} {DATED} + type:user|machine",

@@ -36,7 +36,7 @@ class TestOrganization:
     def test_has_the_fields_of_the_interface(self, organization):
         assert set(organization) == {
             *("id", "name", "description", "logo_url", "metadata", "member_count"),
-            *("branding", "created_at", "updated_at"),
+            *("branding", "is_mfa_required", "created_at", "updated_at"),
         }
         assert organization["metadata"] == {"plan": "free"}
 

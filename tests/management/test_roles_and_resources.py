@@ -127,7 +127,8 @@ class TestResource:
     def test_has_the_fields_of_the_interface_and_of_decision_I8(self, resource):
         assert set(resource) == {
             *("id", "name", "indicator", "access_token_ttl", "is_default", "scope_count"),
-            *("access_token_signing_alg", "claims", "custom_claims", "created_at", "updated_at"),
+            *("access_token_signing_alg", "claims", "custom_claims", "required_acr"),
+            *("created_at", "updated_at"),
         }
         assert resource["access_token_ttl"] == 3600
 

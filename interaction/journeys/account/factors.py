@@ -10,7 +10,7 @@ from identity.factors import authenticators, backup_codes, services, settings_of
 from identity.factors.errors import FactorError, FactorNotAllowed
 from identity.factors.kinds import FactorType
 from identity.factors.needed import Person
-from identity.factors.policy import Policy, Prompt
+from identity.factors.policy import Policy
 from identity.factors.services import NoSuchFactor, StoredFactor
 from identity.sessions import services as sessions
 from identity.sessions.models import Session
@@ -19,7 +19,13 @@ from identity.users.notices import Notice, notify
 from interaction.experience import services as experiences
 from interaction.experience.models import SignInExperience
 from interaction.journeys.account import confirmation
-from interaction.journeys.second_factor import authenticator_setup, backup, confirming, people
+from interaction.journeys.second_factor import (
+    authenticator_setup,
+    backup,
+    confirming,
+    people,
+    target_demands,
+)
 from interaction.journeys.second_factor.authenticator_setup import Offer
 
 
@@ -62,7 +68,7 @@ def get_overview(session: Session) -> Overview | None:
         factors=[factor for factor in stored if factor.type is not FactorType.BACKUP_CODE],
         sent=[people.mask_address(user, factor) for factor in usable if factor in people.KINDS],
         two_step=user.two_step,
-        is_required=policy.prompt is Prompt.MANDATORY,
+        is_required=target_demands.is_factor_required(user, policy),
         may_add_authenticator=FactorType.TOTP in policy.factors,
         may_have_backup_codes=FactorType.BACKUP_CODE in policy.factors and bool(user.factors),
         may_have_passkeys=FactorType.WEBAUTHN in policy.factors or experience.has_passkey_sign_in,
@@ -144,7 +150,8 @@ def remove(session: Session, factor_id: str, *, password: str) -> None:
     policy = experiences.current().factor_policy
     with transaction.atomic():
         services.remove(session.user, pk)
-        if policy.prompt is Prompt.MANDATORY and not _get_usable(session.user, policy):
+        is_last = not _get_usable(session.user, policy)
+        if is_last and target_demands.is_factor_required(session.user, policy):
             raise FactorRequired
         confirmation.check_still_signed_in(session)
         sessions.end_others(session)
@@ -176,7 +183,7 @@ def switch_two_step(session: Session, *, is_on: bool, password: str) -> None:
     """
     policy = experiences.current().factor_policy
     confirmation.confirm_for_factors(session, password)
-    if not is_on and policy.prompt is Prompt.MANDATORY:
+    if not is_on and target_demands.is_factor_required(session.user, policy):
         raise FactorRequired
     if is_on and not _get_usable(session.user, policy):
         raise FactorNotAllowed

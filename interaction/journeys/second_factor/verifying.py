@@ -79,7 +79,8 @@ def find(visit: Visit) -> Step:
         raise pending_sign_ins.NothingPending
     experience = experiences.current()
     sign_in = sign_ins.read(stored)
-    return Step(stored, sign_in, starting.find_need(stored.user, sign_in, experience), experience, visit)
+    need = starting.find_need(stored.user, sign_in, experience, visit.pending)
+    return Step(stored, sign_in, need, experience, visit)
 
 
 def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
@@ -110,7 +111,8 @@ def verify(visit: Visit, *, factor: FactorType, code: str) -> Outcome:
 def can_recover(step: Step) -> bool:
     """Return whether a recovery code can take the place of the second factor."""
     recovered = replace(step.sign_in, way=Way.RECOVERY)
-    return bool(step.need.methods and starting.find_need(step.user, recovered, step.experience).enrolable)
+    need = starting.find_need(step.user, recovered, step.experience, step.visit.pending)
+    return bool(step.need.methods and need.enrolable)
 
 
 def redeem_recovery_code(visit: Visit, *, code: str) -> Outcome:

@@ -41,6 +41,13 @@ class UnmetAuthenticationRequirements(OAuthError):
     description = "claims must not demand an acr, because no sign-in has one"
 
 
+class UnmetTargetRequirements(OAuthError):
+    """The user cannot sign in as the resource or the organization requires."""
+
+    code = "unmet_authentication_requirements"
+    description = "resource or organization_id requires a stronger sign-in than the user can make"
+
+
 class InvalidTarget(OAuthError):
     """The resource is unknown (RFC 8707 section 2)."""
 

@@ -13,12 +13,13 @@ from oidc.applications import access, redirect_uris
 from oidc.grants import consents
 from oidc.grants.consents import ConsentRequest
 from oidc.grants.models import AuthorizationRequest
-from oidc.provider import id_token_hint, target
+from oidc.provider import id_token_hint, target, target_demands
 from oidc.provider.authorization.refusals import (
     ConsentRequired,
     InteractionRequired,
     LoginRequired,
     UnknownOrganization,
+    UnmetTargetRequirements,
     UserNotAllowed,
 )
 from oidc.provider.authorization.request import Authorization
@@ -30,6 +31,8 @@ class Step(Enum):
 
     SIGN_IN = auto()
     SELECT_ACCOUNT = auto()
+    STEP_UP = auto()
+    UNMET = auto()
     CONSENT = auto()
     CONFIRM = auto()
     ISSUE = auto()
@@ -40,6 +43,8 @@ class Step(Enum):
 _REFUSALS: Final[Mapping[Step, type[OAuthError]]] = {
     Step.ISSUE: UnknownOrganization,
     Step.NO_ACCESS: UserNotAllowed,
+    Step.STEP_UP: InteractionRequired,
+    Step.UNMET: UnmetTargetRequirements,
     Step.CONFIRM: InteractionRequired,
     Step.CONSENT: ConsentRequired,
 }
@@ -97,6 +102,15 @@ def _get_interactive_step(
         return Step.SELECT_ACCOUNT
     if not access.may_use(session.user, authorization.application):
         return Step.NO_ACCESS
+    if not _is_strong_enough(session, authorization):
+        return Step.UNMET if signed_in else Step.STEP_UP
+    return _get_last_step(authorization, session, pending)
+
+
+def _get_last_step(
+    authorization: Authorization, session: Session, pending: AuthorizationRequest | None
+) -> Step:
+    """Return the step of a user who is signed in as the request demands."""
     if _must_consent(session, authorization, pending):
         return Step.CONSENT
     return Step.CONFIRM if _must_confirm(authorization, pending) else Step.ISSUE
@@ -118,7 +132,16 @@ def _get_silent_step(authorization: Authorization, session: Session) -> Step:
         return Step.SIGN_IN
     if not may_use:
         return Step.NO_ACCESS
+    if not _is_strong_enough(session, authorization):
+        return Step.STEP_UP
     return Step.CONFIRM if is_client_unproven(authorization) else Step.ISSUE
+
+
+def _is_strong_enough(session: Session, authorization: Authorization) -> bool:
+    """Return whether the sign-in satisfies the API and the organization that the request names."""
+    return target_demands.are_met(
+        session, resource=authorization.resource, organization_id=authorization.organization_id
+    )
 
 
 def _get_step_for_other_user(

@@ -17,7 +17,15 @@ from oidc.grants import codes, families
 from oidc.grants.codes import FoundCode
 from oidc.grants.consents import GrantedConsent
 from oidc.grants.models import AuthorizationCode
-from oidc.provider import claims_request, client_authentication, grant_access, grant_consent, scopes, target
+from oidc.provider import (
+    claims_request,
+    client_authentication,
+    grant_access,
+    grant_consent,
+    scopes,
+    target,
+    target_demands,
+)
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -82,7 +90,8 @@ def handle(client: AuthenticatedClient) -> Granted:
     Raises:
         InvalidGrant: the code was redeemed before, the verifier is wrong, the user may not use the
             application, or the consent was revoked.
-        errors.InvalidRequest: the resource or organization is unknown or not available to this user.
+        errors.InvalidRequest: the resource or organization is unknown or not available to this user,
+            or requires a stronger sign-in. Nothing was used up.
         SigningKey.DoesNotExist: the signing key was deleted; the code was not redeemed.
 
     """
@@ -156,6 +165,7 @@ def _new_context(
             resource=request["resource"] or code.resource,
             organization_id=request["organization_id"] or code.organization_id,
             consent=consent,
+            strength=target_demands.get_strength(code.session),
         ),
         user=code.user,
         claims=claims_request.from_json(code.claims),

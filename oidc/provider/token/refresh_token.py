@@ -9,7 +9,15 @@ from audit.events import Event
 from oidc.grants import families
 from oidc.grants.families import FoundFamily, Outcome
 from oidc.grants.models import RefreshFamily
-from oidc.provider import claims_request, client_authentication, grant_access, grant_consent, scopes, target
+from oidc.provider import (
+    claims_request,
+    client_authentication,
+    grant_access,
+    grant_consent,
+    scopes,
+    target,
+    target_demands,
+)
 from oidc.provider.client_authentication import Client
 from oidc.provider.errors import InvalidGrant
 from oidc.provider.grant_context import GrantContext, SignIn
@@ -61,7 +69,8 @@ def handle(client: AuthenticatedClient) -> Granted:
     Raises:
         InvalidGrant: the token was replayed or is no longer valid, the user may not use the application,
             or revoked the consent.
-        errors.InvalidRequest: the resource or organization is unknown or not available to this user.
+        errors.InvalidRequest: the resource or organization is unknown or not available to this user,
+            or requires a stronger sign-in. Nothing was used up.
         SigningKey.DoesNotExist: the signing key was deleted; the family was not rotated.
 
     """
@@ -97,6 +106,7 @@ def _new_context(client: AuthenticatedClient, family: RefreshFamily) -> GrantCon
             resource=request["resource"],
             organization_id=request["organization_id"],
             consent=consent,
+            strength=target_demands.get_strength(family),
         ),
         user=family.user,
         claims=claims_request.from_json(family.claims),

@@ -151,3 +151,20 @@ def test_a_remembered_browser_is_never_asked_for_more(policy, who, proven, deman
 
     # A wish or an offer may take the place of what must be.
     assert remembered.least <= always.least or remembered.may_skip
+
+
+@given(policies, people, proofs, st.booleans())
+def test_decision_M18_only_a_remembered_browser_waives_the_organization_of_the_request(
+    policy, who, proven, remembered
+):
+    demands = Demands(for_strict_organization=True)
+
+    need = needed(policy, who, proven, demands, is_remembered=remembered)
+
+    if policy.factors and not remembered and proven.level == 1:
+        assert need.least >= 2
+        assert not need.may_skip
+        if proven.way != Way.RECOVERY:
+            assert "organization" in need.reasons
+    elif remembered or not policy.factors:
+        assert "organization" not in need.reasons

@@ -7,10 +7,11 @@ from django.utils import timezone
 
 from identity.factors.models import Authenticator, BackupCode
 from identity.sessions.models import Session
-from tests.support import account, audit_log, codes, factors
+from tests.support import account, audit_log, codes, factors, management
 from tests.support.cast import PASSWORD
 from tests.support.factors import App, enrol, give_backup_codes, has_session, is_signed_in, switch_on
 from tests.support.forms import form, forms
+from tests.support.management import result_of
 
 OLD = timedelta(minutes=6)
 SECURITY = "/account/security"
@@ -226,6 +227,22 @@ class TestRemoving:
         with acme.active():
             assert Authenticator.objects.exists()
         assert audit_log.entries(acme, "Mfa.Delete") == []
+
+    def test_decision_M45_the_last_one_of_a_member_stays_where_organizations_demand_one(
+        self, acme, user, inside
+    ):
+        switch_on(acme, "Totp", organization_required_mfa_policy="Mandatory")
+        admin = management.superuser(acme)
+        made = admin.created("/organizations", name="Clinic", is_mfa_required=True)
+        path = f"/organizations/{made['id']}"
+        result_of(admin.post(f"{path}/users", user_ids=[str(user.pk)]))
+
+        answers = [self.remove(acme, inside), press(inside, SECURITY, two_step="off")]
+
+        assert [answer.status_code for answer in answers] == [403, 403]
+        assert "Switch off" not in inside.get(SECURITY).text
+        result_of(admin.delete(f"{path}/users/{user.pk}"))
+        assert self.remove(acme, inside).status_code == 303
 
     def test_that_of_somebody_else_is_unknown(self, acme, rival, inside):
         other, stranger = acme.user(), rival.user()

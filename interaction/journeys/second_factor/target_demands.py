@@ -1,0 +1,54 @@
+"""What organizations and APIs demand of a sign-in."""
+
+from dataclasses import replace
+
+from identity.factors.levels import Level
+from identity.factors.needed import Demands, Person, Proven, can_reach
+from identity.factors.policy import Policy, Prompt
+from identity.organizations import memberships
+from identity.users.models import User
+from interaction.journeys.pending import Pending
+from oidc.provider import target_demands
+
+# The word of an API's demand, which is a value of ``acr``.
+_ACR = "acr"
+
+
+def add(  # noqa: PLR0913, PLR0917 - what ``needed`` depends on, and the request
+    demands: Demands, user: User, policy: Policy, person: Person, proven: Proven, pending: Pending | None
+) -> Demands:
+    """Return the demands with those of the user's organizations and of the target of a pending request.
+
+    A target that demands what the user cannot reach is left out: the authorization endpoint refuses the
+    request after the sign-in. Nothing is read for a tenant without second factors.
+    """
+    if not policy.is_on or proven.level >= Level.HARDWARE:
+        return demands
+    if proven.level < Level.TWO:
+        is_for_one = _is_for_strict_organization(user, pending)
+        demands = replace(
+            demands,
+            in_strict_organization=_is_in_strict_organization(user, policy),
+            for_strict_organization=is_for_one and can_reach(policy, person, proven, Level.TWO),
+        )
+    level = target_demands.get_resource_level(pending.authorization.resource) if pending else Level.ONE
+    if level <= Level.ONE or not can_reach(policy, person, proven, level):
+        return demands
+    strictest = max(level, demands.essential.get(_ACR, Level.ONE))
+    return replace(demands, essential=demands.essential | {_ACR: strictest})
+
+
+def is_factor_required(user: User, policy: Policy) -> bool:
+    """Return whether a policy demands a second factor of a user: the tenant's, or for an organization."""
+    return policy.prompt is Prompt.MANDATORY or _is_in_strict_organization(user, policy)
+
+
+def _is_for_strict_organization(user: User, pending: Pending | None) -> bool:
+    named = pending.authorization.organization_id if pending else ""
+    membership = memberships.find_membership(user.pk, named) if named else None
+    return membership is not None and membership.organization.is_mfa_required
+
+
+def _is_in_strict_organization(user: User, policy: Policy) -> bool:
+    is_asked = policy.is_on and policy.organization_prompt is Prompt.MANDATORY
+    return is_asked and memberships.is_in_strict_organization(user.pk)

@@ -1,0 +1,73 @@
+"""What the target of a token demands of the sign-in: two factors for an organization, a level for an API."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Q
+
+from identity.factors.levels import Level
+from identity.organizations import memberships
+from identity.organizations.models import Membership
+from identity.resources.models import Resource
+from identity.sessions.models import Session
+from oidc.grants.models import RefreshFamily
+from oidc.provider.errors import InvalidRequest
+from oidc.settings import acr_levels
+
+# As ``Strength.satisfies_organizations``, for queries of sessions and refresh families.
+SATISFIES_ORGANIZATIONS: Final = Q(level__gte=Level.TWO) | Q(remembered=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How strong a sign-in was. In a remembered browser, the user was not asked for a second factor."""
+
+    level: int
+    is_remembered: bool = False
+
+    @property
+    def satisfies_organizations(self) -> bool:
+        """Whether organizations that require two factors accept the sign-in."""
+        return self.level >= Level.TWO or self.is_remembered
+
+
+def get_strength(grant: Session | RefreshFamily) -> Strength:
+    """Return the strength of the sign-in behind a session or a refresh family."""
+    return Strength(grant.level, grant.remembered)
+
+
+def check(strength: Strength, api: Resource | None, membership: Membership | None) -> None:
+    """Check that a sign-in is strong enough for a token. Call it once the target is known to be the user's.
+
+    Raises:
+        InvalidRequest: the user has to sign in with another factor. The description says for what.
+
+    """
+    if membership and membership.organization.is_mfa_required and not strength.satisfies_organizations:
+        raise InvalidRequest("mfa_required: the organization requires a sign-in with two factors")
+    if api and strength.level < acr_levels.get_required_level(api.required_acr):
+        raise InvalidRequest(f"mfa_required: the API requires a sign-in with acr {api.required_acr}")
+
+
+def are_met(session: Session, *, resource: str, organization_id: str) -> bool:
+    """Return whether a session is strong enough for the target of an authorization request.
+
+    An organization of which the user is no member demands nothing, so that the response tells nothing about
+    it. Tenants without second factors pay no statement: their token requests are refused.
+    """
+    if session.highest_level <= Level.ONE:
+        return True
+    strength = get_strength(session)
+    if organization_id and not strength.satisfies_organizations:
+        membership = memberships.find_membership(session.user_id, organization_id)
+        if membership and membership.organization.is_mfa_required:
+            return False
+    return strength.level >= get_resource_level(resource)
+
+
+def get_resource_level(indicator: str) -> int:
+    """Return the level that an API requires. ``indicator`` may be empty."""
+    if not indicator:
+        return Level.ONE
+    found = Resource.objects.filter(indicator=indicator).values_list("required_acr", flat=True).first()
+    return acr_levels.get_required_level(found or "")
