@@ -1,4 +1,4 @@
-"""The columns of a WebAuthn credential, whoever owns it: a user here, an administrator in another table."""
+"""The columns of a WebAuthn credential of a user or an administrator."""
 
 from typing import Final
 

@@ -11,6 +11,7 @@ from identity.factors import credential_columns
 from identity.factors.credential_columns import Credential
 from identity.users.models import User
 
+
 class Passkey(Credential, TenantModel):
     """A WebAuthn credential of a user: a passkey, or a security key."""
 

@@ -186,7 +186,7 @@ class ProviderAccount(Timestamped):
 
 
 class AdministratorPasskey(Credential, Timestamped):
-    """A passkey by which an administrator signs in to the operators' site. Users have a table of their own."""
+    """A passkey by which an administrator signs in to the operators' site. Users have another table."""
 
     id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
     # No database constraint: nodes of the last release delete administrators without this row.

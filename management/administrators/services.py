@@ -100,8 +100,8 @@ def change(
 ) -> None:
     """Change an administrator. A new password ends earlier tokens.
 
-    If another administrator sets it, an account of the provider is unlinked and passkeys are removed, as after
-    a recovery.
+    If another administrator sets it, an account of the provider is unlinked and passkeys are removed, as
+    after a recovery.
 
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.

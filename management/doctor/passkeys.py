@@ -1,4 +1,4 @@
-"""Checks of whether browsers offer passkeys at BASE_URL, and of passkeys that were made for another address."""
+"""Checks of whether browsers offer passkeys at BASE_URL, and of passkeys of another address."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """The secrets of authenticators in import files. One that would show other codes here is refused.
 
-An import without the second factor would let a password alone sign in, so it is no choice of ours.
+Without the second factor, the password alone would be enough to sign in.
 """
 
 import base64

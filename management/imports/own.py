@@ -29,8 +29,8 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
     """
     check_columns(raw)
-    ours = {"id", "totp_secret"}
-    fields = {name: value for name, value in raw.items() if name not in ours and value is not None}
+    apart = {"id", "totp_secret"}
+    fields = {name: value for name, value in raw.items() if name not in apart and value is not None}
     for name in _FLAGS:
         if name in fields:
             fields[name] = values.flag(name, fields[name])

@@ -26,7 +26,10 @@ def answers_script(work: Work) -> Callable[[HttpRequest], HttpResponse]:
         try:
             return JsonResponse({"result": work(request, _read(request))})
         except ServiceError as refusal:
-            content = {"message": to_sentence(refusal), "result": refusal.result or {"reason": refusal.reason}}
+            content = {
+                "message": to_sentence(refusal),
+                "result": refusal.result or {"reason": refusal.reason},
+            }
             return JsonResponse(content, status=refusal.status, headers=refusal.headers)
 
     return view

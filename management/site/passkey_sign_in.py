@@ -1,4 +1,4 @@
-"""Sign-in of administrators with a passkey: the part of the sign-in page, and the two requests of its script."""
+"""Sign-in of administrators with a passkey: the part of the page, and the two requests of its script."""
 
 from typing import Any
 

@@ -28,7 +28,9 @@ def findings(page):
     return [finding["id"] for finding in found.response["violations"]]
 
 
-def test_decision_M61_an_administrator_creates_a_passkey_and_signs_in_with_it(localhost: str, screens: Screens):
+def test_decision_M61_an_administrator_creates_a_passkey_and_signs_in_with_it(
+    localhost: str, screens: Screens
+):
     page, who = screens.open(), operators.administrator()
     authenticator = VirtualAuthenticator(page)
     page.goto(f"{localhost}/admin/")

@@ -82,7 +82,13 @@ def test_decision_M55_codes_that_would_differ_here_refuse_the_user(acme, tmp_pat
 
 @pytest.mark.parametrize(
     "changed",
-    [{"digits": 8}, {"period": 60}, {"algorithm": "HmacSHA256"}, {"subType": None}, {"secretEncoding": "HEX"}],
+    [
+        {"digits": 8},
+        {"period": 60},
+        {"algorithm": "HmacSHA256"},
+        {"subType": None},
+        {"secretEncoding": "HEX"},
+    ],
 )
 def test_other_parameters_of_keycloak_refuse_the_user(acme, tmp_path, changed):
     facts = {"subType": "totp", "digits": 6, "period": 30, "algorithm": "HmacSHA1"} | changed

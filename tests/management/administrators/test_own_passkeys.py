@@ -16,6 +16,7 @@ from management.administrators import mail, passkeys, recovery, second_step, ser
 from management.administrators.models import Administrator, AdministratorPasskey
 from tests.support import authenticator, operators
 from tests.support import passkeys as users_passkeys
+from tests.support.admin_pages import is_sign_in
 from tests.support.administrator_passkeys import (
     NEW,
     OWN,
@@ -28,7 +29,6 @@ from tests.support.administrator_passkeys import (
     prove,
     sign_in,
 )
-from tests.support.admin_pages import is_sign_in
 from tests.support.cast import PASSWORD
 from tests.support.operators import text_of
 
@@ -97,7 +97,10 @@ class TestAdding:
         assert len(device.keys[-1].user_handle) == 32
         [entry] = written(operator.who, "AdministratorPasskey.Create")
         assert (entry["id"], entry["name"]) == (str(passkey.pk), "My phone")
-        assert sent()[-1] == (["ada@example.com"], "A passkey was added to your account at Gatehouse at localhost")
+        assert sent()[-1] == (
+            ["ada@example.com"],
+            "A passkey was added to your account at Gatehouse at localhost",
+        )
         assert "My phone" in text_of(operator.get(OWN))
 
     def test_all_passkeys_have_the_same_user_handle_and_none_is_created_twice(self, enrolled, device):
@@ -183,7 +186,7 @@ class TestAdding:
         assert (answer.status_code, answer.json()["result"]) == (400, {"reason": "already_enrolled"})
 
     def test_at_most_twenty(self, enrolled, monkeypatch):
-        monkeypatch.setattr(passkeys.passkeys, "MOST", 1)
+        monkeypatch.setattr("identity.factors.passkeys.MOST", 1)
         prove(enrolled)
 
         answer = add(enrolled, users_passkeys.device())

@@ -14,6 +14,7 @@ from management.administrators import mail, second_step, services
 from management.administrators.models import Administrator, AdministratorPasskey
 from tests.support import authenticator, operators
 from tests.support import passkeys as users_passkeys
+from tests.support.admin_pages import is_sign_in
 from tests.support.administrator_passkeys import (
     LOGIN,
     NEW,
@@ -27,7 +28,6 @@ from tests.support.administrator_passkeys import (
     prove,
     sign_in,
 )
-from tests.support.admin_pages import is_sign_in
 from tests.support.cast import PASSWORD
 from tests.support.operators import text_of
 
