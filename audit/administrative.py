@@ -6,7 +6,7 @@ from audit.events import Event
 
 _SUBJECTS: Final = (
     "Admin", "Administrator", "Invitation", "ProviderAccount", "Tenant",
-    "SecondStep", "RecoveryCode", "RecoveryCodes",
+    "SecondStep", "AdministratorPasskey", "RecoveryCode", "RecoveryCodes",
 )  # fmt: skip
 
 ADMINISTRATIVE: Final = frozenset(

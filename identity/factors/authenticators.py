@@ -2,11 +2,14 @@
 
 import base64
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import field as column
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from audit import log
 from audit.events import Event
@@ -38,6 +41,14 @@ class Enrolment:
 
     secret: bytes
     sealed: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSecret:
+    """The secret of an authenticator that another system used."""
+
+    secret: bytes = column(repr=False)
+    name: str = ""
 
 
 def begin(user: User, *, browser: str, now: datetime) -> Enrolment:
@@ -97,8 +108,7 @@ def add(user: User, secret: bytes, *, name: str = "", last_step: int = 0) -> Aut
         raise AlreadyEnrolled
     if len(stored) >= MOST:
         raise TooManyFactors
-    new = Authenticator(user=user, name=name, last_step=last_step)
-    new.sealed_secret = keyring.encrypt(secret, purpose=PURPOSE, bound_to=_bind_row(new))
+    new = _new_row(user, secret, name=name, last_step=last_step)
     new.save(force_insert=True)
     facts = {"type": FactorType.TOTP.value, "name": new.name}
     log.record(Event.MFA_CREATE, user_id=user.pk, id=new.pk, **facts)
@@ -124,8 +134,8 @@ def use(user: User, code: str) -> Authenticator | None:
     return None
 
 
-def parse_secret(text: str) -> bytes:
-    """Return a secret that another system used, from base32.
+def parse_secret(text: str, *, field: str = "secret") -> bytes:
+    """Return a secret that another system used, from base32. ``field`` is its name in a refusal.
 
     Raises:
         Invalid: it is not base32 of 16 to 64 characters.
@@ -137,8 +147,32 @@ def parse_secret(text: str) -> bytes:
     except ValueError:
         secret = b""
     if not secret or len(compact) not in _IMPORTED_LENGTH:
-        raise Invalid("secret", "must be base32, 16 to 64 characters")
+        raise Invalid(field, gettext_noop("must be base32, 16 to 64 characters"))
     return secret
+
+
+@transaction.atomic
+def add_imported(owners: Iterable[tuple[User, Iterable[ImportedSecret]]]) -> None:
+    """Store authenticators of users who were just imported, and their audit entries, in two statements."""
+    new = [
+        _new_row(user, imported.secret, name=imported.name)
+        for user, secrets in owners
+        for imported in secrets
+    ]
+    Authenticator.objects.bulk_create(new)
+    log.record_all(
+        Event.MFA_CREATE,
+        (
+            {"user_id": row.user_id, "id": row.pk, "type": FactorType.TOTP.value, "name": row.name}
+            for row in new
+        ),
+    )
+
+
+def _new_row(user: User, secret: bytes, **columns: Any) -> Authenticator:
+    new = Authenticator(user=user, **columns)
+    new.sealed_secret = keyring.encrypt(secret, purpose=PURPOSE, bound_to=_bind_row(new))
+    return new
 
 
 def _digits(code: str) -> str:

@@ -46,7 +46,7 @@ class StoredPasskey:
     public_key: bytes
     sign_count: int
     backup_eligible: bool
-    user: UUID
+    user_handle: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def verify_assertion(
     webauthn.verify_signature(passkey.public_key, signed, credential.signature)
     if credential.user_handle is None and ceremony is challenges.Ceremony.SIGN_IN:
         raise PasskeyRefused(Reason.USER_HANDLE)
-    if credential.user_handle not in {None, passkey.user.bytes}:
+    if credential.user_handle not in {None, passkey.user_handle}:
         raise PasskeyRefused(Reason.USER_HANDLE)
     _check_counter(data.counter, passkey)
     return ProvenPasskey(

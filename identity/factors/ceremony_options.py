@@ -5,7 +5,6 @@ import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from uuid import UUID
 
 from identity.core import tenancy
 from identity.encryption import keyring
@@ -38,7 +37,7 @@ class Descriptor:
 class Account:
     """The user for whom a credential is created, as the authenticator will show it."""
 
-    id: UUID
+    handle: bytes
     name: str
     display_name: str
 
@@ -48,13 +47,13 @@ def creation_options(
 ) -> dict[str, Any]:
     """Return the options to create a passkey or a security key.
 
-    The user handle is the id of the user, which is unique across tenants and says nothing about the person.
+    The user handle is unique across tenants, and says nothing about the person.
     """
     is_passkey = binding.ceremony is Ceremony.SET_UP
     return {
         "rp": {"id": relying_party.current().id, "name": tenant_name},
         "user": {
-            "id": encode(account.id.bytes),
+            "id": encode(account.handle),
             "name": f"{account.name} · {tenant_name}",
             "displayName": account.display_name or account.name,
         },

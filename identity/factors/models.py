@@ -7,49 +7,23 @@ from django.db import models
 from django.db.models import Q
 
 from identity.core.models import TenantManager, TenantModel
+from identity.factors import credential_columns
+from identity.factors.credential_columns import Credential
 from identity.users.models import User
 
-MAX_CREDENTIAL_LENGTH = 1_400
-# COSE algorithms: EdDSA, ES256, RS256.
-ALGORITHMS = (-8, -7, -257)
 
-
-class Passkey(TenantModel):
+class Passkey(Credential, TenantModel):
     """A WebAuthn credential of a user: a passkey, or a security key."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="passkeys")
-    # Base64url, and its SHA-256, because an index does not take long texts.
-    credential_id = models.CharField(max_length=MAX_CREDENTIAL_LENGTH)
-    credential_hash = models.CharField(max_length=64)
-    public_key = models.BinaryField()
-    algorithm = models.IntegerField()
-    sign_count = models.BigIntegerField(default=0)
-    aaguid = models.UUIDField(null=True)
-    transports = models.JSONField(default=list)
-    rp_id = models.CharField(max_length=253)
-    # Null: the browser did not say.
-    is_discoverable = models.BooleanField(null=True)
-    verifies_user = models.BooleanField()
-    backup_eligible = models.BooleanField(default=False)
-    backed_up = models.BooleanField(default=False)
-    attestation = models.TextField(blank=True)
-    model = models.TextField(blank=True)
-    name = models.CharField(max_length=64, blank=True)
-    last_used_at = models.DateTimeField(null=True)
 
     objects = TenantManager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "credential_hash"], name="passkey_credential_unique"),
-            models.CheckConstraint(
-                condition=Q(backed_up=False) | Q(backup_eligible=True), name="passkey_backup_is_eligible"
-            ),
-            models.CheckConstraint(condition=Q(algorithm__in=ALGORITHMS), name="passkey_algorithm"),
+            *credential_columns.constraints("passkey"),
         ]
-
-    def __str__(self) -> str:
-        return self.name or str(self.pk)
 
 
 class Authenticator(TenantModel):

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -16,6 +16,7 @@ from identity.factors import relying_party
 from identity.factors.ceremonies import NewPasskey, ProvenPasskey, StoredPasskey
 from identity.factors.ceremony_options import Descriptor
 from identity.factors.challenges import AcceptedChallenge
+from identity.factors.credential_columns import MAX_NAME, Credential
 from identity.factors.errors import AlreadyEnrolled, TooManyFactors
 from identity.factors.kinds import FactorType
 from identity.factors.models import Passkey
@@ -24,7 +25,6 @@ from identity.submissions import used_once
 from identity.users.models import User
 
 MOST: Final = 20
-MAX_NAME: Final = 64
 
 
 def hash_id(credential_id: str) -> str:
@@ -49,19 +49,24 @@ def can_sign_in(passkeys: QuerySet[Passkey]) -> QuerySet[Passkey]:
     return passkeys.filter(is_discoverable=True, verifies_user=True)
 
 
-def describe(passkeys: Iterable[Passkey]) -> list[Descriptor]:
+def describe(passkeys: Iterable[Credential]) -> list[Descriptor]:
     """Return what the options of a ceremony name."""
     return [Descriptor(passkey.credential_id, passkey.transports) for passkey in passkeys]
 
 
 def read(passkey: Passkey) -> StoredPasskey:
-    """Return what an assertion is compared with."""
+    """Return what an assertion of a user is compared with."""
+    return read_with_handle(passkey, passkey.user_id.bytes)
+
+
+def read_with_handle(passkey: Credential, user_handle: bytes) -> StoredPasskey:
+    """Return what an assertion is compared with, if the owner has this user handle."""
     return StoredPasskey(
         credential_id=passkey.credential_id,
         public_key=bytes(passkey.public_key),
         sign_count=passkey.sign_count,
         backup_eligible=passkey.backup_eligible,
-        user=passkey.user_id,
+        user_handle=user_handle,
     )
 
 
@@ -75,52 +80,56 @@ def add(user: User, new: NewPasskey, *, name: str = "") -> Passkey:
         PasskeyRefused: the challenge was used before.
 
     """
-    _spend(new.challenge)
+    spend(new.challenge)
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
     if Passkey.objects.filter(credential_hash=hash_id(new.credential_id)).exists():
         raise AlreadyEnrolled
     if Passkey.objects.filter(user=user).count() >= MOST:
         raise TooManyFactors
-    passkey = Passkey(
-        user=user,
-        credential_id=new.credential_id,
-        credential_hash=hash_id(new.credential_id),
-        public_key=new.public_key,
-        algorithm=new.algorithm,
-        sign_count=new.sign_count,
-        aaguid=new.aaguid,
-        transports=list(new.transports),
-        rp_id=new.rp_id,
-        is_discoverable=new.is_discoverable,
-        verifies_user=new.verifies_user,
-        backup_eligible=new.backup_eligible,
-        backed_up=new.backed_up,
-        attestation=new.attestation,
-        name=name,
-    )
+    passkey = Passkey(user=user, name=name, **get_columns(new))
     passkey.save(force_insert=True)
     facts = {"type": FactorType.WEBAUTHN.value, "name": passkey.name}
     log.record(Event.MFA_CREATE, user_id=user.pk, id=passkey.pk, **facts)
     return passkey
 
 
+def get_columns(new: NewPasskey) -> dict[str, Any]:
+    """Return the columns of a passkey whose registration was checked, without its owner and its name."""
+    return {
+        "credential_id": new.credential_id,
+        "credential_hash": hash_id(new.credential_id),
+        "public_key": new.public_key,
+        "algorithm": new.algorithm,
+        "sign_count": new.sign_count,
+        "aaguid": new.aaguid,
+        "transports": list(new.transports),
+        "rp_id": new.rp_id,
+        "is_discoverable": new.is_discoverable,
+        "verifies_user": new.verifies_user,
+        "backup_eligible": new.backup_eligible,
+        "backed_up": new.backed_up,
+        "attestation": new.attestation,
+    }
+
+
 @transaction.atomic
-def record_use(passkey: Passkey, proven: ProvenPasskey) -> None:
+def record_use(passkey: Credential, proven: ProvenPasskey) -> None:
     """Store the new counter of a passkey, and that its challenge is used.
 
     Raises:
         PasskeyRefused: the challenge was used before, or the passkey was used or removed meanwhile.
 
     """
-    _spend(proven.challenge)
-    unchanged = Passkey.objects.filter(pk=passkey.pk)
+    spend(proven.challenge)
+    rows = type(passkey)._default_manager
+    unchanged = rows.filter(pk=passkey.pk)
     if not passkey.backup_eligible:
         unchanged = unchanged.filter(sign_count=passkey.sign_count)
     changed = unchanged.update(
         sign_count=proven.sign_count, backed_up=proven.backed_up, last_used_at=DatabaseNow()
     )
     if not changed:
-        was_removed = not Passkey.objects.filter(pk=passkey.pk).exists()
+        was_removed = not rows.filter(pk=passkey.pk).exists()
         raise PasskeyRefused(Reason.UNKNOWN_CREDENTIAL if was_removed else Reason.COUNTER)
 
 
@@ -133,8 +142,7 @@ def rename(user: User, passkey_id: UUID, name: str) -> Passkey:
         Invalid: the name is too long.
 
     """
-    if len(name) > MAX_NAME:
-        raise Invalid("name", f"must have at most {MAX_NAME} characters")
+    check_name(name)
     passkey = Passkey.objects.select_for_update(no_key=True).get(user=user, pk=passkey_id)
     passkey.name = name
     passkey.save(update_fields=["name"])
@@ -142,7 +150,24 @@ def rename(user: User, passkey_id: UUID, name: str) -> Passkey:
     return passkey
 
 
-def _spend(challenge: AcceptedChallenge) -> None:
+def check_name(name: str) -> None:
+    """Check the name that an owner gives to a passkey.
+
+    Raises:
+        Invalid: the name is too long.
+
+    """
+    if len(name) > MAX_NAME:
+        raise Invalid("name", f"must have at most {MAX_NAME} characters")
+
+
+def spend(challenge: AcceptedChallenge) -> None:
+    """Store that a challenge was used, in the transaction that does what the challenge allows.
+
+    Raises:
+        PasskeyRefused: the challenge was used before.
+
+    """
     try:
         used_once.use(challenge.hash, expires_at=challenge.expires_at)
     except used_once.UsedBefore:

@@ -7,11 +7,15 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Info
 
 from identity.core.doctor_checks import doctor_check, join_names
+from identity.factors import relying_party
+from identity.factors.kinds import FactorType
+from identity.factors.policy import Prompt
 from interaction.connectors import delivery, messages
 from interaction.connectors.models import Connector
 from interaction.experience import breached_passwords
 from interaction.experience.models import SignInExperience
 
+_CODE_CHANNELS: Final = {FactorType.EMAIL_CODE: messages.EMAIL, FactorType.PHONE_CODE: messages.SMS}
 _CHANNELS: Final = {"email": messages.EMAIL, "phone": messages.SMS}
 
 
@@ -106,6 +110,39 @@ def breached_password_list() -> Iterator[CheckMessage]:
             hint="download the hashes of Have I Been Pwned, as a directory of range files or as one sorted "
             "file, and set BREACHED_PASSWORDS to the path (docs/configuration.md)",
             id="experience.E005",
+        )
+
+
+@doctor_check
+def second_factors() -> Iterator[CheckMessage]:
+    """Report tenants whose second factors cannot work: nobody can sign in, or codes are not sent."""
+    locked_out: list[str] = []
+    not_sent: list[str] = []
+    by_tenant = delivery.channels_by_tenant()
+    for experience in SignInExperience.objects.select_related("tenant").order_by("tenant__slug"):
+        policy, slug = experience.factor_policy, experience.tenant.slug
+        wanted = {factor for factor in policy.factors if factor in _CODE_CHANNELS}
+        sent = {factor for factor in wanted if _CODE_CHANNELS[factor] in by_tenant[experience.tenant.pk]}
+        usable = sent | (policy.factors & {FactorType.TOTP})
+        if relying_party.is_available():
+            usable |= policy.factors & {FactorType.WEBAUTHN}
+        if policy.prompt is Prompt.MANDATORY and policy.is_on and not usable:
+            locked_out.append(slug)
+        elif wanted - sent:
+            not_sent.append(slug)
+    if locked_out:
+        yield Error(
+            f"users must have a second factor, and none that is switched on works: {join_names(locked_out)}",
+            hint="switch Totp on in mfa.factors of the sign-in experience; passkeys need https and a domain "
+            "name, and codes need a connector",
+            id="experience.E006",
+        )
+    if not_sent:
+        yield Info(
+            "second factors by email or SMS are switched on, and no connector can send their codes: "
+            f"{join_names(not_sent)}",
+            hint="add a connector of that type, test and enable it, or remove the factor from mfa.factors",
+            id="experience.I007",
         )
 
 

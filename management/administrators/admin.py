@@ -12,7 +12,14 @@ from identity.core import impacts
 from identity.operator_kit.operations import Operation, ShowRow, Submission, validate
 from identity.operator_kit.pages import Pages
 from identity.operator_kit.panels import Panel
-from management.administrators import invitations_admin, proof, second_step, services, single_sign_on
+from management.administrators import (
+    invitations_admin,
+    passkeys_admin,
+    proof,
+    second_step,
+    services,
+    single_sign_on,
+)
 from management.administrators.forms import (
     ChangeForm,
     InvitationForm,
@@ -117,6 +124,7 @@ class AdministratorAdmin(Pages):
             _reset, form=ProofForm, is_possible=lambda administrator: bool(administrator.second_step_since),
             is_destructive=True,
         ),
+        passkeys_admin.REMOVE,
         Operation(
             "unlink", _("Unlink single sign-on"),
             _("The administrator can no longer sign in by the provider. Sessions that it started end."),
@@ -147,5 +155,5 @@ class AdministratorAdmin(Pages):
         return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 
     def get_panels(self, request: Any, row: Administrator) -> list[Panel]:
-        """Return the panel of the administrator's tenants."""
-        return [invitations_admin.build_tenants(row)]
+        """Return the panels of the administrator's tenants and passkeys."""
+        return [invitations_admin.build_tenants(row), passkeys_admin.build_panel(row)]

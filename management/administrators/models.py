@@ -16,6 +16,8 @@ from django.utils.translation import pgettext_lazy
 from database import ids
 from database.statements import Parameter
 from identity.core.models import Timestamped, Versioned
+from identity.factors import credential_columns
+from identity.factors.credential_columns import Credential
 from identity.tenants.models import Tenant
 from identity.users import identifiers
 from management.administrators import support_rights
@@ -181,6 +183,24 @@ class ProviderAccount(Timestamped):
 
     def __str__(self) -> str:
         return self.subject
+
+
+class AdministratorPasskey(Credential, Timestamped):
+    """A passkey by which an administrator signs in to the operators' site. Users have another table."""
+
+    id = models.UUIDField(primary_key=True, default=ids.new, editable=False)
+    # No database constraint: nodes of the last release delete administrators without this row.
+    administrator = models.ForeignKey(
+        Administrator, models.CASCADE, related_name="passkeys", db_constraint=False
+    )
+    # 32 random bytes in base64url. All passkeys of an administrator have the same.
+    user_handle = models.CharField(max_length=43)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["credential_hash"], name="administrator_passkey_credential"),
+            *credential_columns.constraints("administrator_passkey"),
+        ]
 
 
 class Invitation(Versioned):

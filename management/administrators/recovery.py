@@ -22,7 +22,7 @@ from identity.limits import rules
 from identity.limits import services as limits
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import languages, mail, sign_in, single_sign_on
+from management.administrators import languages, mail, passkeys, sign_in, single_sign_on
 from management.administrators.models import Administrator
 
 _MAX_ID: Final = 2**63 - 1  # of the id column
@@ -44,7 +44,7 @@ _NOTICE: Final = _(
 
 The password of %(name)s, an administrator of %(site)s, was replaced with a link that was sent to this
 address. All sessions and tokens of this administrator have ended. An account that was linked for single
-sign-on is no longer linked.
+sign-on is no longer linked, and passkeys are removed.
 
 If it was not you, tell another administrator at once.
 """
@@ -131,8 +131,8 @@ def find(pk: int, token: str) -> Administrator:
 def set_password(pk: int, *, state: str, password: str) -> None:
     """Set the password of an administrator who has followed a link, unless ``state`` is no longer the state.
 
-    All sessions and tokens of the administrator end. An account of the provider is unlinked, because a
-    person who knew the old password could have linked it.
+    All sessions and tokens of the administrator end. An account of the provider is unlinked and passkeys are
+    removed, because a person who knew the old password could have added them.
 
     Raises:
         Invalid: the password breaks a rule.
@@ -153,6 +153,7 @@ def set_password(pk: int, *, state: str, password: str) -> None:
             by="recovery",
         )
         single_sign_on.unlink(current)
+        passkeys.end(current)
     with languages.using(current):
         site = mail.get_site_name()
         subject = gettext("Your password for %(site)s was replaced") % {"site": site}

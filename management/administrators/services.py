@@ -14,7 +14,7 @@ from identity.core.refusal_texts import fill
 from identity.tenants.models import Tenant
 from identity.users import identifiers, passwords
 from identity.users.credentials import clean_password
-from management.administrators import proof, single_sign_on
+from management.administrators import passkeys, proof, single_sign_on
 from management.administrators.models import Administrator, Role
 
 
@@ -100,7 +100,8 @@ def change(
 ) -> None:
     """Change an administrator. A new password ends earlier tokens.
 
-    If another administrator sets it, an account of the provider is unlinked, as after a recovery.
+    If another administrator sets it, an account of the provider is unlinked and passkeys are removed, as
+    after a recovery.
 
     In ``fields``, ``current_password`` and ``current_code`` are those of ``by``, the administrator who makes
     the change. They are needed to set a password or to change what the administrator may do.
@@ -148,6 +149,7 @@ def change(
             administrator.tenants.set(managed)
         if "password" in columns and by is not None and by.pk != administrator.pk:
             single_sign_on.unlink(administrator)
+            passkeys.end(administrator)
 
 
 def _changes_rights(administrator: Administrator, fields: dict[str, Any]) -> bool:

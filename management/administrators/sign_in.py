@@ -66,7 +66,7 @@ def authenticate(*, username: str, password: str, code: str = "") -> Administrat
             if not code:
                 raise second_step.CodeNeeded
             entry.facts["second_step"] = second_step.verify(administrator, code)
-        _remember_address(administrator.username)
+        remember_address(administrator.username)
     return administrator
 
 
@@ -87,7 +87,7 @@ def begin(*, username: str, password: str) -> Administrator:
         if administrator.second_step_since:
             entry.event = Event.ADMIN_PASSWORD_VERIFY
         else:
-            _remember_address(administrator.username)
+            remember_address(administrator.username)
     return administrator
 
 
@@ -101,7 +101,7 @@ def complete(administrator: Administrator, *, code: str) -> None:
     facts = {"username": administrator.username}
     with tenancy.using(tenancy.DEFAULT), log.attempt(Event.ADMIN_SIGN_IN, **facts) as entry:
         entry.facts["second_step"] = second_step.verify(administrator, code)
-        _remember_address(administrator.username)
+        remember_address(administrator.username)
 
 
 def reauthenticate(administrator: Administrator, *, password: str, code: str | None = None) -> None:
@@ -127,7 +127,7 @@ def record(administrator: Administrator, *, by: str) -> None:
         tenancy.using(tenancy.DEFAULT),
         log.attempt(Event.ADMIN_SIGN_IN, username=administrator.username, by=by),
     ):
-        _remember_address(administrator.username)
+        remember_address(administrator.username)
 
 
 def record_sign_out(administrator: Administrator) -> None:
@@ -199,7 +199,8 @@ def _login_attempt(username: str) -> Iterator[None]:
             yield
 
 
-def _remember_address(username: str) -> None:
+def remember_address(username: str) -> None:
+    """Store that an administrator signed in from the client's address: see ``_login_attempt``."""
     with tenancy.using(tenancy.DEFAULT):
         limits.increment(
             rules.ADMINISTRATOR_ADDRESS, f"{identifiers.fold(username)} {limits.client_network()}"

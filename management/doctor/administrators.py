@@ -82,6 +82,12 @@ def second_steps() -> Iterator[CheckMessage]:
                 ),
                 id="administrators.W003",
             )
+        elif not settings.DEVELOPMENT and superusers.exists():
+            yield Info(
+                gettext("administrators may sign in with a password alone"),
+                hint=gettext("set ADMIN_TWO_STEP=required: every superuser has a second step already"),
+                id="administrators.I007",
+            )
         return
     unrestricted = superusers.filter(role=Role.ADMINISTRATOR)
     if unrestricted.exists() and not unrestricted.exclude(second_step_since=None).exists():

@@ -13,6 +13,8 @@ from identity.core.doctor_checks import doctor_check, join_names
 from management.observability import health
 
 _MAX_CLOCK_DIFFERENCE: Final = 5  # seconds
+_MAX_FOR_CODES: Final = 20  # seconds; a code lives for 30, and may be one step off
+_CODES: Final = ", and correct codes of authenticators are refused from about 30 seconds on"
 _MESSAGE_THREADS: Final = 2  # of each worker, in addition to those that serve requests
 
 _RIGHTS: Final = """
@@ -75,7 +77,7 @@ def _postgresql() -> Iterator[CheckMessage]:
         yield Warning(
             f"the clock of this machine and that of the database are {int(difference)} seconds apart",
             hint="synchronise both with a time server (chrony, systemd-timesyncd): the lifetimes of tokens "
-            "depend on it",
+            f"depend on it{_CODES if difference > _MAX_FOR_CODES else ''}",
             id="database.W006",
         )
     yield from _role()

@@ -5,12 +5,16 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final
+from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext_noop
 from rest_framework.exceptions import ParseError, ValidationError
 
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import translate
+from identity.factors import authenticators
+from identity.factors.authenticators import ImportedSecret
 from identity.users import importing
 from identity.users.identifiers import Kind
 from identity.users.imported_hashes import IMPORT_BOUNDS, Bounds
@@ -76,6 +80,7 @@ class Importer:
         self._format, self._options, self._report = format_, options, report
         self._known = importing.get_imported_ids(options.source) if known is None else known
         self._checker = ImportedUserSerializer()
+        self._secrets: dict[UUID, list[ImportedSecret]] = {}  # by the id of an unsaved user
         # The identifiers of earlier records: a dry run does not find them in the database.
         self._seen: dict[Kind, set[str]] = {kind: set() for kind in Kind}
 
@@ -99,13 +104,22 @@ class Importer:
         """Insert users in one transaction, and report those whose identifiers another user has."""
         places = {user.pk: record for user, record in prepared}
         people = [user for user, _ in prepared]
-        refused = self._find_conflicts(people) if self._options.dry_run else importing.add(people)
+        refused = self._find_conflicts(people) if self._options.dry_run else self._insert(people)
         for user, refusal in refused:
             foreign_id = user.custom_data[importing.MARK]["id"]
             self._known.discard(foreign_id)
             self._report_problem(places[user.pk].place, foreign_id, "refused", refusal)
+        self._secrets.clear()
         self.summary.refused += len(refused)
         self.summary.imported += len(people) - len(refused)
+
+    @transaction.atomic
+    def _insert(self, people: list[User]) -> list[tuple[User, Invalid]]:
+        refused = importing.add(people)
+        left = {user.pk for user, _ in refused}
+        owners = [(user, self._secrets.pop(user.pk)) for user in people if user.pk in self._secrets]
+        authenticators.add_imported((user, secrets) for user, secrets in owners if user.pk not in left)
+        return refused
 
     def _new_user(self, record: Record) -> User | None:
         """Return the unsaved user of a record; None, with a report of the reason, if there is none."""
@@ -133,6 +147,7 @@ class Importer:
     def _validate(self, foreign: ForeignUser, place: Place) -> User:
         encoded, dropped = "", None
         fields = _validate_fields(self._checker, foreign.fields)
+        secrets = foreign.secrets()
         try:
             encoded = foreign.encoded(self._options.bounds) if foreign.encoded else ""
             user = self._build_user(fields, foreign, encoded)
@@ -144,6 +159,9 @@ class Importer:
         if dropped is not None:
             self.summary.without_password += 1
             self._report_problem(place, foreign.id, "without_password", dropped)
+        if secrets:
+            user.two_step = True
+            self._secrets[user.pk] = secrets
         return user
 
     def _build_user(self, fields: dict[str, Any], foreign: ForeignUser, encoded: str) -> User:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 from identity.core.errors import Invalid
 from identity.users import imported_hashes
 from identity.users.imported_hashes import Bounds
-from management.imports import files, profiles, values
+from management.imports import files, otp, profiles, values
 from management.imports.records import ForeignUser, ImportFile, LeftOut, Record
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
@@ -60,6 +60,7 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
         str(raw.get("id") or raw.get("username") or ""),
         fields,
         (lambda bounds: _encode(password, bounds)) if password else None,
+        secrets=lambda: otp.read_keycloak(raw.get("credentials")),
     )
 
 

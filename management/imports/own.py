@@ -9,12 +9,12 @@ from django.utils.translation import gettext_noop
 from identity.core.errors import Invalid
 from identity.core.refusal_texts import fill
 from identity.users.profile import TOP_LEVEL
-from management.imports import values
+from management.imports import otp, values
 from management.imports.records import ForeignUser
 
 COLUMNS: Final = (
     *("id", "username", "email", "email_verified", "phone", "phone_verified", "name", "avatar"),
-    *("password_hash", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
+    *("password_hash", "totp_secret", "custom_data", "is_suspended", "created_at", *TOP_LEVEL, "profile"),
 )
 LINE: Final = "line"  # replaces the name of a column that an error must not quote
 _NAME: Final = re.compile(r"[A-Za-z_ -]{1,40}")
@@ -29,7 +29,8 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
 
     """
     check_columns(raw)
-    fields = {name: value for name, value in raw.items() if name != "id" and value is not None}
+    apart = {"id", "totp_secret"}
+    fields = {name: value for name, value in raw.items() if name not in apart and value is not None}
     for name in _FLAGS:
         if name in fields:
             fields[name] = values.flag(name, fields[name])
@@ -43,7 +44,12 @@ def to_user(raw: dict[str, Any]) -> ForeignUser:
     if created_at := values.timestamp(fields.pop("created_at", None)):
         fields["created_at"] = created_at
     first = next((f"{kind}:{raw[kind]}" for kind in ("username", "email", "phone") if raw.get(kind)), "")
-    return ForeignUser(str(raw.get("id") or first), fields)
+    secret = raw.get("totp_secret")
+    return ForeignUser(
+        str(raw.get("id") or first),
+        fields,
+        secrets=lambda: [otp.read_base32(secret)] if secret not in (None, "") else [],
+    )
 
 
 def check_columns(names: Collection[str]) -> None:

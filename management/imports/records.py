@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import IO, Any, Literal, Protocol
 
 from identity.core.errors import Invalid, ServiceError
+from identity.factors.authenticators import ImportedSecret
 from identity.users.imported_hashes import Bounds
 
 
@@ -60,6 +61,8 @@ class ForeignUser:
     fields: dict[str, Any]
     # Returns the password hash in our format. Raises Invalid if the hash is unsupported or too costly.
     encoded: Callable[[Bounds], str] | None = None
+    # Returns the secrets of authenticators. Raises Invalid if one cannot be used here.
+    secrets: Callable[[], list[ImportedSecret]] = list
 
 
 @dataclass(frozen=True, slots=True)

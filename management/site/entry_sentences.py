@@ -43,6 +43,12 @@ DONE: Final[Mapping[str, Promise]] = {
     Event.ADMIN_SIGN_OUT: _("An administrator signed out."),
     Event.SECOND_STEP_CREATE: _("The second step of an administrator was set up."),
     Event.SECOND_STEP_DELETE: _("The second step of an administrator was removed."),
+    Event.ADMINISTRATOR_PASSKEY_CREATE: _("A passkey of an administrator was added."),
+    Event.ADMINISTRATOR_PASSKEY_RENAME: _("A passkey of an administrator was renamed."),
+    Event.ADMINISTRATOR_PASSKEY_DELETE: _("A passkey of an administrator was removed."),
+    Event.ADMINISTRATOR_PASSKEY_ANOMALY: _(
+        "A passkey of an administrator was refused that may have been copied."
+    ),
     Event.RECOVERY_CODES_CREATE: _("Recovery codes were created."),
     Event.RECOVERY_CODE_USE: _("A recovery code was used."),
     Event.SIGN_IN_FIRST_FACTOR: _("The first factor was right; a second one was needed."),

@@ -20,6 +20,7 @@ from management.site.statistics import Figures
 from oidc.applications.models import Application
 
 _MAX_APPLICATIONS: Final = 10
+_MAX_WITH_FACTOR: Final = 10_000
 _SUCCEEDED: Final = {"result": "success"}
 _FAILED: Final = {"result": "failed"}
 # The filters of the log that find what a counter counts.
@@ -59,8 +60,10 @@ def build_cards(figures: Figures) -> list[FigureCard]:
         live = gettext("more than %(number)s") % {"number": live}
     values = {"number": format_number(figures.new_users.total()), "days": days}
     new = ngettext("%(number)s new in %(days)s day", "%(number)s new in %(days)s days", days) % values
+    users = count_users()
     return [
-        FigureCard(gettext("Users"), format_number(count_users()), routes.list_url(User), Change(new)),
+        FigureCard(gettext("Users"), format_number(users), routes.list_url(User), Change(new)),
+        *_build_factors(users),
         FigureCard(
             gettext("Live sessions"), live, f"{routes.list_url(Session)}?state=live", Change(gettext("now"))
         ),
@@ -68,6 +71,22 @@ def build_cards(figures: Figures) -> list[FigureCard]:
         _build(figures, gettext("Failed sign-ins"), "failures", good="fewer"),
         _build(figures, gettext("Tokens issued"), "tokens"),
     ]
+
+
+def _build_factors(users: int) -> list[FigureCard]:
+    """Return the card of users with a second factor, if there are any. It reads their index only.
+
+    Beyond 10,000 the number is not exact, so that the page never reads more.
+    """
+    found = User.objects.filter(factors__gt=0)[: _MAX_WITH_FACTOR + 1].count()
+    if not found:
+        return []
+    label, href = gettext("Users with a second factor"), routes.list_url(User)
+    if found > _MAX_WITH_FACTOR:
+        most = format_number(_MAX_WITH_FACTOR)
+        return [FigureCard(label, gettext("more than %(number)s") % {"number": most}, href, Change(""))]
+    share = gettext("%(share)s%% of all users") % {"share": format_number(round(100 * found / max(users, 1)))}
+    return [FigureCard(label, format_number(found), href, Change(share))]
 
 
 def _build(figures: Figures, label: str, counter: str, good: str = "") -> FigureCard:

@@ -19,7 +19,7 @@ from audit import context
 from identity.core import tenancy
 from identity.http.languages import name_language
 from management.administrators import languages, time_zones
-from management.site import chosen_tenant, idle_sessions, provider_session, two_step
+from management.site import chosen_tenant, idle_sessions, passkey_session, provider_session, two_step
 from management.site.paths import is_of_site
 
 
@@ -79,6 +79,7 @@ class OperatorMiddleware:
         if request.user.is_authenticated:
             idle_sessions.end_if_idle(request)
             provider_session.end_if_unlinked(request)
+            passkey_session.end_if_removed(request)
         if request.user.is_authenticated:
             context.set_actor(administrator_id=request.user.pk)
             zone = time_zones.find(request.user.time_zone)

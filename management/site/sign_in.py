@@ -16,7 +16,7 @@ from identity.core.errors import ServiceError
 from identity.operator_kit import form_errors
 from management.administrators import sign_in
 from management.administrators.models import Administrator
-from management.site import localized, pending_sign_in, provider_session
+from management.site import localized, passkey_session, pending_sign_in, provider_session
 
 
 class SessionBackend(BaseBackend):
@@ -32,7 +32,7 @@ class SignInForm(forms.Form):
 
     username = forms.CharField(
         label=_("Username"), max_length=128,
-        widget=forms.TextInput({"autocomplete": "username", "autofocus": True}),
+        widget=forms.TextInput({"autocomplete": "username webauthn", "autofocus": True}),
     )  # fmt: skip
     password = forms.CharField(
         label=_("Password"), max_length=256, strip=False,
@@ -75,6 +75,7 @@ class SignIn(LoginView):
         """Start a session with a new key, or ask for the second step. Deletes expired sessions."""
         self.request.session.clear_expired()
         provider_session.forget(self.request)
+        passkey_session.forget(self.request)
         administrator = form.get_user()
         if administrator.second_step_since:
             pending_sign_in.begin(self.request, administrator)

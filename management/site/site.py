@@ -29,9 +29,12 @@ from management.site import (
     form_tenant,
     invitation,
     navigation,
+    new_passkey,
     own_email,
+    own_passkeys,
     own_password,
     own_preferences,
+    passkey_sign_in,
     recovery,
     request_entries,
     search,
@@ -80,6 +83,9 @@ class OperatorSite(AdminSite):
             path("recover/<int:pk>/<str:token>/", recovery.follow, name="follow-recovery"),
             path("invitation/", invitation.accept, name="invitation"),
             path("invitation/<str:token>/", invitation.follow, name="follow-invitation"),
+            path("login/passkey/options/", passkey_sign_in.options, name="passkey-options"),
+            path("login/passkey/", passkey_sign_in.sign_in, name="passkey-sign-in"),
+            *self._get_passkey_urls(),
             path("two-step/", super().admin_view(two_step.two_step), name="two-step"),
             path("two-step/codes/", super().admin_view(two_step.renew_codes), name="recovery-codes"),
             path("two-step/remove/", super().admin_view(two_step.remove), name="remove-two-step"),
@@ -90,6 +96,18 @@ class OperatorSite(AdminSite):
             path("search/", self.admin_view(search.search), name="search"),
             *inherited,
         ]
+
+    def _get_passkey_urls(self) -> list[URLPattern]:
+        pages = (
+            ("", own_passkeys.own_passkeys, "own-passkeys"),
+            ("new/", own_passkeys.begin, "add-passkey"),
+            ("new/options/", new_passkey.options, "new-passkey-options"),
+            ("new/store/", new_passkey.store, "new-passkey"),
+            ("<uuid:passkey_id>/rename/", own_passkeys.rename, "rename-passkey"),
+            ("<uuid:passkey_id>/remove/", own_passkeys.remove, "remove-passkey"),
+        )
+        return [path(f"passkeys/{rest}", super(OperatorSite, self).admin_view(view), name=name)
+                for rest, view, name in pages]  # fmt: skip
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002
         """Require a chosen tenant for all views but sign-out, and refuse forms of another tenant."""
@@ -120,6 +138,7 @@ class OperatorSite(AdminSite):
             **self.each_context(request),
             "title": gettext("Sign in"),
             "app_path": request.get_full_path(),
+            "passkey": passkey_sign_in.describe(),
         }
         return never_cache(SignIn.as_view(next_page="admin:index", extra_context=context))(request)
 

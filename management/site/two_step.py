@@ -25,7 +25,7 @@ from identity.submissions import idempotency
 from identity.submissions.idempotency import Answer
 from management.administrators import second_step, sign_in
 from management.administrators.models import Administrator
-from management.site import authenticator_setup, provider_session
+from management.site import authenticator_setup, passkey_session, provider_session
 from management.site.sign_in import add_refusal, to_sentence
 
 _CODES: Final = "recovery codes"
@@ -61,7 +61,9 @@ _REMOVE: Final = Operation(
 
 def has_to_be_set_up(request: HttpRequest) -> bool:
     """Tell whether the administrator has to set up the second step before using other pages."""
-    if not second_step.is_missing(request.user) or provider_session.has_two_factors(request):  # type: ignore[arg-type]
+    if not second_step.is_missing(request.user):  # type: ignore[arg-type]
+        return False
+    if provider_session.has_two_factors(request) or passkey_session.is_started_by_passkey(request):
         return False
     return request.path_info not in map(reverse, _OPEN)
 
@@ -197,6 +199,7 @@ def _page(request: HttpRequest, administrator: Administrator, **more: Any) -> Ht
         "title": gettext("Two-step sign-in"),
         "administrator": administrator,
         "required": second_step.is_missing(administrator),
+        "has_passkey_session": passkey_session.is_started_by_passkey(request),
         "idempotency_key": sent_form.new_key(),
     }
     return render(request, "admin/two_step.html", {**site.each_context(request), **context, **more})

@@ -62,7 +62,7 @@ class Service:
         binding = Binding(ceremony, self.browser)
         own = [Descriptor(credential_id) for credential_id in self.stored]
         if ceremony.is_registration:
-            account = Account(self.user, "ada", "Ada")
+            account = Account(self.user.bytes, "ada", "Ada")
             return ceremony_options.creation_options(binding, account, "Acme", own)
         named = own if ceremony is Ceremony.SECOND_FACTOR or body.get("identifier") else ()
         return ceremony_options.request_options(binding, named)
@@ -74,7 +74,7 @@ class Service:
         if ceremony.is_registration:
             new = ceremonies.verify_registration(credential_json.read_registration(credential), binding)
             self.stored[new.credential_id] = StoredPasskey(
-                new.credential_id, new.public_key, new.sign_count, new.backup_eligible, self.user
+                new.credential_id, new.public_key, new.sign_count, new.backup_eligible, self.user.bytes
             )
         else:
             answer = credential_json.read_assertion(credential)
@@ -212,7 +212,7 @@ def test_decision_M28_a_refusal_is_said_in_plain_words_and_another_try_is_possib
     stored = service.stored.copy()
     for credential_id, passkey in stored.items():
         service.stored[credential_id] = StoredPasskey(
-            passkey.credential_id, passkey.public_key, 0, passkey.backup_eligible, uuid4()
+            passkey.credential_id, passkey.public_key, 0, passkey.backup_eligible, uuid4().bytes
         )
 
     press(window, "sign_in")

@@ -22,6 +22,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "administrators.Administrator_groups.administrator": "groups of Django are not used",
         "administrators.Administrator_tenants.administrator": _PART,
         "administrators.Administrator_user_permissions.administrator": "as groups",
+        "administrators.AdministratorPasskey.administrator": _PART,
         "administrators.ProviderAccount.administrator": _PART,
         "administrators.RecoveryCode.administrator": _PART,
     },

@@ -30,15 +30,17 @@ from audit import log, triggers
 from audit.context import request
 from audit.events import Event
 from database.redis import shared_redis
+from identity.factors.models import Passkey
 from interaction.connectors import services as connectors
 from interaction.connectors.models import Connector
+from interaction.experience.models import SignInExperience
 from interaction.verification.models import OutgoingMessage
 from management.administrators.models import Administrator
 from management.doctor import examination
 from oidc.applications.models import Application
 from oidc.keys import services as keys
 from oidc.keys.models import SigningKey
-from tests.support import cast, operators, redis_server, second, stage, tls
+from tests.support import cast, operators, passkeys, redis_server, second, stage, tls
 from tests.support.cast import World
 from tests.support.codes import experience
 
@@ -223,6 +225,17 @@ def a_folder_for_everybody(settings: Any, acme: World) -> None:
     settings.VAR.chmod(0o777)
 
 
+def passkeys_of_another_address(settings: Any, acme: World) -> None:
+    passkeys.enrol(acme, acme.user(), passkeys.device())
+    with acme.active():
+        Passkey.objects.update(rp_id="old.example")
+
+
+def second_factors_that_nobody_can_use(settings: Any, acme: World) -> None:
+    with acme.active():
+        SignInExperience.objects.update(mfa={"factors": ["EmailVerificationCode"], "policy": "Mandatory"})
+
+
 FAULTS: dict[Callable[[Any, World], None], str] = {
     nothing_listens: "address.E001",
     another_issuer: "address.E002",
@@ -249,6 +262,8 @@ FAULTS: dict[Callable[[Any, World], None], str] = {
     the_first_password: "administrators.W002",
     a_superuser_with_one_step: "administrators.W003",
     nobody_with_two_steps: "administrators.E004",
+    passkeys_of_another_address: "passkeys.W004",
+    second_factors_that_nobody_can_use: "experience.E006",
     a_secret_for_everybody: "files.E001",
     a_folder_for_everybody: "files.E002",
 }
@@ -284,6 +299,22 @@ class TestFaults:
         required = examined()
 
         assert {"administrators.W003", "administrators.E004"}.isdisjoint(optional.keys() | required.keys())
+
+    def test_decision_M57_two_steps_are_recommended_when_every_superuser_has_them(self, settings, undone):
+        operators.administrator(is_superuser=True)
+        Administrator.objects.update(second_step_since=timezone.now())
+        settings.DEVELOPMENT, settings.ADMIN_TWO_STEP = False, "optional"
+        optional = examined()
+        settings.ADMIN_TWO_STEP = "required"
+
+        assert "ADMIN_TWO_STEP=required" in optional["administrators.I007"]["fix"]
+        assert "administrators.I007" not in examined()
+
+    def test_decision_M57_codes_that_no_connector_sends_are_reported(self, acme, settings, undone):
+        with acme.active():
+            SignInExperience.objects.update(mfa={"factors": ["Totp", "EmailVerificationCode"]})
+
+        assert acme.tenant.slug in message(examined(), "experience.I007")
 
     @pytest.mark.skipif(
         connection.vendor != "postgresql", reason="SQLite asks no connections and has no clock"

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support import second
+from tests.support import factors, second
 
 TOKEN = secrets.token_urlsafe(32)
 SIGN_IN = "/api/interaction/sign-in"
@@ -68,6 +68,30 @@ class TestMetrics:
 
         assert figure(measured, "gatehouse_events_total", **failed) == before + 1
         assert acme.tenant.slug not in exposition(measured).text
+
+    def test_decision_M56_sign_ins_by_level_and_second_factors_by_result(self, measured, acme):
+        world = factors.switch_on(acme, "Totp").at(measured)
+        user = world.user()
+        app = factors.enrol(world, user)
+        names = {
+            "wrong": ("gatehouse_second_factor_total", {"type": "Totp", "result": "failed"}),
+            "right": ("gatehouse_second_factor_total", {"type": "Totp", "result": "success"}),
+            "one": ("gatehouse_sign_ins_total", {"level": "1"}),
+            "two": ("gatehouse_sign_ins_total", {"level": "2"}),
+        }
+
+        def read():
+            return {name: figure(measured, series, **labels) for name, (series, labels) in names.items()}
+
+        before = read()
+        world.browser().sign_in(world.user())
+        browser = world.browser()
+        factors.half(browser, user)
+        browser.post(factors.TOTP, json={"code": "000000"})
+        assert factors.has_session(browser.post(factors.TOTP, json={"code": app.code()}))
+
+        after = read()
+        assert {name: after[name] - before[name] for name in names} == dict.fromkeys(names, 1)
 
     def test_events_that_one_statement_writes_together_with_a_grant(self, measured, acme):
         keys = ("Token.Exchange", "Token.Refresh", "Token.Revoke")

@@ -40,7 +40,7 @@ def enrol(world: World, user: User, new: Device, ceremony: Ceremony = Ceremony.S
     """Give a user a passkey, as if it had been created long ago."""
     with world.active():
         binding = Binding(ceremony, "a" * 64)
-        options = ceremony_options.creation_options(binding, Account(user.pk, "u", ""), "Acme", ())
+        options = ceremony_options.creation_options(binding, Account(user.pk.bytes, "u", ""), "Acme", ())
         document = new.create(options)
         checked = ceremonies.verify_registration(credential_json.read_registration(document), binding)
         row = passkeys.add(user, checked)

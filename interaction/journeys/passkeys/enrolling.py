@@ -137,7 +137,7 @@ def check_allowed(ceremony: Ceremony, experience: SignInExperience) -> None:
 def _get_options(
     user: User, binding: Binding, experience: SignInExperience, own: QuerySet[Passkey]
 ) -> dict[str, Any]:
-    account = Account(user.pk, user.identifier, user.name)
+    account = Account(user.pk.bytes, user.identifier, user.name)
     return ceremony_options.creation_options(binding, account, experience.tenant.name, passkeys.describe(own))
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from identity.factors import ceremonies, ceremony_options, credential_json, passkeys
+from identity.factors import ceremonies, ceremony_options, credential_json, metrics, passkeys
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.kinds import FactorType
 from identity.factors.levels import Level
@@ -60,7 +60,9 @@ def _prove(step: Step, credential: object) -> Outcome:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(step)])
         with transaction.atomic():
             passkeys.record_use(passkey, proven)
-            return verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+            outcome = verifying.finish(step, FactorType.WEBAUTHN, Level.PHISHING_RESISTANT)
+    metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
+    return outcome
 
 
 def _find(visit: Visit) -> Step:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from identity.factors import ceremonies, ceremony_options, credential_json, passkeys
+from identity.factors import ceremonies, ceremony_options, credential_json, metrics, passkeys
 from identity.factors.challenges import Binding, Ceremony
 from identity.factors.errors import FactorNotAllowed
 from identity.factors.kinds import FactorType
@@ -71,7 +71,9 @@ def _prove(session: Session, credential: object, browser: str) -> Renewed:
         proven = ceremonies.verify_assertion(answer, passkeys.read(passkey), [_bind(session, browser)])
         with transaction.atomic():
             passkeys.record_use(passkey, proven)
-            return step_up(session)
+            renewed = step_up(session)
+    metrics.count_proof(FactorType.WEBAUTHN, is_right=True)
+    return renewed
 
 
 def step_up(session: Session) -> Renewed:
@@ -95,6 +97,7 @@ def record_failure(user_id: UUID, refused: PasskeyRefused) -> None:
         error=refused.reason,
         **refused.audit_facts,
     )
+    metrics.count_proof(FactorType.WEBAUTHN, is_right=False)
 
 
 def _check_usable(session: Session) -> None:

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from audit import log
 from audit.events import Event
-from identity.factors import authenticators, backup_codes, locks, recovery
+from identity.factors import authenticators, backup_codes, locks, metrics, recovery
 from identity.factors.errors import FactorLocked, FactorNotAllowed, WrongFactor
 from identity.factors.kinds import FactorType
 from identity.limits import rules
@@ -54,6 +54,7 @@ def check(user: User, factor: FactorType, code: str, *, binding: str) -> None:
         raise FactorNotAllowed
     if not is_right:
         raise WrongFactor
+    metrics.count_proof(factor, is_right=True)
 
 
 def check_recovery_code(user: User, code: str) -> None:
@@ -65,12 +66,14 @@ def check_recovery_code(user: User, code: str) -> None:
     """
     if not recovery.redeem(user, code):
         raise WrongFactor
+    metrics.count_proof("RecoveryCode", is_right=True)
 
 
 def record_failure(user: User, factor: str, error: WrongFactor) -> None:
     """Write the audit entry of a wrong code, and tell the user if it locked the codes."""
     facts = {"type": str(factor), "result": "failed", "error": error.reason, **error.audit_facts}
     log.record(Event.MFA_VERIFY, user_id=user.pk, **facts)
+    metrics.count_proof(factor, is_right=False)
     if isinstance(error, FactorLocked) or not locks.is_locked(user.pk):
         return
     with suppress(limits.TooMany), transaction.atomic():

@@ -9,6 +9,7 @@ from django.utils import timezone
 from audit import log
 from audit.events import Event
 from audit.log import Attempt
+from identity.factors import metrics
 from identity.factors.levels import ACR, Level
 from identity.factors.needed import Demands, Need, Proven, Way, needed
 from identity.limits.services import LoginAttempt
@@ -115,6 +116,7 @@ def _start(  # noqa: PLR0913, PLR0917 - as go_on
         if experience.has_factors:
             entry.facts |= _describe(sign_in)
         entry.record_success()
+    metrics.count_sign_in(sign_in.level)
     return SignInResult(
         redirect_to=visit.next_url,
         session_token=token,

@@ -23,7 +23,7 @@ def _installation(settings):
 
 
 def creation(ceremony, own=()):
-    account = Account(USER, "ada@example.com", "Ada Lovelace")
+    account = Account(USER.bytes, "ada@example.com", "Ada Lovelace")
     return ceremony_options.creation_options(Binding(ceremony, "b"), account, "Acme", own)
 
 

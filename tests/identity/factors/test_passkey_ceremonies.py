@@ -45,7 +45,7 @@ class Party:
         return Binding(ceremony, **facts)
 
     def creation(self, ceremony=Ceremony.SET_UP, **changed):
-        account = Account(self.user, "ada@example.com", "Ada")
+        account = Account(self.user.bytes, "ada@example.com", "Ada")
         return ceremony_options.creation_options(self.binding(ceremony, **changed), account, "Acme", ())
 
     def request(self, ceremony=Ceremony.SIGN_IN, allowed=(), **changed):
@@ -55,7 +55,7 @@ class Party:
         answer = credential_json.read_registration(json.loads(json.dumps(document)))
         new = ceremonies.verify_registration(answer, self.binding(ceremony, **changed))
         self.stored = StoredPasskey(
-            new.credential_id, new.public_key, new.sign_count, new.backup_eligible, self.user
+            new.credential_id, new.public_key, new.sign_count, new.backup_eligible, self.user.bytes
         )
         return new
 
@@ -390,7 +390,7 @@ class TestCounters:
             party.stored.public_key,
             proven.sign_count,
             party.stored.backup_eligible,
-            party.stored.user,
+            party.stored.user_handle,
         )
 
     def test_decision_M28_a_counter_that_is_always_zero_is_fine(self, party):

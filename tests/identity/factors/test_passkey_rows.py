@@ -26,7 +26,7 @@ def device(settings):
 
 def created(user, device, **wrong):
     binding = Binding(Ceremony.SET_UP, BROWSER)
-    account = Account(user.pk, "ada", "")
+    account = Account(user.pk.bytes, "ada", "")
     document = device.create(ceremony_options.creation_options(binding, account, "Acme", ()), **wrong)
     return ceremonies.verify_registration(credential_json.read_registration(document), binding)
 

@@ -59,7 +59,7 @@ def prove(vector: Vector, document, stored):
 
 def stored_passkey(vector: Vector):
     new = register(vector, vector.registration())
-    return StoredPasskey(new.credential_id, new.public_key, new.sign_count, new.backup_eligible, USER)
+    return StoredPasskey(new.credential_id, new.public_key, new.sign_count, new.backup_eligible, USER.bytes)
 
 
 def names(vectors):

@@ -8,12 +8,22 @@ const field = (name) => document.querySelector(`[name="${name}"]`);
 let waiting = null; // the request of the autofill, which another request must abort first
 
 const PLAIN = {
-  NotAllowedError: "cancelled",
   AbortError: "",
   InvalidStateError: "known",
   SecurityError: "address",
   NotSupportedError: "unsupported",
   ConstraintError: "unsupported",
+};
+
+// A front server may have added a policy that keeps passkeys off the page. The error then has the same name as when
+// the user has cancelled.
+const isForbidden = ({ message }) =>
+  ["create", "get"].some((one) => document.featurePolicy?.allowsFeature(`publickey-credentials-${one}`) === false) ||
+  /permissions policy|not enabled in this document/i.test(message);
+const word = (error) => {
+  if (error instanceof Refusal) return error.word;
+  if (error.name === "NotAllowedError") return isForbidden(error) ? "policy" : "cancelled";
+  return PLAIN[error.name] ?? "failed";
 };
 
 const say = (word) => {
@@ -32,11 +42,12 @@ class Refusal extends Error {
 
 const post = async (url, body) => {
   const { interaction } = root.dataset;
+  const token = field("csrfmiddlewaretoken")?.value;
   let answer;
   try {
     answer = await fetch(url, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json" },
+      headers: { "Content-Type": "application/json", Accept: "application/json", ...(token && { "X-CSRFToken": token }) },
       body: JSON.stringify(interaction ? { ...body, interaction } : body),
       credentials: "same-origin",
     });
@@ -116,7 +127,7 @@ const attempt = async (button) => {
     const typed = document.querySelector("[autocomplete~=webauthn]")?.value.trim();
     await run(ceremonyOf(button), { identifier: typed });
   } catch (error) {
-    say(error instanceof Refusal ? error.word : PLAIN[error.name] ?? "failed");
+    say(word(error));
     root.removeAttribute("aria-busy");
     fill();
   } finally {

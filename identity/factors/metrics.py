@@ -1,0 +1,18 @@
+"""Prometheus counters of sign-ins and second factors, counted where their audit entries are written."""
+
+from typing import Final
+
+from prometheus_client import Counter
+
+_PROOFS: Final = Counter("gatehouse_second_factor", "Proofs of second factors.", ["type", "result"])
+_SIGN_INS: Final = Counter("gatehouse_sign_ins", "Sign-ins of users, by the level they reached.", ["level"])
+
+
+def count_proof(factor: str, *, is_right: bool) -> None:
+    """Count that a second factor was accepted or refused."""
+    _PROOFS.labels(str(factor), "success" if is_right else "failed").inc()
+
+
+def count_sign_in(level: int) -> None:
+    """Count a sign-in that started a session."""
+    _SIGN_INS.labels(int(level)).inc()
