@@ -27,6 +27,8 @@ class Way:
     PASSKEY: Final = "passkey"
     RECOVERY: Final = "recovery"
     REGISTER: Final = "register"
+    # A code for a forgotten password, which never signs in: see ``needed``.
+    FORGOT_PASSWORD: Final = "forgot_password"  # noqa: S105 - a way
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
     if proven.way == Way.RECOVERY and proven.level < Level.TWO:
         # An administrator vouches for the user, whose only way on is a new factor.
         return Need(Level.TWO, (), _get_enrolable(policy, Level.TWO), reasons=("person",))
+    if proven.way == Way.FORGOT_PASSWORD:
+        return _find_reset_need(policy, person)
     usable = person.get_usable(policy, proven.channels)
     required = dict(demands.essential)
     if not is_remembered:
@@ -129,6 +133,16 @@ def needed(policy: Policy, person: Person, proven: Proven, demands: Demands, *, 
         return NOTHING
     wish = _find_need(policy, usable, proven, demands.wished, may_skip=True)
     return wish or _find_offer(policy, person, proven, usable)
+
+
+def _find_reset_need(policy: Policy, person: Person) -> Need:
+    """Return the factor that is asked for before a forgotten password is replaced.
+
+    The code in the mailbox or on the phone proved one of the two, and an address proves nothing else: its
+    owner may have lost both together.
+    """
+    usable = person.get_usable(policy, used=frozenset(_CHANNELS.values()))
+    return Need(Level.TWO, tuple(usable), reasons=(Way.FORGOT_PASSWORD,)) if usable else NOTHING
 
 
 def _get_policy_reasons(
